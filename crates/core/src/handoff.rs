@@ -56,7 +56,7 @@ pub fn tool(to: &str) -> Spec {
     }
 }
 
-/// Name of the tool that ends the step of an agent with `ends: finish`. Nothing else ends such a step.
+/// Name of the tool that ends the step of an agent with `ends: finish`. Only this tool ends such a step.
 pub const FINISH: &str = "finish";
 
 pub fn finish() -> Spec {

@@ -26,7 +26,7 @@ pub struct KindGate {
     pub reminders: Option<Reminders>,
     /// Escalation steps. If empty, the interrupt is not escalated.
     pub escalation: Vec<Escalation>,
-    /// True if only the working hours of the approvers' groups count for the times of reminders, escalation and expiry.
+    /// True if the times of reminders, escalation and expiry are computed in working hours of the approvers' groups.
     pub working_time: Option<bool>,
 }
 

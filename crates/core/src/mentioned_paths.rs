@@ -1,9 +1,9 @@
-//! Paths that a text names. If the texts of a task do not name a changed path, cards mark the path as *outside the
+//! Finds paths of files in texts. If no text of a task names a changed path, cards mark this path as *outside the
 //! task*.
 //!
-//! The mark is a hint for the approver. The mark has no influence on approvals: no rule, grant or gate reads the mark.
-//! `docs/guides/changesets.md` describes when a path is marked. The test cases are in the table in
-//! `tests/it/mentioned_paths.rs`.
+//! The mark is a hint for the approver. It has no influence on approvals: rules, grants and gates ignore it.
+//! `docs/guides/changesets.md` describes when a path is marked. `tests/it/mentioned_paths.rs` has the table of test
+//! cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,11 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use crate::limits;
 
-/// Returns the paths that none of the texts names. Returns an empty set if the texts name no path at all.
+/// Returns those of the given paths that none of the texts names. Returns an empty set if the texts name no path at
+/// all.
 ///
 /// Paths are relative to the workspace, with `/` as the separator. `workspace` is the absolute path of the workspace,
-/// which is needed because a text may name files by absolute paths.
+/// because a text may use absolute paths.
 pub fn outside<'p>(
     texts: &[&str],
     workspace: &str,
@@ -33,22 +34,21 @@ pub fn outside<'p>(
     found.into_iter().filter(|(_, found)| found.is_none()).map(|(path, _)| path).collect()
 }
 
-/// Certainty that a word of a text means a path, in ascending order.
+/// Certainty with which a word of a text is a path, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Certainty {
-    /// A word of prose such as `docs`. The word covers the paths below `docs`, but does not prove that the text names
-    /// paths.
+    /// A word such as `docs`, which can also be an ordinary word. If the word is a path, then all paths below `docs`
+    /// are named, too. The word alone does not prove that the text names paths at all.
     Perhaps,
-    /// A word such as `src/core`, or a word in backticks. The word is treated as a path only if it matches a changed
-    /// path.
+    /// A word such as `src/core`, or a word in backticks. It is treated as a path only if it matches a changed path.
     WhereMet,
-    /// A path that is recognised by its form: `src/lib.rs`, `docs/`, `*.md`, `Makefile`.
+    /// A word that looks like a path: `src/lib.rs`, `docs/`, `*.md`, `Makefile`.
     Surely,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Name {
-    /// Path relative to the workspace. Everything below the path is included, too.
+    /// Path relative to the workspace. Everything below it is named, too.
     Path(String),
     /// Name of a file that may be in any folder.
     File(String),
@@ -65,7 +65,7 @@ struct Names<'a> {
 const SEPARATORS: &[char] =
     &[',', ';', '|', '"', '=', '(', ')', '<', '>', '“', '”', '«', '»', '、', '，', '；'];
 
-/// Characters before a word that do not belong to the word.
+/// Characters that are removed from the beginning of a word.
 const LEADING: &[char] = &['\'', '‘', '[', '{', '@', '「', '『', '（', '【', '《'];
 const TRAILING: &[char] =
     &['\'', '’', ']', '}', '.', ':', '!', '?', '…', '。', '：', '！', '？', '」', '』', '）', '】', '》'];
@@ -116,7 +116,7 @@ impl Names<'_> {
         *known = means.max(*known);
     }
 
-    /// Returns the name that a word stands for. `None` if the word cannot name a path in the workspace.
+    /// Returns the path or file name for which a word stands. `None` if the word cannot be a path in the workspace.
     fn meant(&self, word: &str, is_quoted: bool) -> Option<(Name, Certainty)> {
         let mut word = word.trim_start_matches(if is_quoted { &['@'] } else { LEADING });
         if !is_quoted {
@@ -151,7 +151,8 @@ impl Names<'_> {
         alone(last, is_quoted)
     }
 
-    /// Compiles the globs of the texts. `None` if there are more than [`limits::NAMED_GLOBS`].
+    /// Compiles the file patterns that the texts contain. `None` if there are more than [`limits::NAMED_GLOBS`]
+    /// patterns.
     fn compiled(&self) -> Option<Vec<(GlobMatcher, Certainty)>> {
         let globs = self.names.iter().filter_map(|(name, means)| match name {
             Name::Glob(glob) => Some((glob, *means)),
@@ -192,7 +193,7 @@ impl Names<'_> {
     }
 }
 
-/// Returns the name that a word without `/` stands for.
+/// Returns the path or file name for which a word without `/` stands.
 fn alone(word: &str, is_quoted: bool) -> Option<(Name, Certainty)> {
     let file = || Name::File(word.to_owned());
     let ending = word.rsplit_once('.').filter(|(_, ending)| ENDINGS.contains(ending));
@@ -248,14 +249,15 @@ fn is_well_known(name: &str) -> bool {
     FILES.contains(&name)
 }
 
-/// Returns true for characters of scripts that have no space between words, or no space before a suffix.
+/// Returns true for characters of scripts in which words are not separated by spaces, or in which a suffix directly
+/// follows its word.
 fn joins_words(c: char) -> bool {
     matches!(c,
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..='\u{9fff}'
         | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Names of files that have no extension, or that texts usually name without the extension.
+/// Names of files that have no extension, or that are usually written without it.
 const FILES: [&str; 15] = [
     "CHANGELOG",
     "CONTRIBUTING",
@@ -274,7 +276,7 @@ const FILES: [&str; 15] = [
     "Vagrantfile",
 ];
 
-/// File extensions. A word with one of these extensions is the name of a file, even if the word names no folder.
+/// File extensions. A word that ends with one of them is the name of a file, even if the word names no folder.
 const ENDINGS: [&str; 73] = [
     "adoc", "bat", "bib", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "db", "diff", "env", "ex",
     "exs", "go", "gradle", "h", "hpp", "hs", "htm", "html", "ini", "ipynb", "java", "js", "json", "jsonl",

@@ -1,14 +1,14 @@
-//! Requests to models and the replies of models, independent of the format of any provider.
+//! Requests to models, and their replies, in a form that does not depend on the provider.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::reply::{self, Flaw};
 
-/// Request to a model, computed from the journal. Every tool call in the request is followed by its result.
+/// Request to a model, computed from the journal. The result of each tool call comes directly after the call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// Name of the agent in the workflow.
+    /// Name of the agent, as in the workflow.
     pub agent: String,
     /// Name of a configured model. If `None`, the default model of the installation is used.
     pub model: Option<String>,
@@ -19,7 +19,7 @@ pub struct Request {
     pub response_schema: Option<Value>,
 }
 
-/// Declaration of a tool that a model may call.
+/// Description of a tool that is sent to a model, so that the model can call the tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Declaration {
     pub name: String,
@@ -37,7 +37,7 @@ pub enum Message {
         text: String,
     },
     Assistant {
-        /// Agent that wrote the message. Another agent may have written earlier turns of the step.
+        /// Agent that wrote the message. Different turns of a step may have different agents.
         agent: String,
         text: String,
         calls: Vec<Call>,
@@ -50,8 +50,8 @@ pub enum Message {
     },
 }
 
-/// Call in the history of a request. Holdshort creates the id of the call, which is unique in the run. The provider's
-/// id is not used.
+/// Tool call in the history of a request. Holdshort creates the id of the call. It is unique in the run. Ids of the
+/// provider are not used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     pub id: String,
@@ -65,14 +65,14 @@ pub struct Reply {
     pub text: String,
     pub calls: Vec<RequestedCall>,
     pub usage: Usage,
-    /// Model that replied, by the name that the provider uses.
+    /// Model that replied, under the name that the provider uses.
     pub model: String,
     pub stop: Stop,
 }
 
 impl Reply {
-    /// Returns true if the reply has neither calls nor words. If the reply stopped early, any character except white
-    /// space is treated as a word.
+    /// Returns true if the reply contains no calls and no words. In a reply that stopped early, every character except
+    /// white space is treated as a word.
     pub fn says_nothing(&self) -> bool {
         let says = if self.stop == Stop::Whole {
             reply::says_something(&self.text)
@@ -83,7 +83,7 @@ impl Reply {
     }
 }
 
-/// Completeness of a reply, as its provider reported it.
+/// Completeness of a reply, as the provider reported it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
@@ -91,14 +91,14 @@ pub enum Stop {
     Whole,
     /// The reply was cut off at a length limit.
     Cut,
-    /// A content filter withheld a part of the reply.
+    /// A content filter removed a part of the reply.
     Filtered,
-    /// The reply stopped for a reason that does not show whether it is complete.
+    /// The reply stopped for an unclear reason, so it may be incomplete.
     Unclear,
 }
 
 impl Stop {
-    /// Returns the reason why the reply must not end a step. `None` if the reply may end the step.
+    /// Returns the reason why this reply cannot end a step. `None` if it can end the step.
     pub fn flaw(self) -> Option<Flaw> {
         match self {
             Self::Whole => None,
@@ -130,11 +130,11 @@ pub struct Usage {
     pub output_tokens: u64,
 }
 
-/// Failure of a model call. Only the run decides if the call is retried.
+/// Failure of a model call. The run decides if the call is retried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub kind: FailureKind,
-    /// Delay before a retry that the provider asked for (`Retry-After`), in milliseconds.
+    /// Delay that the provider requested before a retry (`Retry-After`), in milliseconds.
     pub retry_after_ms: Option<u64>,
     /// Message for a person, which never contains an API key.
     pub message: String,
@@ -150,18 +150,19 @@ pub enum FailureKind {
     /// The stream ended before the reply was complete.
     Cut,
     TimedOut,
-    /// The response has neither text nor a call, or is malformed.
+    /// The response is malformed, or it contains neither text nor a tool call.
     Unusable,
     /// The request does not fit into the model's context window.
     TooLong,
-    /// The response had any other HTTP status 4xx, so the request or the API key is wrong.
+    /// The response had another HTTP status 4xx: the request or the API key is wrong.
     Rejected,
-    /// The rehearsal script has no reply that matches, or an `expect` in the script is not met.
+    /// The reply is played from a rehearsal script, and the script has no matching reply or its `expect` does not
+    /// match.
     Script,
 }
 
 impl FailureKind {
-    /// Returns true if the same request may succeed when it is sent again.
+    /// Returns true if the same request can succeed when it is repeated.
     pub fn is_retryable(self) -> bool {
         match self {
             Self::RateLimited | Self::Unavailable | Self::Cut | Self::TimedOut | Self::Unusable => true,

@@ -1,11 +1,11 @@
-//! Names of people, groups and keys: defines which texts are valid names, and which names are equal.
+//! Names of people, groups and keys: which texts are valid names, and when two names are equal.
 
 use std::borrow::Cow;
 
 use icu_casemap::{CaseMapper, CaseMapperBorrowed};
 use icu_normalizer::{DecomposingNormalizer, DecomposingNormalizerBorrowed};
 
-/// Returns true if the character is invisible, or if it changes how the characters next to it are displayed.
+/// Returns true if the character is invisible, or if it changes the appearance of neighbouring characters.
 pub(crate) fn is_hidden(each: char) -> bool {
     matches!(
         each,
@@ -30,8 +30,8 @@ pub(crate) fn is_hidden(each: char) -> bool {
     )
 }
 
-/// Returns true if a text is a valid name. A name is one line of at most `bytes` bytes, in which all characters are
-/// visible, and has no space at its beginning or end.
+/// Returns true if a text is a valid name. A name is one line of at most `bytes` bytes. All its characters are visible,
+/// and it has no space at its beginning or end.
 pub fn is_name(text: &str, bytes: usize) -> bool {
     let shows = |each: char| each == ' ' || !(each.is_control() || each.is_whitespace() || is_hidden(each));
     !text.is_empty() && text.len() <= bytes && text.trim() == text && text.chars().all(shows)
@@ -41,11 +41,12 @@ const FOLDING: CaseMapperBorrowed<'static> = CaseMapper::new();
 const CANONICAL: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizer::new_nfd();
 const COMPATIBLE: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizer::new_nfkd();
 
-/// Returns the form in which names are compared. Two names are equal if their forms are the same.
+/// Returns the normal form of a name, which is used only for comparisons. Two names are equal if their normal forms are
+/// equal.
 ///
 /// The form follows the compatibility caseless match of Unicode (D146), with full case folding and compatibility
 /// decomposition. `Straße` therefore equals `STRASSE`, and fullwidth letters equal plain letters. Invisible characters
-/// are dropped, because earlier versions allowed some of them in names. The form is neither displayed nor stored.
+/// are removed, because earlier versions allowed some of them in names. The normal form is never displayed or stored.
 pub fn form(name: &str) -> Cow<'_, str> {
     if name.is_ascii() {
         let has_capitals = name.bytes().any(|byte| byte.is_ascii_uppercase());
@@ -60,8 +61,8 @@ pub fn form(name: &str) -> Cow<'_, str> {
     Cow::Owned(COMPATIBLE.normalize(&folded).into_owned())
 }
 
-/// Returns true if two names denote the same person, group or key. Every check that refuses or counts names must use
-/// this function.
+/// Returns true if two names denote the same person, group or key. Every check that compares or counts people by name
+/// must use this function.
 pub fn is_same(one: &str, other: &str) -> bool {
     one == other || form(one) == form(other)
 }

@@ -1,7 +1,7 @@
-//! Notices: notifications for people, derived from the events of one append.
+//! Notices: notifications for people. They are computed from the events of one append.
 //!
-//! A notice contains only facts, never erasable content: ids, a kind, a risk, the approvers. If an interrupt opens and
-//! resolves in the same append, it causes no notice, because no person was asked.
+//! A notice contains only facts (ids, a kind, a risk, the approvers), and never content that can be erased. An
+//! interrupt that is opened and resolved in the same append causes no notice, because nobody needs to decide.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,8 @@ use crate::time::Timestamp;
 pub enum Occasion {
     /// An interrupt was opened.
     Opened,
-    /// Further approvers may now decide: the approvers of the next stage or after a reassignment, or a delegate.
+    /// Further people were asked to decide: the approvers of the next stage, new approvers after a reassignment, or a
+    /// delegate.
     Asked,
     Reminded,
     Escalated,
@@ -33,8 +34,8 @@ pub enum Occasion {
     Resolved,
     /// The interrupt expired without a decision.
     Expired,
-    /// A [checkpoint](crate::system::checkpoint) of the journal was signed. Only channels whose rule lists this
-    /// occasion get the notice.
+    /// A [checkpoint](crate::system::checkpoint) of the journal was signed. Channels get this notice only if their rule
+    /// lists this occasion.
     Checkpoint,
 }
 
@@ -70,7 +71,8 @@ impl Occasion {
         if outcome == Outcome::Expired { Self::Expired } else { Self::Resolved }
     }
 
-    /// Returns true if the notice asks for a decision. Such a notice is obsolete after the decision.
+    /// Returns true if a notice for this occasion asks people to decide. After the decision, such a notice is no longer
+    /// sent.
     pub fn asks(self) -> bool {
         match self {
             Self::Opened | Self::Asked | Self::Reminded | Self::Escalated => true,
@@ -85,37 +87,37 @@ pub struct Notice {
     pub occasion: Occasion,
     pub at: Timestamp,
     pub run: RunId,
-    /// Sequence number of the event in the run's stream that caused the notice.
+    /// Sequence number of the event that caused the notice, in the run's stream.
     pub seq: u64,
     pub session: SessionId,
     pub workflow: String,
     pub interrupt: InterruptId,
     pub kind: Kind,
     pub risk: Level,
-    /// Ids of the approvers, or of the people who are reminded. If both `people` and `groups` are empty, all admins and
-    /// operators are approvers.
+    /// Ids of the approvers. For a reminder, ids of the people who are reminded. If both `people` and `groups` are
+    /// empty, all admins and operators are approvers.
     pub people: Vec<String>,
     pub groups: Vec<String>,
-    /// True if admins and operators may decide in addition to the named people and groups.
+    /// True if admins and operators can decide, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub operators: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// Ids of the voters whose votes settled the interrupt.
+    /// Ids of the people who decided the interrupt by their votes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<String>,
-    /// Ids of the people whom the event names: the people who are reminded, the people who are asked after an
-    /// escalation, or the delegate.
+    /// Ids of the people who are reminded, who are asked after an escalation, or who received a delegation.
+    /// Empty for other events.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<String>,
-    /// Recipient of this delivery, if the channel sends one delivery to each recipient.
+    /// Recipient, if the channel notifies each recipient separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Recipient>,
 }
 
-/// Recipient of a channel that sends one delivery to each recipient.
+/// Recipient of a notification, for channels that notify each recipient separately.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Recipient {
@@ -123,7 +125,7 @@ pub enum Recipient {
     Person(String),
     /// Address from the channel's configuration.
     Address(String),
-    /// One browser of a person. The push endpoint of the browser is looked up when the notice is sent.
+    /// One browser of a person. Its push endpoint is looked up when the notice is sent.
     Browser { person: String, push: PushId },
 }
 
@@ -138,10 +140,11 @@ impl Recipient {
 }
 
 impl Notice {
-    /// Returns the ids of the people to notify. If the event names people, the named people are the recipients. If the
-    /// event names no people, the recipients are the named approvers and the members of the named groups. If the notice
-    /// names no approvers, or if `operators` is set, everyone who may decide unassigned interrupts is also a recipient.
-    /// If a person is absent, the delegate receives the notice instead. Ids of service keys are left out.
+    /// Returns the ids of the people to notify. If the event is directed at certain people (`told`), these people are
+    /// the recipients. Otherwise the recipients are the named approvers and the members of the named groups. If the
+    /// notice names no approvers, or if `operators` is set, the people who may decide unassigned interrupts are
+    /// recipients, too. Instead of an absent person, the person's delegate is notified. Ids of service keys are left
+    /// out.
     pub fn recipients(&self, people: &People, now: Timestamp) -> BTreeSet<String> {
         if !self.told.is_empty() {
             return self.told.iter().filter(|id| people.get(id).is_some()).cloned().collect();
@@ -161,7 +164,7 @@ impl Notice {
         self.operators || (self.people.is_empty() && self.groups.is_empty())
     }
 
-    /// Returns the browsers of the people to notify. Includes the browsers of the local operator, who is not in the
+    /// Returns the browsers of the people to notify. Includes browsers of the local operator, who has no entry in the
     /// list of people.
     pub fn browsers(&self, system: &System, now: Timestamp) -> Vec<Recipient> {
         if system.push.is_empty() {
@@ -184,7 +187,7 @@ impl Notice {
 pub struct CheckpointNotice {
     pub at: Timestamp,
     pub covered: CheckpointTree,
-    /// Signed text of the checkpoint, in the form that `audit verify --against` reads.
+    /// Signed text of the checkpoint, which can be passed to `audit verify --against`.
     pub note: String,
     /// Public key that verifies the signature.
     pub key: String,
@@ -192,9 +195,9 @@ pub struct CheckpointNotice {
     pub to: Option<Recipient>,
 }
 
-/// Returns the notices that the events of one append cause. `first_seq` is the sequence number of the first event in
-/// the run's stream. `before` and `run` are the states of the run before and after the append. For each interrupt, each
-/// occasion appears at most once.
+/// Returns the notices for the events of one append. `first_seq` is the sequence number of the first of these events in
+/// the run's stream. `before` is the run before the append, and `run` is the run after it. An interrupt causes at most
+/// one notice for each occasion.
 pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
     let mut found: BTreeMap<(InterruptId, Occasion), Notice> = BTreeMap::new();
     for (seq, at, fact) in facts(first_seq, events) {
@@ -224,8 +227,8 @@ pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec
 }
 
 /// Returns the notices for [callbacks](crate::interrupt::Opened::callback) to external agents. Each interrupt that
-/// these events resolve causes one notice, even if no person was asked about it. `run` is the state of the run after
-/// the events.
+/// these events resolve causes one notice, even if nobody was asked about the interrupt. `run` is the state of the run
+/// after the events.
 pub fn callbacks(run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
     let resolved = facts(first_seq, events).filter_map(|(seq, at, fact)| {
         let Fact::InterruptResolved { interrupt, outcome, .. } = fact else { return None };
@@ -235,7 +238,7 @@ pub fn callbacks(run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
     resolved.collect()
 }
 
-/// Returns the facts of the run's events, each with the sequence number of its event in the run's stream.
+/// Returns the facts of those events that belong to the run, each with its sequence number in the run's stream.
 fn facts(first_seq: u64, events: &[Event]) -> impl Iterator<Item = (u64, Timestamp, &Fact)> {
     let facts = events.iter().filter_map(|event| match &event.fact {
         event::Fact::Run(fact) => Some((event.at, fact)),
@@ -274,7 +277,7 @@ fn notice(
     })
 }
 
-/// Returns the interrupt that an event is about, the occasion, and the people whom the event names.
+/// Returns the interrupt that an event is about, the occasion, and the people at whom the event is directed.
 fn occasion<'f>(
     before: &Run,
     run: &Run,

@@ -14,7 +14,7 @@ use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
-/// Latest record of a person. `name` and `addresses` are erasable content of the event.
+/// Latest record of a person. `name` and `addresses` are stored as content that can be erased.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Person {
@@ -28,7 +28,7 @@ pub struct Person {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     pub source: PeopleSource,
-    /// Time at which the identity provider issued the token that contained these claims.
+    /// Time at which the identity provider issued the token with this information about the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issued_at: Option<Timestamp>,
     #[serde(skip)]
@@ -40,20 +40,20 @@ pub struct Person {
     pub away: Option<Away>,
 }
 
-/// Source of a person's record. The API does not change a person from the people file, and the people file does not
-/// change a person from the API. An identity provider changes people from neither source.
+/// Source of a person's record. The API cannot change people from the people file, and the people file cannot change
+/// people from the API. An identity provider can change neither of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PeopleSource {
     /// The people file.
     File,
-    /// Claims of an identity provider.
+    /// A token of an identity provider.
     Provider,
     /// An administrator, through the API.
     Api,
 }
 
-/// Absence of a person. An absent person may still decide.
+/// Absence of a person. An absent person is still allowed to decide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Away {
@@ -65,7 +65,7 @@ pub struct Away {
     pub delegate: Option<String>,
 }
 
-/// Names of people and groups that may be in an assignment.
+/// Names of people and groups that are allowed as approvers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deciders {
     pub people: BTreeSet<String>,
@@ -73,13 +73,13 @@ pub struct Deciders {
 }
 
 impl Deciders {
-    /// Returns the names for an installation whose only person is its operator.
+    /// Returns the names for a server whose only user is the local operator.
     pub fn local() -> Self {
         Self { people: BTreeSet::from([LOCAL_OPERATOR.to_owned()]), groups: BTreeSet::new() }
     }
 
-    /// Returns an error message if no person with this name may decide. Agents receive the message, so it contains no
-    /// names of other people.
+    /// Checks that a person with this name is allowed to decide, and returns an error message if not. The message is
+    /// sent to agents, so it contains no names of other people.
     pub fn unknown_person(&self, name: &str) -> Option<String> {
         if name == STARTER || self.people.contains(name) {
             return None;
@@ -87,7 +87,7 @@ impl Deciders {
         Some(format!("no person who may decide is named `{name}`"))
     }
 
-    /// Returns an error message if no member of this group may decide.
+    /// Checks that the group has a member who is allowed to decide, and returns an error message if not.
     pub fn unknown_group(&self, name: &str) -> Option<String> {
         if self.groups.contains(name) {
             return None;
@@ -96,7 +96,7 @@ impl Deciders {
     }
 }
 
-/// All people and the working hours of all groups, as they were read from one source.
+/// All people and the working hours of all groups, read from one source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Roster {
     /// People by id.
@@ -105,26 +105,26 @@ pub struct Roster {
     pub hours: Vec<(String, Hours)>,
 }
 
-/// Name that stands for the person who started the run in an assignment.
+/// Name in an assignment that means the person who started the run.
 pub const STARTER: &str = "starter";
 
 /// All people by id.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct People {
     known: BTreeMap<String, Person>,
-    /// Ids of the people in `known`, by the form in which names are compared.
+    /// Ids of the people in `known`, by the normal form of their names.
     forms: BTreeMap<String, BTreeSet<String>>,
     /// Keys of services, by name.
     services: BTreeMap<String, Service>,
-    /// Latest departure of each person who has left. The entry stays if the person returns.
+    /// Time and cause of the latest departure of each person who has left. The entry remains if the person returns.
     left: BTreeMap<String, Departure>,
-    /// Time at which each person last signed out from all browsers.
+    /// Time at which each person was last signed out from all browsers.
     signed_out: BTreeMap<String, Moment>,
     /// Working hours by group.
     hours: BTreeMap<String, Hours>,
 }
 
-/// Role of a service's key, and its expiry.
+/// Role and expiry of a service's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Service {
     role: Role,
@@ -139,12 +139,13 @@ pub struct Moment {
     pub seq: u64,
 }
 
-/// Time of a sign-in or an invitation. Clocks of nodes differ, so comparisons use the sequence number if there is one.
+/// Time of a sign-in or an invitation. Clocks of server nodes differ. Comparisons therefore use the sequence number if
+/// it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Since {
     pub at: Timestamp,
-    /// Last event of the system stream that the node had read when the sign-in or invitation was made. `None` if an
-    /// earlier version wrote the record.
+    /// Sequence number of the last event that the server node had read from the system stream at this time. `None` if
+    /// an earlier version wrote the record.
     pub seq: Option<u64>,
 }
 
@@ -156,16 +157,15 @@ impl Since {
     }
 }
 
-/// Latest departure of a person, which the identity provider reported or a removal caused.
+/// Latest departure of a person: the identity provider reported it, or somebody removed the person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Departure {
     moment: Moment,
     /// True if the person has returned.
     is_back: bool,
-    /// True if the people file or an administrator removed the person. No token can restore such a person.
+    /// True if the people file or an administrator removed the person. After such a removal, a token of an identity provider cannot restore the person.
     is_removed: bool,
-    /// Time at which the newest accepted token of the person was issued. A token that was issued earlier cannot restore
-    /// the person.
+    /// Issue time of the newest accepted token of the person. An older token cannot restore the person.
     issued_at: Option<Timestamp>,
 }
 
@@ -178,7 +178,7 @@ impl People {
         all
     }
 
-    /// Returns the people and hours of `roster`, without service keys and without departures.
+    /// Returns the people and working hours of `roster`. The result has no service keys and no departures.
     pub fn listed(roster: &Roster) -> Self {
         Self { hours: roster.hours.iter().cloned().collect(), ..Self::from_entries(&roster.people) }
     }
@@ -191,7 +191,7 @@ impl People {
         self.known.iter().map(|(id, person)| (id.as_str(), person))
     }
 
-    /// Returns the people whose ids come after `id`. If `id` is `None`, returns all people.
+    /// Returns the people whose ids sort after `id`. If `id` is `None`, returns all people.
     pub fn after(&self, id: Option<&str>) -> impl Iterator<Item = (&str, &Person)> {
         let after = id.map_or(Bound::Unbounded, Bound::Excluded);
         self.known.range::<str, _>((after, Bound::Unbounded)).map(|(id, person)| (id.as_str(), person))
@@ -214,7 +214,7 @@ impl People {
         };
     }
 
-    /// Returns the delegate who currently decides instead of the absent person `id`. Returns `id` if there is no
+    /// Returns the person who currently decides in place of `id`, if `id` is absent. Returns `id` if there is no
     /// delegate.
     pub fn standing_in<'p>(&'p self, id: &'p str, now: Timestamp) -> &'p str {
         let (mut found, mut passed) = (id, BTreeSet::from([id]));
@@ -261,19 +261,20 @@ impl People {
         }
     }
 
-    /// Returns the ids of the people whose names are equal to `name`, in the form in which names are compared.
+    /// Returns the ids of all people with this name, ignoring differences in spelling such as letter case.
     pub fn same(&self, name: &str) -> impl Iterator<Item = &str> {
         self.forms.get(&*form(name)).into_iter().flatten().map(String::as_str)
     }
 
-    /// Returns groups of ids whose names are equal in the form in which names are compared. Only journals of earlier
-    /// versions contain such groups. A quorum counts each group as one person.
+    /// Returns the sets of ids that differ only in spelling, such as letter case, so that they denote the same person.
+    /// New names cannot be spelled in this way. Only journals of earlier versions contain such ids. Votes of all ids in
+    /// a set are counted as votes of one person.
     pub fn doubles(&self) -> impl Iterator<Item = Vec<&str>> {
         let groups = self.forms.values().filter(|ids| ids.len() > 1);
         groups.map(|ids| ids.iter().map(String::as_str).collect())
     }
 
-    /// Returns warnings about the people that [`Self::doubles`] returns, for the operator of the server.
+    /// Returns warnings about the ids that [`Self::doubles`] returns, for the operator of the server.
     pub fn double_warnings(&self) -> impl Iterator<Item = String> {
         self.doubles().map(|names| {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -288,7 +289,7 @@ impl People {
         self.came_back(name);
     }
 
-    /// Returns the names and expiry times of the service keys that have expired but have not been removed.
+    /// Returns the names and expiry times of service keys that have expired but still exist.
     pub(super) fn expired(&self, now: Timestamp) -> Vec<(String, Timestamp)> {
         let ends = self.services.iter().filter_map(|(name, service)| Some((name, service.until?)));
         ends.filter(|(_, until)| *until <= now).map(|(name, until)| (name.clone(), until)).collect()
@@ -311,14 +312,14 @@ impl People {
         }
     }
 
-    /// Returns true if the people file or an administrator removed the person. No token can restore a removed person,
-    /// whichever form of the name the token uses.
+    /// Returns true if the people file or an administrator removed the person. A token of an identity provider cannot restore this person, even if the token spells the name differently.
     pub fn is_removed(&self, id: &str) -> bool {
         let mut removed = self.left.iter().filter(|(_, left)| left.is_removed);
         !self.known.contains_key(id) && removed.any(|(name, _)| is_same(name, id))
     }
 
-    /// Returns true if the newest accepted token of the person was issued later than `issued_at`.
+    /// Returns true if a newer token of the person was already accepted. `issued_at` is the issue time of the token in
+    /// question.
     pub(super) fn is_outdated(&self, id: &str, issued_at: Option<Timestamp>) -> bool {
         match self.known.get(id) {
             Some(person) => issued_at < person.issued_at,
@@ -328,9 +329,9 @@ impl People {
         }
     }
 
-    /// Returns true if a sign-in or invitation that was made at the time `since` is no longer valid. A sign-in is not
-    /// valid if the person does not exist, has left after `since` (even if the person returned), or was signed out from
-    /// all browsers after `since`.
+    /// Returns true if a sign-in or invitation is no longer valid. `since` is the time at which it was made. It is
+    /// invalid if the person does not exist, was signed out from all browsers after `since`, or left after `since`. In
+    /// the last case it remains invalid even if the person has returned.
     pub fn is_signed_out(&self, id: &str, since: Since) -> bool {
         self.signs_in(id).is_empty()
             || self.has_left(id, since)
@@ -346,7 +347,7 @@ impl People {
         self.signed_out.insert(id.to_owned(), moment);
     }
 
-    /// Returns the roles that a person has after a sign-in with a browser. Empty for a service key, which cannot sign
+    /// Returns the roles that a person has after signing in with a browser. Empty for a service key, which cannot sign
     /// in with a browser.
     pub fn signs_in(&self, id: &str) -> BTreeSet<Role> {
         if id == LOCAL_OPERATOR {
@@ -361,7 +362,7 @@ impl People {
         }
     }
 
-    /// Returns the roles of a person or of a service key. The local operator always exists.
+    /// Returns the roles of a person or of a service key. The local operator is never missing.
     pub fn roles(&self, id: &str) -> BTreeSet<Role> {
         let roles = self.signs_in(id);
         if roles.is_empty() {
@@ -371,19 +372,19 @@ impl People {
         }
     }
 
-    /// Returns true if the person or service key exists and may decide interrupts that are assigned to this name.
+    /// Returns true if this person or service key exists and is allowed to decide interrupts that are assigned to it.
     pub fn can_decide(&self, id: &str) -> bool {
         self.reach(id) != Extent::Nothing
     }
 
-    /// Returns true if the person or service key existed and was removed, and may therefore no longer decide. Returns
-    /// false for a name that never existed here, because its roles come from another source.
+    /// Returns true if this person or service key existed and was removed, and therefore cannot decide any more.
+    /// Returns false for a name that was never in this list. The roles of such a person come from another source.
     pub fn is_barred(&self, id: &str) -> bool {
         self.left.get(id).is_some_and(|left| !left.is_back)
             || (self.known.contains_key(id) && !self.can_decide(id))
     }
 
-    /// Returns true if the person may decide interrupts that are assigned to nobody.
+    /// Returns true if the person is allowed to decide interrupts that are assigned to nobody.
     pub fn decides_unassigned(&self, id: &str) -> bool {
         matches!(self.reach(id), Extent::Unassigned | Extent::All)
     }
@@ -398,7 +399,7 @@ impl People {
         self.known.get(id).is_some_and(|person| person.groups.contains(group))
     }
 
-    /// Returns all people and service keys that may decide.
+    /// Returns all people and service keys that are allowed to decide.
     pub fn deciding(&self) -> impl Iterator<Item = &str> {
         let known = self.known.keys().chain(self.services.keys()).map(String::as_str);
         known.chain(std::iter::once(LOCAL_OPERATOR)).filter(|id| self.can_decide(id))
@@ -411,8 +412,8 @@ impl People {
         Deciders { groups: groups.collect(), people }
     }
 
-    /// Returns the absent people whom this person may currently represent as delegate. If a delegate is also absent,
-    /// the delegation passes on to the delegate's delegate.
+    /// Returns the absent people whom this person currently represents as a delegate. Includes people whose delegate is
+    /// absent and has named this person as delegate.
     pub fn represented_people(&self, id: &str, now: Timestamp) -> BTreeSet<&str> {
         let mut found: BTreeSet<&str> = BTreeSet::new();
         let mut news = vec![id];
@@ -433,7 +434,7 @@ impl People {
         named.map(|(id, _)| id.as_str())
     }
 
-    /// Returns the problems of a person's new record before the record is stored.
+    /// Checks a person's new record before it is stored, and returns its problems.
     pub(super) fn check(&self, id: &str, person: &Person) -> Vec<Problem> {
         let mut problems = check(id, person);
         if !self.known.contains_key(id) && self.known.len() >= limits::PEOPLE {
@@ -443,8 +444,8 @@ impl People {
     }
 }
 
-/// Returns the problems of a person's record that do not depend on other people. Each problem has a JSON pointer into
-/// the request body of the API.
+/// Returns those problems of a person's record that can be found without other people's records. Each problem has a
+/// JSON pointer into the request body of the API.
 pub fn check(id: &str, person: &Person) -> Vec<Problem> {
     let mut problems = Vec::new();
     if actor::RESERVED.iter().any(|name| is_same(name, id)) {
@@ -495,19 +496,20 @@ fn check_name(field: &str, name: &str) -> Option<Problem> {
 }
 
 impl Person {
-    /// Returns true if `other` differs from this record at most in the absence and the issue time.
+    /// Returns true if the two records are equal, ignoring the absence and the issue time of the token.
     pub fn is_as(&self, other: &Self) -> bool {
         let bare = |person: &Self| Self { away: None, issued_at: None, ..person.clone() };
         bare(self) == bare(other)
     }
 
-    /// Returns the person's delegate, if the person is currently absent.
+    /// Returns the person's delegate if the person is absent now.
     fn delegate(&self, now: Timestamp) -> Option<&str> {
         let away = self.away.as_ref().filter(|away| away.until.is_none_or(|until| until > now))?;
         away.delegate.as_deref()
     }
 
-    /// Returns the identifying data of the person, which is stored as erasable content, not in the head of the event.
+    /// Returns the data that identifies the person. It is stored as erasable content, so the head of the event does not
+    /// contain it.
     pub(super) fn content(&self) -> Value {
         json!({ "name": self.name, "addresses": self.addresses })
     }

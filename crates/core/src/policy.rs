@@ -1,32 +1,33 @@
-//! Policy as data: rules, mandatory checkpoints, and the setting that determines which calls a grant covers. `gate/`
-//! applies the policy to calls.
+//! Policy as data: rules, mandatory checkpoints, and the setting that determines which later calls a grant allows.
+//! `gate/` applies the policy to calls.
 
 use serde::{Deserialize, Serialize};
 
 use crate::tool::Category;
 
-/// Rule of a policy. A rule matches a call if each of its lists that is not empty matches the call. The first rule that
-/// matches applies.
+/// Rule of a policy. A rule matches a call if the call matches each list of the rule that is not empty. The first
+/// matching rule applies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Full tool names.
+    /// Complete names of tools.
     pub tools: Vec<String>,
-    /// Command patterns, such as `git push *`, which are compared with the parsed words of a command.
+    /// Command patterns, such as `git push *`. They are compared with the words of a command after parsing.
     pub commands: Vec<String>,
-    /// Globs for paths relative to the workspace.
+    /// Globs for paths, relative to the workspace.
     pub paths: Vec<String>,
     /// [Patterns](crate::web::Pattern) that are compared with the host and path of a URL.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<String>,
     pub categories: Vec<Category>,
     pub agents: Vec<String>,
-    /// Changes that the call must have made in its trial.
+    /// Changes that the call must have made in its trial, for the rule to match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<ChangeScope>,
-    /// Number of files that the call deletes. A rule that asks or forbids matches if the call deletes at least this
-    /// number. A rule that allows matches if the call deletes at most this number. If a rule that allows has `changes`
-    /// but no `deletes`, it matches no call that deletes a file. Files that git ignores do not count.
+    /// Number of files that the call deletes. A rule that asks or forbids matches calls that delete at least this
+    /// number of files. A rule that allows matches calls that delete at most this number of files. A rule that allows
+    /// and has `changes` but no `deletes` matches only calls that delete no files. Deleted files that git ignores are
+    /// not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletes: Option<u32>,
     pub action: RuleAction,
@@ -34,7 +35,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Returns true if the rule covers every call that all agents, or the named agents, make.
+    /// Returns true if the rule matches every call of all agents, or every call of the agents that it names.
     pub fn covers_every_call(&self) -> bool {
         let Self {
             tools,
@@ -56,14 +57,15 @@ impl Rule {
     }
 }
 
-/// Changes that a rule matches. A rule that allows matches a call if all its changes are in this scope. A rule that
-/// asks or forbids matches a call if at least one of its changes is in this scope.
+/// Changes that a rule matches. A rule that allows matches a call if all changes of the call are of this type. A rule
+/// that asks or forbids matches a call if at least one of its changes is of this type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ChangeScope {
     /// The call changes nothing.
     None,
-    /// The call changes nothing in the workspace except files that git ignores. The run keeps the ignored files.
+    /// Outside of ignored files, the call changes nothing in the workspace. Changes of files that git ignores are
+    /// stored in a private layer of the run.
     Ignored,
     /// Globs for paths relative to the workspace.
     Paths(Vec<String>),
@@ -78,7 +80,7 @@ pub enum RuleAction {
     Forbid,
 }
 
-/// Mandatory checkpoint (contract A3). `gate/checkpoint.rs` determines the calls that each checkpoint covers.
+/// Mandatory checkpoint (contract A3). `gate/checkpoint.rs` decides which calls each checkpoint stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Checkpoint {
@@ -102,13 +104,13 @@ impl Checkpoint {
     }
 }
 
-/// Kind of later calls that a grant covers.
+/// Later calls that a grant allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantCovers {
     /// Calls that are similar to the granted call.
     #[default]
     Call,
-    /// All calls of the same category as the granted call (contract A24).
+    /// All calls that have the same category as the granted call (contract A24).
     Category,
 }

@@ -1,16 +1,16 @@
-//! Context windows and prices of models, as the workflow sets them. Amounts of money are whole millionths of a currency
-//! unit, never floating-point numbers. Amounts are rounded up only for display.
+//! Context windows and prices of models, as a workflow defines them. Amounts of money are integers, in millionths of a
+//! currency unit. Floating-point numbers are never used. Amounts are rounded up only for display.
 
 use serde::{Deserialize, Serialize};
 
 use crate::json::is_default;
 use crate::message::Usage;
 
-/// Key of the terms for the default model of the installation. The default model is used if neither the agent nor the
-/// run names a model.
+/// Key for the prices and the context window of the installation's default model. The default model is used if neither
+/// the agent nor the run names a model.
 pub const DEFAULT: &str = "default";
 
-/// Number of millionths in a currency unit. A price also applies to this number of tokens.
+/// Number of millionths in one unit of a currency. Prices are stated per this number of tokens, too.
 const MILLION: u64 = 1_000_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ impl Price {
     }
 }
 
-/// Exact amount of money, which is rounded only for display.
+/// Exact amount of money. It is rounded only when it is displayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost(u64);
 
@@ -59,7 +59,7 @@ impl Cost {
         self.0.div_ceil(MILLION)
     }
 
-    /// Returns true if the cost is at least `millionths` of the currency unit.
+    /// Returns true if the cost is at least this amount, given in millionths of the currency unit.
     pub fn reaches(self, millionths: u64) -> bool {
         self.0 >= millionths.saturating_mul(MILLION)
     }

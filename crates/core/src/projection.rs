@@ -1,15 +1,15 @@
-//! Rows for lists. Rows are computed only from the aggregates (runs, sessions and the system), so every table can be
-//! rebuilt.
+//! Rows of the tables that lists are read from. Rows are computed from runs, sessions and the system, so every table
+//! can be rebuilt.
 //!
-//! Rows contain keys, states, deadlines and sequence numbers, never payloads. Payloads stay in the events, to which a
-//! row refers by `(stream, seq)`. Only [`AnswerRow`] is an exception.
+//! Rows contain keys, states, deadlines and sequence numbers, and no contents. Contents remain in the events. A row
+//! refers to an event by `(stream, seq)`. Exception: rows of type [`AnswerRow`] have content.
 
 use crate::id::{GrantId, InterruptId, RunId, SessionId};
 use crate::interrupt::{Kind, assignee_index};
 use crate::session::State;
 use crate::time::Timestamp;
 
-/// Row of one run, for the list of runs, and for the driver, which looks for unfinished runs when it starts.
+/// Row of one run. It is used for the list of runs, and by the driver at its start to find unfinished runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRow {
     pub run: RunId,
@@ -17,21 +17,22 @@ pub struct RunRow {
     pub workflow: String,
     pub status: Status,
     pub end_reason: Option<String>,
-    /// True if a node must drive the run, because the run can proceed now without waiting for a person or a deadline.
+    /// True if the run can continue now, without waiting for a person or a deadline. A server node must then drive the
+    /// run.
     pub runnable: bool,
     pub deadline: Option<Timestamp>,
     pub seq: u64,
     /// Sequence number of the event that ended the run.
     pub ended_seq: Option<u64>,
-    /// Number of model replies. This count and the counts up to `unpriced` are `None` if an older version wrote the row
-    /// last.
+    /// Number of model replies. This field and the following fields up to `unpriced` are `None` if an older version of
+    /// Holdshort wrote the row.
     pub requests: Option<u64>,
     pub input_tokens: Option<u64>,
     pub output_tokens: Option<u64>,
     /// Cost of the run in millionths of the currency unit. `None` if the workflow has no prices.
     pub cost: Option<u64>,
     pub currency: Option<String>,
-    /// Number of replies from models that have no price.
+    /// Number of replies of models without a price.
     pub unpriced: Option<u64>,
     pub created_at: Timestamp,
     /// Time at which the run ended, or the time of its last event if it has not ended. Events after the end, such as a
@@ -40,7 +41,7 @@ pub struct RunRow {
 }
 
 impl RunRow {
-    /// Returns the row without its counts, as an older version would have written it.
+    /// Returns the row without its counts, in the form in which an older version of Holdshort would have written it.
     #[must_use]
     pub fn uncounted(&self) -> Self {
         Self {
@@ -55,7 +56,7 @@ impl RunRow {
     }
 }
 
-/// Total usage of the runs of a session that have the same currency, or that all have no currency.
+/// Total usage of those runs of a session that have the same currency, or of those that have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionUsage {
     pub currency: Option<String>,
@@ -93,43 +94,43 @@ pub struct InterruptRow {
     pub risk: u8,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
-    /// Sequence number of the `interrupt_opened` event in the run's stream.
+    /// Sequence number of the event `interrupt_opened` in the run's stream.
     pub opened_seq: u64,
-    /// Sequence number of the `interrupt_resolved` event in the run's stream.
+    /// Sequence number of the event `interrupt_resolved` in the run's stream.
     pub resolved_seq: Option<u64>,
     /// Id of the actor who claimed the interrupt.
     pub claimed_by: Option<String>,
-    /// [Marks](crate::interrupt::assignee_index) that show who the approvers are. `None` if an older version wrote the
-    /// row last.
+    /// Approvers of the interrupt, as [marks](crate::interrupt::assignee_index) for searching. `None` if an older
+    /// version of Holdshort wrote the row.
     pub assigned: Option<String>,
 }
 
 impl InterruptRow {
-    /// Returns the row without its marks, as an older version would have written it.
+    /// Returns the row without its marks, in the form in which an older version of Holdshort would have written it.
     #[must_use]
     pub fn unassigned(&self) -> Self {
         Self { assigned: None, ..self.clone() }
     }
 
-    /// Returns true if the events to which the row refers are not enough to show the interrupt. Further events are
-    /// needed if a vote did not settle the interrupt, or if its approvers have changed.
+    /// Returns true if showing the interrupt needs more events than those to which the row refers. This is the case if
+    /// a vote did not decide the interrupt, or if its approvers have changed.
     pub fn is_involved(&self) -> bool {
         self.assigned.as_ref().is_some_and(|marks| marks.contains(assignee_index::INVOLVED))
     }
 }
 
-/// Row of one grant, by which the grant can be found from its id alone.
+/// Row of one grant. It allows finding the grant by its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrantRow {
     pub grant: GrantId,
     pub session: SessionId,
-    /// Sequence number of the `grant_added` event in the session's stream.
+    /// Sequence number of the event `grant_added` in the session's stream.
     pub added_seq: u64,
     pub revoked: bool,
 }
 
-/// Row of the answer to one question in a run with a subject. Only these rows have content, because people search it.
-/// If the answer is erased, the content of its row is erased, too.
+/// Row of the answer to one question, in a run that has a subject. Only rows of this type have content, because people
+/// search in it. If the answer is erased, the content of its row is erased, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerRow {
     pub interrupt: InterruptId,
@@ -141,54 +142,54 @@ pub struct AnswerRow {
     /// Text of the answer, or the answer's data as JSON.
     pub answer: String,
     pub is_data: bool,
-    /// Id of the actor who answered. If the answer was reused, the actor is the engine.
+    /// Id of the actor who answered. If the answer was reused, this is the engine.
     pub by: String,
     pub at: Timestamp,
     pub corrected_at: Option<Timestamp>,
-    /// True if an earlier answer was reused, and no person was asked.
+    /// True if an earlier answer was reused, so nobody was asked.
     pub reused: bool,
-    /// Interrupt of the earlier question whose answer was reused.
+    /// Earlier question whose answer was reused.
     pub source: Option<InterruptId>,
     pub erased: bool,
     /// Key that is the same for [equal questions](crate::history::question_key). Empty after the answer is erased.
     pub asked: String,
-    /// [Words](crate::history::collect_words) of the question and the answer, separated by spaces. Empty after the
+    /// [Words](crate::history::collect_words) of the question and of the answer, separated by spaces. Empty after the
     /// answer is erased.
     pub words: String,
 }
 
 impl AnswerRow {
-    /// Returns the time since which the answer is valid: the time of its correction or, if it was not corrected, the
-    /// time of the answer.
+    /// Returns the time from which the answer is valid: the time of its last correction, or else the time of the
+    /// answer.
     pub fn since(&self) -> Timestamp {
         self.corrected_at.unwrap_or(self.at)
     }
 }
 
-/// Row of one session. Each run of the session contributes a row, and the events of the session itself contribute one.
-/// [`with`](Self::with) merges the rows in any order.
+/// Row of one session. Each run of the session produces one such row, and the session itself produces one.
+/// [`with`](Self::with) merges these rows, in any order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRow {
     pub session: SessionId,
-    /// Workflow for which the session was opened. Runs of the session may have other workflows.
+    /// Workflow with which the session was opened. Runs of the session can have other workflows.
     pub workflow: Option<String>,
     pub state: State,
-    /// Sequence number of the event in the session's stream that set the state. 0 if the start of a run created the
-    /// session.
+    /// Sequence number of the event that set the state of the session, in the session's stream. 0 if the session was
+    /// created by the start of a run.
     pub seq: u64,
     pub created_at: Timestamp,
     pub changed_at: Timestamp,
     pub idle_ms: Option<u64>,
-    /// Latest run that a message in the session started.
+    /// Latest run that was started by a message in the session.
     pub front_run: Option<RunId>,
-    /// Time of the latest activity: a change of state, the start of a run or, if the session may expire, the end of a
-    /// run. If no run of the session is live, the session has been idle since this time.
+    /// Time of the latest activity: a change of the session's state, or the start of a run. If the session can expire,
+    /// also the end of a run. If no run of the session is active, the session has been idle since this time.
     pub idle_since: Timestamp,
 }
 
 impl SessionRow {
-    /// Returns the row that a run contributes to its session. `at` is the time when the run started, and `last_at` the
-    /// time of its last activity. The row does not affect the state of the session.
+    /// Returns the row that a run produces for its session. `at` is the time when the run started, and `last_at` the
+    /// time of its last activity. The row does not change the state of the session.
     pub fn from_run(session: SessionId, at: Timestamp, last_at: Timestamp) -> Self {
         Self {
             session,
@@ -203,8 +204,8 @@ impl SessionRow {
         }
     }
 
-    /// Merges two rows of one session. Takes the state from the later event, and the creation time from the earlier
-    /// row. Two rows of the same event differ only in their times, so rows can be merged in any order.
+    /// Merges two rows of the same session. Takes the state from the later event, and the creation time from the
+    /// earlier row. Two rows for the same event differ only in their times. Rows can therefore be merged in any order.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         let created_at = self.created_at.min(other.created_at);

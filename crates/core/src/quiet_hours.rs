@@ -1,5 +1,5 @@
-//! Quiet hours and digests: computes the time until which a channel holds back a notice that is not urgent. The times
-//! are local times of day. `hours.rs` handles times that a clock change skips or repeats.
+//! Quiet hours and digests: computes how long a channel holds back a notice that is not urgent. The times are local
+//! times of day. `hours.rs` handles times that a clock change skips or repeats.
 
 use std::collections::BTreeSet;
 
@@ -11,40 +11,40 @@ use crate::hours::{Day, Edge, ZONES, moment};
 use crate::level::Level;
 use crate::time::Timestamp;
 
-/// Quiet hours and digest, which delay the notices of a channel.
+/// Quiet hours and digest times of a channel. They delay its notices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hold {
-    /// Times of day at which no notices are sent. Quiet times that overlap or touch act as one quiet time.
+    /// Times of day at which no notices are sent. Quiet times that overlap or touch are treated as one.
     pub quiet: Vec<Quiet>,
-    /// Schedule by which held notices are sent together.
+    /// Times at which all held notices are sent together.
     pub digest: Option<Digest>,
 }
 
-/// Daily quiet time on some days of the week.
+/// Quiet time of day, on some days of the week.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quiet {
     /// Start of the quiet time, in minutes since midnight.
     pub from: u16,
     /// End of the quiet time, in minutes since midnight. If `to` is not later than `from`, the quiet time ends on the
-    /// next day.
+    /// following day.
     pub to: u16,
     /// Days on which the quiet time begins.
     pub days: BTreeSet<Day>,
-    /// IANA time zone. If `None`, the time zone of the recipient applies.
+    /// IANA time zone. If `None`, the recipient's time zone is used.
     pub zone: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Digest {
-    /// A digest is sent each time that the number of milliseconds since the Unix epoch is a multiple of this number.
+    /// A digest is sent at regular intervals: each time that the number of milliseconds since the Unix epoch is a
+    /// multiple of this value.
     Every(u64),
     /// A digest is sent once a day at this time, in minutes since midnight.
     Daily { minute: u16, zone: Option<String> },
 }
 
 const MINUTES: usize = 24 * 60;
-/// Maximum number of quiet times in a row that are followed. The maximum is larger than the number of quiet times in a
-/// week.
+/// Maximum number of consecutive quiet times that are joined. It is larger than the number of quiet times in a week.
 const CHAINED: usize = 64;
 
 impl Hold {
@@ -53,8 +53,9 @@ impl Hold {
         self.quiet.is_empty() && self.digest.is_none()
     }
 
-    /// Returns the time until which a notice is held back. `written` is the time of the notice, and `zone` the time
-    /// zone of the recipient. `None` if the notice is sent at once. A critical notice is never held back.
+    /// Returns the time until which a notice is held back, or `None` if it is sent at once. `written` is the time at
+    /// which the notice was created. `zone` is the recipient's time zone. Notices with critical risk are never held
+    /// back.
     pub fn until(&self, written: Timestamp, risk: Level, zone: Option<&str>) -> Option<Timestamp> {
         if risk >= Level::Critical {
             return None;
@@ -70,7 +71,7 @@ impl Hold {
         (at > written).then_some(at)
     }
 
-    /// Returns true if every minute of the week is quiet. Treats all quiet times as if they had the same time zone.
+    /// Returns true if every minute of the week is quiet. Ignores differences between time zones.
     pub fn is_for_ever(&self) -> bool {
         let mut week = vec![false; 7 * MINUTES];
         for quiet in &self.quiet {
@@ -92,7 +93,7 @@ impl Quiet {
         if to > from { to - from } else { MINUTES - from + to }
     }
 
-    /// Returns the end of the quiet time that contains the moment `at`. `None` if `at` is not in a quiet time.
+    /// Returns the end of the quiet time that includes the time `at`. `None` if `at` is outside all quiet times.
     fn ends_after(&self, at: Timestamp, zone: Option<&str>) -> Option<Timestamp> {
         let zone = zone_of(self.zone.as_deref().or(zone));
         let today = date(at, &zone)?;
@@ -111,7 +112,7 @@ impl Quiet {
 }
 
 impl Digest {
-    /// Returns the time of the first digest after the moment `at`.
+    /// Returns the time of the first digest after `at`.
     fn after(&self, at: Timestamp, zone: Option<&str>) -> Option<Timestamp> {
         match self {
             Self::Every(ms) => {

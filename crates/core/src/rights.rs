@@ -1,18 +1,17 @@
-//! The table of rights: the extent that each role has for each permission.
+//! Table of permissions: for each role and each permission, the resources to which the permission extends.
 //!
-//! A route names only the permission that it needs. The core checks the table again when it makes the decision. The
-//! module of a resource checks the owner and the assignment of the resource, which this module does not check.
+//! Each HTTP route names the permission that it needs. When the core makes a decision, it checks the table again. The table does not contain the owner and the assignment of a resource. The module of the resource checks them.
 
 use std::collections::BTreeSet;
 
 use crate::actor::Role;
 
-/// Permission for a group of related operations.
+/// Permission to perform a group of related operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Permission {
     /// Read runs, interrupts and events.
     Read,
-    /// Start, message, pause and cancel runs; open and close sessions.
+    /// Start, message, pause and cancel runs. Open and close sessions.
     Steer,
     /// Open interrupts.
     Ask,
@@ -30,11 +29,11 @@ pub enum Permission {
     SignIn,
 }
 
-/// Extent of a permission. The extents are in ascending order.
+/// Resources to which a permission extends. The variants are in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Extent {
     Nothing,
-    /// Resources that the caller created. Of runs, only external runs.
+    /// Resources that the caller created. Includes only external runs, not other runs.
     Own,
     /// Resources that are assigned to the caller.
     Assigned,
@@ -45,10 +44,10 @@ pub enum Extent {
 
 use Extent::{All, Assigned, Nothing, Own, Unassigned};
 
-/// Roles in the order of the table's columns. The engine has no column, because it cannot sign in.
+/// Roles in the order of the table's columns. The engine has no column: it is no user and cannot sign in.
 pub const ROLES: [Role; 5] = [Role::Admin, Role::Operator, Role::Reviewer, Role::Agent, Role::Auditor];
 
-/// One row per permission, with one extent per role in the order of [`ROLES`].
+/// One row per permission. It lists one extent per role, in the order of [`ROLES`].
 pub const TABLE: [(Permission, [Extent; ROLES.len()]); 9] = [
     (Permission::Read, [All, All, Assigned, Own, All]),
     (Permission::Steer, [All, All, Nothing, Own, Nothing]),
@@ -61,15 +60,16 @@ pub const TABLE: [(Permission, [Extent; ROLES.len()]); 9] = [
     (Permission::SignIn, [All, Nothing, Nothing, Nothing, Nothing]),
 ];
 
-/// Returns the extent of a permission for a role. If the role has no column, returns [`Extent::Nothing`].
+/// Returns the resources to which a permission of a role extends. If the table has no column for the role, returns
+/// [`Extent::Nothing`].
 pub fn extent(role: Role, permission: Permission) -> Extent {
     let column = ROLES.iter().position(|of| *of == role);
     let row = TABLE.iter().find(|(of, _)| *of == permission);
     column.zip(row).and_then(|(column, (_, extents))| extents.get(column).copied()).unwrap_or(Nothing)
 }
 
-/// Returns the role in which a person uses a permission: the role with the widest extent or, if several roles have that
-/// extent, the weakest of these roles. `None` if no role of the person has the permission.
+/// Returns the role in which a person uses a permission. It is the role with the widest extent. If several roles have
+/// this extent, it is the weakest of them. `None` if no role of the person has the permission.
 pub fn acting(roles: &BTreeSet<Role>, permission: Permission) -> Option<Role> {
     let theirs = ROLES.into_iter().filter(|role| roles.contains(role));
     // `max_by_key` returns the last of equal items, and `ROLES` begins with the strongest role.
@@ -77,7 +77,7 @@ pub fn acting(roles: &BTreeSet<Role>, permission: Permission) -> Option<Role> {
 }
 
 impl Permission {
-    /// Returns the name of the permission in documents, such as `read` or `sign_in`.
+    /// Returns the name of the permission, as documents write it, such as `read` or `sign_in`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",

@@ -8,7 +8,7 @@ use crate::name::is_same;
 use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 
-/// New approvers, to whom an interrupt is reassigned.
+/// New approvers after a reassignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HandedTo {
     /// New approvers of the current stage. The number of required votes stays the same.

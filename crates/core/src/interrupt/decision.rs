@@ -25,7 +25,7 @@ pub struct Decision {
     /// Time for which the person's client displayed the card, in milliseconds. The client reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// Name of the person for whom the voter acts. The client reports the name. It is only recorded: nobody verifies
+    /// Name of the person that the voter acts for. The client reports the name. It is only recorded: nobody verifies
     /// it, and it has no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<String>,

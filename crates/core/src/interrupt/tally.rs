@@ -152,7 +152,7 @@ impl Interrupt {
         }
     }
 
-    /// Returns the person for whom each voter acted, as the voters' clients reported it. The key is the id of the
+    /// Returns the person that each voter acted for, as the voters' clients reported it. The key is the id of the
     /// voter.
     pub fn on_behalf_of(&self) -> BTreeMap<String, String> {
         let agreed = self.agreed().into_iter();

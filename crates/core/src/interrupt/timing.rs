@@ -17,7 +17,7 @@ pub struct Timing {
     pub reminders: Option<Reminders>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub escalation: Vec<Escalation>,
-    /// True if only working hours of the approvers' groups count for the times of reminders, escalation and expiry.
+    /// True if the times of reminders, escalation and expiry are computed in working hours of the approvers' groups.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub working_time: bool,
 }

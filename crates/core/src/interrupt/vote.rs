@@ -25,7 +25,7 @@ pub struct Vote {
     pub seat: Seat,
     /// Time for which the voter's client displayed the card, in milliseconds. The client reports it.
     pub viewed_ms: Option<u64>,
-    /// Name of the person for whom the voter acted. The client reports the name.
+    /// Name of the person that the voter acted for. The client reports the name.
     pub on_behalf_of: Option<String>,
     /// Further open interrupts that this vote also approves, because they match the grant that it gives.
     pub also: Vec<InterruptId>,

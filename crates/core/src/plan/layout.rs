@@ -1,5 +1,5 @@
-//! Positions of a plan's subtasks in a drawing. A subtask is to the left of the subtasks that depend on it, and near
-//! the subtasks on which it depends. The browser and the terminal both use these positions.
+//! Positions of the subtasks in a drawing of the plan. Each subtask is to the left of the subtasks that depend on it.
+//! Subtasks that depend on each other are near each other. The browser and the terminal both use these positions.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ pub struct NodePosition {
 }
 
 impl Plan {
-    /// Returns a different position for each subtask, in the order of the plan. A subtask in a cycle, or after a cycle,
-    /// is in the first layer. A plan that has passed the check has no cycle.
+    /// Returns a different position for each subtask, in the order of the plan. A subtask that belongs to a cycle of
+    /// dependencies, or depends on one, is in the first layer. A plan that has passed the check has no cycle.
     pub fn layout(&self) -> Vec<NodePosition> {
         let layers = self.layers();
         let mut places: Vec<NodePosition> = Vec::new();
@@ -57,7 +57,7 @@ impl Plan {
         self.subtasks.iter().map(|subtask| layers.get(subtask.id.as_str()).copied().unwrap_or(0)).collect()
     }
 
-    /// Returns twice the mean row of the subtasks on which the subtask depends.
+    /// Returns the mean row of the subtasks on which this subtask depends, multiplied by two.
     fn middle(&self, at: usize, rows: &BTreeMap<usize, usize>) -> usize {
         let needs = &self.subtasks[at].depends_on;
         let place = |need: &String| self.subtasks.iter().position(|other| other.id == *need);

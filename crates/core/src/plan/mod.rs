@@ -1,4 +1,5 @@
-//! Plans as data. An agent's proposal is checked before a person sees it (contracts A8, E12).
+//! Plans as data: a list of subtasks with dependencies. An agent's proposal is checked before a person sees it
+//! (contracts A8, E12).
 
 mod layout;
 mod read;
@@ -26,20 +27,20 @@ pub struct Plan {
 pub struct Subtask {
     pub id: String,
     pub description: String,
-    /// Agent that carries out the subtask. If `None`, the default agent of the phase does.
+    /// Agent that carries out the subtask. If `None`, the default agent of the phase carries it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
-    /// Estimated duration as the planner wrote it, such as `5 min`. People see the estimate, but nothing is calculated
-    /// from it.
+    /// Estimated duration as the planner wrote it, such as `5 min`. It is shown to people, and has no other use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_time: Option<String>,
 }
 
 impl Plan {
-    /// Parses and checks a plan. A plan must have from 1 to `limit` subtasks, unique ids, known agents, only
-    /// dependencies that exist, and no cycle. `base` is the JSON pointer of the plan in the request.
+    /// Parses and checks a plan. A plan must have from 1 to `limit` subtasks with unique ids and known agents. All its
+    /// dependencies must exist, and they must not form a cycle. `base` is the JSON pointer of the plan in the request,
+    /// for the problems that are returned.
     pub fn check(
         value: &Value,
         known_agents: &BTreeSet<&str>,
@@ -138,7 +139,8 @@ impl Plan {
         self.subtasks.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns a subtask that can never start, because it is in a cycle or depends on one. `None` if there is no cycle.
+    /// Returns a subtask that can never start, because it belongs to a cycle of dependencies or depends on a cycle.
+    /// `None` if there is no cycle.
     fn cycle(&self) -> Option<&str> {
         let mut waiting: BTreeMap<&str, &[String]> = self
             .subtasks
@@ -184,14 +186,14 @@ pub fn schema() -> Value {
     })
 }
 
-/// Returns true if the id of a subtask is valid. Ids become part of step ids, paths and labels, and stay when texts are
-/// erased.
+/// Returns true if the id of a subtask is valid. Ids become part of step ids, paths and labels. They are not erased
+/// when texts are erased.
 fn is_id(id: &str) -> bool {
     (1..=limits::SUBTASK_ID_BYTES).contains(&id.len())
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
 }
 
-/// Returns true if the text can be an estimated duration, which is one line that is not blank.
+/// Returns true if the text is a valid estimated duration: one line that is not blank.
 fn is_estimate(text: &str) -> bool {
     text.len() <= limits::ESTIMATED_TIME_BYTES
         && !text.trim().is_empty()

@@ -1,6 +1,6 @@
-//! Parses the plans that models and people write: an object, a list without an object, JSON within a text, or a list in
-//! prose (contract A8). The parser is used for replies, for the tool `create_plan`, and for edits in other forms than
-//! the native form.
+//! Parses plans that models and people write: an object, a list without an object around it, JSON within a text, or a
+//! list in prose (contract A8). The parser is used for replies, for the arguments of the tool `create_plan`, and for
+//! edits by people.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,8 @@ pub fn read(value: &Value) -> Option<Value> {
     }
 }
 
-/// Parses a value that a tool call or a checkpoint sent as a plan. Prose is not accepted, even if it contains a list.
+/// Parses a plan that is the argument of a tool call or the edit of a checkpoint. Prose is not accepted, even if it
+/// contains a list.
 pub fn sent(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => encoded(text),
@@ -58,8 +59,8 @@ fn of_items(items: &[Value]) -> Value {
     json!({ "subtasks": subtasks })
 }
 
-/// Gives each subtask without an id its position in the plan as id. If that id is taken, the next unused number becomes
-/// the id.
+/// Gives each subtask without an id its position in the plan as id. If another subtask already has that id, the next
+/// free number is used.
 fn count(subtasks: &mut [Value]) {
     let given = |subtask: &Value| subtask.get("id").and_then(Value::as_str).map(str::to_owned);
     let given: BTreeSet<String> = subtasks.iter().filter_map(given).collect();
@@ -76,8 +77,8 @@ fn count(subtasks: &mut [Value]) {
     }
 }
 
-/// Renames the fields of a subtask to the native form. Keeps fields of a wrong type, so that the check reports them.
-/// Drops fields that a plan does not have, such as results.
+/// Renames the fields of a subtask to the names that [`Plan`](super::Plan) uses. Keeps fields with a wrong type, so
+/// that the later check reports them. Drops fields that a plan does not have, such as results.
 fn subtask(item: &Value) -> Value {
     let fields = match item {
         Value::String(text) => return json!({ "description": text.trim() }),
@@ -111,11 +112,11 @@ fn subtask(item: &Value) -> Value {
     Value::Object(native)
 }
 
-/// Fields that describe a subtask, in the order in which their texts are joined.
+/// Fields that may contain the description of a subtask. Their texts are joined in this order.
 const WORDS: [&str; 5] = ["title", "sub_task", "task", "description", "bullet_points"];
 
-/// Joins the descriptions of a subtask into one text. Keeps a description that is not a text, so that the check reports
-/// it.
+/// Joins the descriptions of a subtask into one text. Keeps a description that is not a text, so that the later check
+/// reports it.
 fn description(fields: &Map<String, Value>) -> Option<Value> {
     let mut told: Option<String> = None;
     for word in WORDS {
@@ -148,9 +149,9 @@ fn id(n: usize) -> String {
     format!("s{n}")
 }
 
-/// Returns the possible plans in a text, with the most likely plan last. A plan may be JSON alone, JSON in a code
-/// fence, or JSON within prose. If there is no JSON, the lines of a list are the plan. The last plan is the most
-/// likely, because many models reason before they give the plan.
+/// Returns all possible plans in a text. The most likely plan is the last. A plan can be JSON alone, JSON in a code
+/// fence, or JSON within prose. If there is no JSON, the items of a list become the plan. The last plan is the most
+/// likely one, because many models write down their thoughts before the plan.
 pub fn candidates(text: &str) -> Vec<Value> {
     let fenced =
         text.split("```").skip(1).step_by(2).map(|block| block.split_once('\n').map_or(block, |(_, it)| it));
@@ -168,7 +169,7 @@ pub fn candidates(text: &str) -> Vec<Value> {
     from_lines(text).into_iter().collect()
 }
 
-/// Returns the text without the JSON of the plan, for a person who sees the plan elsewhere on the card.
+/// Returns the text without the JSON of the plan. A card shows the plan separately.
 pub fn around(text: &str) -> String {
     let is_json = |part: &str| encoded(part).is_some();
     if is_json(text) {
@@ -197,8 +198,8 @@ pub fn around(text: &str) -> String {
     text.to_owned()
 }
 
-/// Parses numbered or bulleted lines as subtasks. An indented line belongs to the line above it. A list of questions is
-/// not a plan.
+/// Parses numbered or bulleted lines as subtasks. An indented line continues the line above it. A list of questions is
+/// not accepted as a plan.
 fn from_lines(text: &str) -> Option<Value> {
     let mut items: Vec<String> = Vec::new();
     for line in text.lines() {

@@ -1,10 +1,10 @@
-//! Detects texts that ask their reader for something, or that announce work instead of doing it. The analysis covers
-//! English, and the question marks of other languages.
+//! Finds sentences of a text that ask the reader for something, or that announce work instead of doing it. The analysis
+//! understands English. From other languages, it recognises only question marks.
 //!
-//! A sentence that blocks the work (*should I*, *waiting for your*, *I need … to continue*) is treated as a request
-//! anywhere in the text. Other requests (a question, *please provide*) matter only at the end of the text, because an
-//! earlier question is rhetorical. If the end of the text announces work (*I will now run the tests.*), the work was
-//! not done. `speech.rs` classifies a single sentence. The tables of test cases are in `tests/it/endings/`.
+//! A sentence that says that the work cannot continue (*should I*, *waiting for your*, *I need … to continue*) is a
+//! request at any place in the text. Other requests (a question, *please provide*) count only at the end of the text,
+//! because earlier questions are usually rhetorical. If a text ends by announcing work (*I will now run the tests.*),
+//! the work was not done. `speech.rs` classifies a single sentence. `tests/it/endings/` has the tables of test cases.
 
 use super::prose::{self, Block};
 use super::speech::{self, SentenceContext, Speech};
@@ -20,7 +20,7 @@ pub fn announced(text: &str) -> Option<String> {
     first(text, &[Speech::Announces])
 }
 
-/// Returns the first sentence that has one of these kinds of speech, at a position in the text where that kind counts.
+/// Returns the first sentence that is of one of these kinds and stands at a place in the text where this kind counts.
 fn first(text: &str, sought: &[Speech]) -> Option<String> {
     let said = prose::strip_thoughts(text);
     let blocks = prose::blocks(&said);
@@ -66,9 +66,9 @@ fn first(text: &str, sought: &[Speech]) -> Option<String> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Where {
     Middle,
-    /// Paragraph before a list with which the text ends.
+    /// Paragraph that introduces a list at the end of the text.
     Lead,
-    /// Item of a list with which the text ends.
+    /// Item of a list at the end of the text.
     Item,
     End,
 }
@@ -76,15 +76,15 @@ enum Where {
 #[derive(Default)]
 struct Reader {
     before: SentenceContext,
-    /// True if a heading or a sentence shows that the following list of questions is information. The questions are
-    /// then not asked.
+    /// True if a heading or a sentence shows that the questions in the following list are information for the reader.
+    /// The text then does not ask these questions.
     section: bool,
     lead: bool,
 }
 
 impl Reader {
-    /// Returns the first sentence of a block whose kind of speech is sought, if that kind counts at the position
-    /// `place`.
+    /// Returns the first sentence of a block that is of one of these kinds, if this kind counts at the place of the
+    /// block (`place`).
     fn read(&mut self, text: &str, place: Where, next: Option<&Block>, sought: &[Speech]) -> Option<String> {
         let sentences = prose::sentences(text);
         let mut spoken: Vec<(Speech, String)> = Vec::new();

@@ -1,10 +1,10 @@
-//! Checks that a model's reply may end its step: the reply is complete, contains no tool call as text, and asks for
-//! nothing.
+//! Checks that a model's reply can end its step. The reply must be complete, must contain no tool call as text, and
+//! must not ask for anything.
 //!
-//! This module only analyses texts. The run decides what to do about a [`Flaw`] (`run/ending.rs`). The analysis of
-//! language is a guess. Replies of agents that must end with a tool call (`ends: finish`) are therefore not analysed.
-//! If the analysis is uncertain, a text is treated as a question. An unnecessary question costs a person little time,
-//! but a missed question ends a run without a result.
+//! This module only analyses the text. `run/ending.rs` decides what happens if the reply has a [`Flaw`]. The analysis
+//! of natural language can be wrong. It is not applied to agents that must end their step by a tool call
+//! (`ends: finish`). In doubt, a text is treated as a question. An unnecessary question costs a person little time, but
+//! a missed question ends a run without a result.
 
 mod asks;
 mod calls;
@@ -21,8 +21,8 @@ pub use asks::{announced, find_request};
 pub use calls::{CallableTool, written_call};
 pub use questions::{ReplyContent, parse_reply};
 
-/// Returns true if a text has content for its reader. Thoughts of the model, an empty code fence, dots and invisible
-/// characters are no content.
+/// Returns true if a text has any content for its reader. Thoughts of the model, an empty code fence, dots and
+/// invisible characters are not content.
 pub fn says_something(text: &str) -> bool {
     let said = prose::strip_thoughts(text);
     // The text begins with a thought that has no end.
@@ -37,42 +37,42 @@ pub fn says_something(text: &str) -> bool {
     })
 }
 
-/// Returns true if the character is content: neither white space, nor markup, nor padding.
+/// Returns true if the character is content: not white space, markup or padding.
 fn is_seen(each: char) -> bool {
     let is_mark =
         matches!(each, '.' | '…' | '`' | '~' | '*' | '_' | '#' | '>' | '-' | '–' | '—' | '|' | '•' | '=');
     !(each.is_whitespace() || each.is_control() || is_mark || is_hidden(each))
 }
 
-/// Reason why a reply without a tool call does not end its step.
+/// Reason why a reply without a tool call does not end the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Flaw {
     /// The provider cut the reply off at a length limit.
     Cut,
-    /// The provider withheld a part of the reply.
+    /// The provider removed a part of the reply.
     Filtered,
-    /// The provider stopped for a reason that does not show whether the reply is complete.
+    /// The provider stopped for an unclear reason, so the reply may be incomplete.
     Unclear,
-    /// The reply contains a tool call as text, so no tool ran.
+    /// The reply contains a tool call that is written as text. No tool was therefore called.
     CallAsText,
     /// The reply asks a person for something.
     Asks,
-    /// The reply ends by announcing work that was not done.
+    /// The reply ends by announcing work, which was therefore not done.
     Announces,
-    /// The agent must end its step with the tool `finish`, but did not call the tool.
+    /// The agent must end its step by calling the tool `finish`, and did not call it.
     NotFinished,
-    /// A question of the agent has no answer, and the agent recorded no assumption instead.
+    /// A question of the agent got no answer, and the agent did not record an assumption.
     Unassumed,
-    /// The questions in the reply are malformed. Applies only to agents that ask in their replies.
+    /// The questions in the reply are malformed. Only for agents that ask their questions in replies.
     MalformedQuestions,
-    /// The reply contains questions instead of content, but agents may not ask people (contract E39).
+    /// The reply contains questions instead of content, but the agent is not allowed to ask people (contract E39).
     QuestionsUnasked,
 }
 
 impl Flaw {
-    /// Returns the `end_reason` of a run that fails because of this flaw, in a run in which no person can be asked.
-    /// `None` if the flaw does not fail such a run.
+    /// Returns the `end_reason` with which this flaw fails a run in which nobody can be asked. `None` if the flaw does
+    /// not fail such a run.
     pub fn reason(self) -> Option<&'static str> {
         match self {
             Self::Cut => Some("reply_cut"),
@@ -88,7 +88,7 @@ impl Flaw {
         }
     }
 
-    /// Describes the flaw for a person, worded as the end of a sentence about the agent's last reply.
+    /// Describes the flaw for a person. The text is the end of a sentence about the agent's last reply.
     pub fn says(self) -> &'static str {
         match self {
             Self::Cut => "was cut off before it was complete",

@@ -1,11 +1,11 @@
-//! Structure of a reply: blocks, sentences and code. Parses the Markdown that models typically write.
+//! Splits a reply into blocks, sentences and code. Parses the Markdown that models typically write.
 
 /// Block of a text: a heading, a paragraph, a list item, a quotation or code.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Block {
     /// A heading: `# …`.
     Heading(String),
-    /// A paragraph. `bold` is true if the whole paragraph is emphasised, as headings often are.
+    /// A paragraph. `bold` is true if the whole paragraph is emphasised. Headings are often written like this.
     Paragraph {
         text: String,
         bold: bool,
@@ -17,13 +17,13 @@ pub(super) enum Block {
     Code,
 }
 
-/// Consecutive lines that are either all inside or all outside a code fence.
+/// Consecutive lines: either all in one code fence, or all outside of code fences.
 pub(super) enum Segment<'t> {
     Prose(Vec<&'t str>),
     Fenced(Vec<&'t str>),
 }
 
-/// Removes the thoughts of a reasoning model, because they do not belong to the reply.
+/// Removes the text in which a reasoning model thinks, because it does not belong to the reply.
 pub(super) fn strip_thoughts(text: &str) -> String {
     let mut rest = text;
     if let (None, Some((_, after))) = (rest.find("<think>"), rest.split_once("</think>")) {
@@ -38,7 +38,7 @@ pub(super) fn strip_thoughts(text: &str) -> String {
     said + rest
 }
 
-/// Splits a text at code fences. A code fence without an end reaches to the end of the text.
+/// Splits a text at code fences. A code fence without an end continues to the end of the text.
 pub(super) fn segments(text: &str) -> Vec<Segment<'_>> {
     let mut segments = Vec::new();
     let (mut prose, mut fenced): (Vec<&str>, Option<(&str, Vec<&str>)>) = (Vec::new(), None);
@@ -148,8 +148,8 @@ fn is_bold(text: &str) -> bool {
     text.len() > 4 && ["**", "__"].iter().any(|mark| text.starts_with(mark) && text.ends_with(mark))
 }
 
-/// Removes emphasis. Replaces code by the word `code` and quotations by the word `quote`, because neither asks the
-/// reader for anything.
+/// Removes emphasis. Replaces code by the word `code` and quotations by the word `quote`, because they ask the reader
+/// for nothing.
 fn plain(text: &str) -> String {
     let text = without_code(text).replace(['’', '‘'], "'");
     let mut said = String::new();
@@ -188,8 +188,8 @@ pub(super) fn without_code(text: &str) -> String {
     said + rest
 }
 
-/// Splits a text into sentences with their punctuation. Punctuation before a lower-case letter does not end a sentence,
-/// because a question there is only reported, not asked.
+/// Splits a text into sentences. Each sentence keeps its punctuation. Punctuation before a lower-case letter does not
+/// end a sentence: a question mark there belongs to a quoted question.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut from = 0;

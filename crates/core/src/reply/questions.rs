@@ -1,8 +1,8 @@
-//! Replies that are either questions or content (contract C8). Questions have the form `{"questions": […]}`, and
-//! everything else is content.
+//! Replies that contain either questions or content (contract C8). Questions are written as `{"questions": […]}`. Every
+//! other reply is content.
 //!
-//! The questions must have exactly this form. Malformed questions are never treated as content, because the person
-//! would then not be asked.
+//! The questions must have exactly this form. Malformed questions are never treated as content, because nobody would
+//! then answer them.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::asking::KINDS;
 use crate::limits;
 use crate::{json, schema};
 
-/// Kind of a complete reply.
+/// Kind of a reply as a whole.
 #[derive(Debug, PartialEq)]
 pub enum ReplyContent {
     /// The reply is the result of the agent.
@@ -68,7 +68,7 @@ fn is_known(key: &str) -> bool {
     ["questions", "content"].contains(&key)
 }
 
-/// Detects questions with other text around them, and questions in JSON that is cut off or invalid.
+/// Detects questions that have other text around them, and questions in JSON that is invalid or cut off.
 fn not_json(whole: &str, error: &json::Error) -> Option<ReplyContent> {
     let opens = |at: &usize| whole[at + 1..].trim_start().starts_with("\"questions\"");
     let at = whole.match_indices('{').map(|(at, _)| at).find(opens)?;
@@ -81,7 +81,7 @@ fn not_json(whole: &str, error: &json::Error) -> Option<ReplyContent> {
     (at == 0).then(|| ReplyContent::Malformed(format!("it is not JSON: {error}")))
 }
 
-/// Removes a code fence around the whole text.
+/// Removes the code fence if it encloses the whole text.
 fn unfenced(text: &str) -> String {
     let mut segments = prose::segments(text).into_iter().filter(|segment| match segment {
         Segment::Prose(lines) | Segment::Fenced(lines) => lines.iter().any(|line| !line.trim().is_empty()),

@@ -1,5 +1,5 @@
-//! Classifies one English sentence as a request, waiting, an announcement, a polite closing, or a report. Uses the
-//! tables in `vocabulary.rs` and `phrases.rs`. The position of the sentence in the text does not matter.
+//! Classifies one English sentence: a request, waiting, an announcement, a polite closing, or a report. Uses the tables
+//! in `vocabulary.rs` and `phrases.rs`. This module ignores the position of the sentence in the text.
 
 use super::prose::{self, Block};
 use super::texts::phrases::{
@@ -29,25 +29,25 @@ pub(super) enum Speech {
     Plain,
 }
 
-/// Kind of a whole text.
+/// Kind of the text as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Text {
     /// A sentence of the text says that work is done.
     Report,
-    /// The text neither reports work nor answers anything.
+    /// The text neither reports work nor answers a question.
     Greeting,
     #[default]
     Other,
 }
 
-/// Properties of the text around a sentence.
+/// Properties of the text in which a sentence stands.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SentenceContext {
     /// True if an earlier sentence says that work is done.
     done: bool,
     /// Kind of the whole text.
     text: Text,
-    /// True if the previous sentence gives the reader advice.
+    /// True if the previous sentence advises the reader.
     advises: bool,
 }
 
@@ -80,18 +80,17 @@ impl SentenceContext {
         self.text == Text::Report
     }
 
-    /// Updates the context after the sentence `said`.
+    /// Updates the context after the sentence `said`, which was classified as `speech`.
     pub(super) fn record_sentence(&mut self, speech: Speech, said: &str) {
         self.done |= speech == Speech::Plain && is_done(said);
         self.advises = speech == Speech::Plain && strip_phrase(said, ADVICE).is_some();
     }
 }
 
-/// Maximum number of bytes of a sentence that is analysed as a whole. In a longer sentence, only the beginning and the
-/// end are analysed, because the run time grows with the square of the number of clauses.
+/// Maximum number of bytes of a sentence that is analysed completely. In a longer sentence, only the beginning and the end are analysed. The run time grows with the square of the number of clauses.
 const SENTENCE_BYTES: usize = 2_000;
 
-/// Classifies a sentence. The sentence must be in lower case.
+/// Classifies a sentence, which must be in lower case.
 pub(super) fn classify(said: &str, before: SentenceContext) -> Speech {
     if said.len() <= SENTENCE_BYTES {
         return of_short(said, before);
@@ -168,7 +167,7 @@ fn ends_as_question(said: &str) -> bool {
     end.ends_with(['?', '？', '؟'])
 }
 
-/// Removes words that only introduce the sentence: *OK, now …*
+/// Removes introductory words from the beginning of a sentence: *OK, now …*
 fn start(said: &str) -> &str {
     let mut said = said.trim_start_matches(['(', '[', '\'', '"', '-', ' ']);
     while let Some(rest) = strip_phrase(said, LEADS_IN) {
@@ -177,7 +176,7 @@ fn start(said: &str) -> &str {
     said
 }
 
-/// Returns the clauses of a sentence without the words that only introduce them.
+/// Returns the clauses of a sentence, without introductory words.
 fn clauses(said: &str) -> impl Iterator<Item = &str> {
     let after = [", ", "; ", ": ", " - ", " – ", " — ", " but ", " so ", " then "];
     let within = after
@@ -208,7 +207,7 @@ fn depends(clause: &str) -> bool {
 }
 
 /// Returns true if the sentence postpones work: *I'll begin as soon as the key is there.* After completed work, *I can
-/// …, if you like* is an offer and does not postpone anything.
+/// …, if you like* is an offer and postpones nothing.
 fn defers(said: &str, before: SentenceContext) -> bool {
     let first = start(said);
     let Some(does) = strip_phrase(first, WILL_DO) else { return false };
@@ -217,8 +216,8 @@ fn defers(said: &str, before: SentenceContext) -> bool {
     !is_offer && strip_phrase(does, IDLE).is_none() && has(does, DEPENDS_ON)
 }
 
-/// Returns true if the sentence asks for permission: *With your permission, I'll …* A report of completed work asks for
-/// nothing.
+/// Returns true if the sentence asks for permission: *With your permission, I'll …* Returns false if work is already
+/// reported as done.
 fn with_leave(said: &str) -> bool {
     has(said, &["with your ", "if you allow", "if you don't mind", "if you do not mind", "on your "]) && {
         let is_leave = |word: &str| has(said, &[word]);
@@ -244,7 +243,7 @@ fn with_leave(said: &str) -> bool {
     }
 }
 
-/// Returns true if the sentence says what is needed to continue: *I need the key to continue.*
+/// Returns true if the sentence says what the agent needs to continue: *I need the key to continue.*
 fn needs_to_go_on(said: &str) -> bool {
     let needs = clauses(said).any(|clause| {
         [
@@ -266,7 +265,7 @@ fn needs_to_go_on(said: &str) -> bool {
             .any(|end| said.contains(end))
 }
 
-/// Returns true if the sentence says what keeps the agent from continuing: *I can't continue: …*, *I can't go on
+/// Returns true if the sentence says what prevents the agent from continuing: *I can't continue: …*, *I can't go on
 /// without …*
 fn cannot_go_on(said: &str, before: SentenceContext) -> bool {
     let goes_on = has(said, &["proceed", "continue", "go on", "go ahead", "move forward", " you"]);
@@ -291,7 +290,7 @@ fn cannot_go_on(said: &str, before: SentenceContext) -> bool {
 }
 
 /// Returns true if the sentence says that information is missing: *I don't know which file you mean.* Returns false if
-/// the sentence also says that the agent decides without asking.
+/// the sentence also says that the agent decides by itself.
 fn lacks(said: &str, before: SentenceContext) -> bool {
     if let Some((_, then)) = said.split_once(" so i ") {
         let goes_on = [
@@ -319,7 +318,7 @@ fn lacks(said: &str, before: SentenceContext) -> bool {
 }
 
 /// Returns true if the sentence tells the reader to provide something: *Paste the stack trace.*, *You need to tell me
-/// the path.* Returns false for advice to users of the finished work.
+/// the path.* Returns false if the sentence advises users of the finished work.
 fn gives(said: &str, before: SentenceContext) -> bool {
     let first = start(said);
     let (first, must) = match strip_phrase(first, MUST) {
@@ -407,8 +406,8 @@ fn announces(said: &str, before: SentenceContext) -> bool {
         && (end.ends_with("...") || end.ends_with('…') || end.trim_end_matches('.').ends_with(" now"))
 }
 
-/// Classifies the text after *let me know*. A condition such as *if you like* is polite, unless the condition is about
-/// the work.
+/// Classifies the rest of a sentence after *let me know*. A condition such as *if you like* is only polite. If the
+/// condition is about the work, it is a request.
 fn let_me_know(rest: &str) -> Speech {
     let polite =
         has(rest, POLITE) || rest.starts_with("if ") && !has(rest, GOES_ON) && !rest.contains(" i should");
@@ -425,7 +424,7 @@ fn let_me_know(rest: &str) -> Speech {
     }
 }
 
-/// Returns true if the text says that the agent's work continues: *… and I'll continue.*
+/// Returns true if the text says that the agent then continues its work: *… and I'll continue.*
 fn and_then_i(said: &str) -> bool {
     ["i'll ", "i will ", "i can "]
         .iter()

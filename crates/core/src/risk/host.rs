@@ -1,12 +1,12 @@
-//! Remote hosts in a text. Finds URLs, IP addresses, hosts with a port, and host names with well-known domains. The
-//! local machine is not a remote host.
+//! Finds remote hosts in a text. Recognises URLs, IP addresses, hosts with a port, and host names with well-known
+//! top-level domains. The local machine is not a remote host.
 
-/// URL schemes of connections to a remote host.
+/// URL schemes that connect to a remote host.
 const SCHEMES: [&str; 11] =
     ["http", "https", "ftp", "ftps", "sftp", "ssh", "ws", "wss", "s3", "gs", "postgres"];
 /// Top-level domains that cannot be confused with file extensions.
 const ENDINGS: [&str; 7] = ["com", "org", "internal", "corp", "intranet", "cloud", "gov"];
-/// Top-level domains that are accepted only in names with at least three labels. A name with two labels, such as
+/// Top-level domains that are recognised only in names with at least three labels. A name with two labels, such as
 /// `socket.io`, may be the name of a library.
 const LONG_ENDINGS: [&str; 4] = ["net", "io", "dev", "app"];
 

@@ -1,9 +1,9 @@
-//! Risk of words and flags. One table (`table.rs`) applies to every interrupt that may let work continue. Neither the
-//! agent that asks nor the workflow can change the table.
+//! Risk that is recognised by words and flags in texts. The table in `table.rs` is applied to every interrupt after
+//! which work may continue. It is built in: neither the agent nor the workflow can change it.
 //!
-//! The table only raises a risk level and gives a reason. The gates (`gate`) decide: they ask, allow or forbid. Words
-//! for which a command only searches are ignored, because the command parser determines the effect of a command. The
-//! table of effects is in `gate/stakes`.
+//! A match only raises the risk level and adds a reason. The decision to ask, allow or forbid is made elsewhere, in
+//! `gate`. In commands, words that are only searched for (as with `grep`) are ignored. Effects of commands are in
+//! another table, in `gate/stakes`.
 
 mod host;
 mod table;
@@ -21,10 +21,11 @@ use crate::limits;
 use table::Topic;
 use text::Text;
 
-/// Maximum number of words that one reason names.
+/// Maximum number of words that a reason quotes.
 const NAMED: usize = 3;
 
-/// Members of payloads of Holdshort's own agents that contain documents or results instead of the intended action.
+/// Fields in payloads of Holdshort's own agents that contain documents or results. They do not describe the intended
+/// action.
 const DOCUMENTS: [&str; 9] =
     ["content", "old", "new", "output", "diff", "trial", "preconditions", "judgement", "before"];
 
@@ -32,12 +33,12 @@ const DOCUMENTS: [&str; 9] =
 #[derive(Clone, Debug, Default)]
 pub struct SearchedTexts {
     texts: Vec<Text>,
-    /// True if an external agent chose the member names and the lengths of the texts. In that case no text is treated
-    /// as a document, and member names are searched, too.
+    /// True if an external agent wrote the payload. It could choose the field names and the lengths of texts so as to
+    /// hide risk words. Therefore no text is treated as a document, and field names are searched, too.
     is_foreign: bool,
-    /// Names of members that were already searched.
+    /// Field names that were already searched.
     names: BTreeSet<String>,
-    /// True if only the beginning of a text was searched, because the text was too long.
+    /// True if a text was too long, so that only its beginning was searched.
     is_cut: bool,
 }
 
@@ -46,13 +47,13 @@ impl SearchedTexts {
         Self { is_foreign: true, ..Self::default() }
     }
 
-    /// Adds a text. `name` is the name of the member that contains the text.
+    /// Adds a text. `name` is the name of the field that contains the text.
     fn text(&mut self, place: &'static str, name: &str, text: &str) {
         let text = if Text::is_line(name) { text } else { self.part(text) };
         self.add(Text::from_member(place, name, text));
     }
 
-    /// Adds the texts inside a value, at any depth, and the names of members whose value is true.
+    /// Adds all texts inside a value, at any depth. Also adds the names of fields whose value is true.
     fn value(&mut self, place: &'static str, name: &str, value: &Value) {
         if self.texts.len() >= limits::RISK_TEXTS {
             return;
@@ -75,7 +76,7 @@ impl SearchedTexts {
         }
     }
 
-    /// Adds the name of a member, but only once. Leaves out a member whose value is false.
+    /// Adds the name of a field, if it was not added before. Leaves out a field whose value is false.
     fn name(&mut self, place: &'static str, name: &str, value: &Value) {
         if *value != Value::Bool(false) && self.names.insert(name.to_owned()) {
             let name = self.part(name);
@@ -83,7 +84,7 @@ impl SearchedTexts {
         }
     }
 
-    /// Adds the options and labels that an agent defined.
+    /// Adds the options that an agent defined, and the labels that it chose.
     fn options(&mut self, opened: &Opened, content: &Value) {
         for offer in &opened.options {
             if option(opened.kind, &offer.id).is_none() {
@@ -93,8 +94,8 @@ impl SearchedTexts {
         self.value("the options", "", content.get(LABELS).unwrap_or(&Value::Null));
     }
 
-    /// Returns the part of a text that is searched. If a text of an external agent is too long, it is cut. If a text of
-    /// Holdshort's own agents is too long, it is a document and is left out.
+    /// Returns the part of a text in which risk words are searched. A text of an external agent that is too long is
+    /// cut. A text of Holdshort's own agents that is too long is a document and is left out.
     fn part<'t>(&mut self, text: &'t str) -> &'t str {
         let Some((end, _)) = text.char_indices().nth(limits::RISK_TEXT_CHARS) else { return text };
         self.is_cut |= self.is_foreign;
@@ -107,7 +108,7 @@ impl SearchedTexts {
         }
     }
 
-    /// Describes the texts that were not searched. `None` if all texts were searched.
+    /// Describes those texts that were not searched. `None` if all texts were searched.
     fn unread(&self) -> Option<String> {
         if self.texts.len() >= limits::RISK_TEXTS {
             Some(format!(
@@ -127,7 +128,7 @@ impl SearchedTexts {
     }
 }
 
-/// Raises the risk as the texts require, and keeps the existing reasons.
+/// Raises the risk level if the texts contain risk words. Keeps the existing reasons.
 #[must_use]
 pub fn raised(mut risk: Risk, said: &SearchedTexts) -> Risk {
     for reason in said.texts.iter().filter_map(Text::line).flat_map(stakes::find_risks) {
@@ -181,7 +182,7 @@ pub fn raised(mut risk: Risk, said: &SearchedTexts) -> Risk {
     risk
 }
 
-/// Collects the texts in a call that an external agent makes.
+/// Collects the texts of an external agent's call.
 pub fn of_call(call: &ForeignCall) -> SearchedTexts {
     let mut said = SearchedTexts::foreign();
     said.text("the tool's name", "", &call.tool);
@@ -189,8 +190,8 @@ pub fn of_call(call: &ForeignCall) -> SearchedTexts {
     said
 }
 
-/// Collects the texts about the work that continues if the interrupt is resolved. Returns no texts if no resolution
-/// lets work continue.
+/// Collects the texts about the work that continues after an approval of the interrupt. Returns no texts if the
+/// interrupt has no option with which work continues.
 pub(crate) fn of_interrupt(opened: &Opened, content: &Value) -> SearchedTexts {
     let is_after = matches!(opened.about, About::AfterStep(_));
     // An external agent may continue after every answer.

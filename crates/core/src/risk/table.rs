@@ -2,7 +2,7 @@
 
 use crate::level::Level;
 
-/// Topic of a risk that words indicate.
+/// Topic of a group of risk words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Topic {
     Destructive,
@@ -14,7 +14,7 @@ pub(super) enum Topic {
 impl Topic {
     pub(super) const ALL: [Self; 4] = [Self::Destructive, Self::Production, Self::Privilege, Self::Network];
 
-    /// Returns the stable code of the topic, which reasons contain.
+    /// Returns the code of the topic, which is used in reasons and never changes.
     pub(super) fn code(self) -> &'static str {
         match self {
             Self::Destructive => "destructive",
@@ -33,7 +33,7 @@ impl Topic {
         }
     }
 
-    /// Returns true if a reason with this code already covers the topic.
+    /// Returns true if a reason with this code already reports a risk of this topic.
     pub(super) fn is_said_by(self, code: &str) -> bool {
         let same: &[&str] = match self {
             Self::Destructive => &["destructive", "deletes_folders", "loses", "forced"],
@@ -45,18 +45,18 @@ impl Topic {
     }
 }
 
-/// Way in which the words of a row are compared with a text.
+/// Way in which words of a row are compared with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MatchKind {
-    /// Whole words in any of their forms, such as `deletes` and `deletion`.
+    /// Whole words, also with other endings: `deletes`, `deletion`.
     Form,
-    /// Phrases in exactly this form.
+    /// Exact phrases.
     Words,
     /// Whole words that digits may follow: `prod2`.
     Numbered,
-    /// Whole words in a command line only, because the words have other meanings in prose.
+    /// Whole words, only in command lines. In prose, these words have other meanings.
     InLine,
-    /// Options (`--force`, `-Force`, `--force=yes`), and names of members whose value is true (`force: true`).
+    /// Options (`--force`, `-Force`, `--force=yes`), and names of fields whose value is true (`force: true`).
     Flag,
 }
 

@@ -1,4 +1,4 @@
-//! One text of an interrupt, and the comparison of the text with the table of risk words.
+//! One text of an interrupt, and its comparison with the table of risk words.
 
 use std::borrow::Cow;
 
@@ -9,11 +9,11 @@ use super::table::{MatchKind, Row, TABLE, Topic};
 use crate::gate::smart;
 use crate::level::Level;
 
-/// Names of members whose value is a shell command line.
+/// Names of fields whose value is a shell command line.
 const LINES: [&str; 8] =
     ["command", "cmd", "commands", "command_line", "shell", "script", "shell_command", "bash"];
 
-/// Text of an interrupt, and the part of the interrupt that contains it.
+/// Text of an interrupt, with the part of the interrupt from which it comes.
 #[derive(Clone, Debug)]
 pub(super) struct Text {
     place: &'static str,
@@ -23,14 +23,14 @@ pub(super) struct Text {
 #[derive(Clone, Debug)]
 enum Form {
     Words(String),
-    /// A shell command line, and the words of those parts of it that do more than read. If `understood` is true, the
-    /// parser knows the effects of the programs, and `stakes` reports them.
+    /// A shell command line. `words` has the words of those parts that do more than read. If `understood` is true, the
+    /// command parser knows the effects of the programs, and `gate/stakes` reports them.
     Line {
         line: String,
         read: Vec<String>,
         understood: bool,
     },
-    /// Name of a member whose value is true.
+    /// Name of a field whose value is true.
     Switch(String),
 }
 
@@ -43,13 +43,13 @@ impl Text {
         Self { place, form: Form::Switch(name.to_owned()) }
     }
 
-    /// Returns true if the value of a member with this name is a shell command line. A command line is searched
-    /// completely, even if it is long.
+    /// Returns true if a field with this name contains a shell command line. Even a long command line is searched
+    /// completely.
     pub(super) fn is_line(name: &str) -> bool {
         LINES.contains(&name)
     }
 
-    /// Builds the text for the value of a member.
+    /// Builds the text from a field and its value.
     pub(super) fn from_member(place: &'static str, name: &str, text: &str) -> Self {
         if Self::is_line(name) {
             let (read, understood) = without_reading(text);
@@ -94,9 +94,9 @@ impl Text {
 pub(super) struct Compared<'t> {
     pub(super) text: &'t Text,
     readings: Vec<smart::Text>,
-    /// Names of options in the text, or the name of the member whose value is true.
+    /// Names of options in the text, or the name of the field whose value is true.
     flags: Vec<String>,
-    /// Words of a command line that are whole arguments, not parts of a path or a message.
+    /// Words of a command line that are complete arguments, and so not part of a path or a message.
     plain: Vec<String>,
     recursive_and_forced: Option<String>,
     host: Option<String>,
@@ -108,7 +108,8 @@ impl<'t> Compared<'t> {
         Self { text, readings, flags, plain, recursive_and_forced: None, host: None }
     }
 
-    /// Returns the risk words of a topic that the text contains, as the text spells them. Each word has its level.
+    /// Returns the risk words of a topic that occur in the text, in the spelling of the text. Each word comes with its
+    /// risk level.
     pub(super) fn found(&self, topic: Topic) -> Vec<(String, Level)> {
         let form = &self.text.form;
         let is_known = matches!(form, Form::Line { understood: true, .. });
@@ -151,7 +152,7 @@ impl<'t> Compared<'t> {
     }
 }
 
-/// Returns the name of an option in the spelling of the table.
+/// Converts the name of an option to the spelling of the table.
 fn flag_name(name: &str) -> String {
     name.replace('_', "-").to_lowercase()
 }
@@ -180,7 +181,7 @@ fn flags(text: &str) -> Vec<String> {
     options.filter_map(flag).collect()
 }
 
-/// Returns a bundle of short options that means both *recursive* and *force*, such as `-rf`, `-fr` or `-Rf`.
+/// Returns an option that combines *recursive* and *force*, such as `-rf`, `-fr` or `-Rf`.
 fn recursive_and_forced(text: &str) -> Option<String> {
     let is_both = |word: &&str| {
         let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
@@ -194,8 +195,8 @@ fn recursive_and_forced(text: &str) -> Option<String> {
     text.split_whitespace().find(is_both).map(str::to_owned)
 }
 
-/// Returns the words of a command line without the parts that only read. For example, a text for which `grep` searches
-/// is left out, because it is not an action. If the parser does not fully understand the line, returns all its words.
+/// Returns the words of a command line without those parts that only read. For example, the text that `grep` searches
+/// for is left out, because it is not an action. If the parser does not fully understand the line, returns all words.
 fn without_reading(line: &str) -> (Vec<String>, bool) {
     let command = holdshort_command::parse(line);
     if command.is_read_only() {

@@ -1,11 +1,11 @@
-//! Reply of a router agent: one JSON object, which may be alone, in a code fence, or within prose (contract A19).
+//! Parses the reply of a router agent: one JSON object, alone, in a code fence, or within prose (contract A19).
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Mode, Proposal, Route, Routed};
 
-/// Instructions that tell a router agent which form its reply must have.
+/// Text that tells a router agent the format of its reply.
 pub const FORM: &str = "\
 Answer with JSON alone: {\"route_type\": \"direct\" | \"plan\" | \"clarify\" | \"propose\", \"complexity\": 0 to 100, \
 \"primary_agent\": \"…\", \"reasoning\": \"one sentence\", \"clarifying_questions\": [\"…\"], \"refined_task\": \"…\" or null, \
@@ -21,7 +21,7 @@ const POINTS: usize = 5;
 const WORDS_BYTES: usize = 1_000;
 const TASK_BYTES: usize = 8_000;
 
-/// Names of routes, including names that earlier versions used (contract E4).
+/// Names of routes, including names from earlier versions of Holdshort (contract E4).
 const ROUTES: [(&str, Route); 7] = [
     ("direct", Route::Direct),
     ("one_shot", Route::Direct),
@@ -70,8 +70,8 @@ pub fn response_schema() -> Value {
     })
 }
 
-/// Parses the reply of a router. `None` if the reply is malformed. In [`Mode::Minimal`], a route that would ask a
-/// person is replaced by the direct route.
+/// Parses the reply of a router. `None` if it is malformed. In [`Mode::Minimal`], a route that would ask a person is
+/// replaced by [`Route::Direct`].
 pub fn read(text: &str, mode: Mode) -> Option<Routed> {
     let object = text.get(text.find('{')?..=text.rfind('}')?)?;
     let value = crate::json::parse(object.as_bytes()).ok()?;

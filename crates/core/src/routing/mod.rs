@@ -1,8 +1,9 @@
-//! Routes for the task of a copilot. The agent begins at once, with a plan, after a person's answers, or after a
-//! person's choice among proposals (contracts A19 to A22).
+//! Routes for a copilot's task. A route determines what happens before work on the task begins (contracts A19 to A22):
+//! either the agent begins at once, or the agent begins with a plan, or a person first answers questions, or a person
+//! first chooses a proposal.
 //!
-//! This module parses the reply of a router agent. If there is no router agent, or if its reply is malformed,
-//! `rules.rs` selects the route. The run then follows the route (`run/phase/copilot.rs`).
+//! A router agent can select the route. This module parses its reply. Without a router agent, or if its reply is
+//! malformed, `rules.rs` selects the route. `run/phase/copilot.rs` then follows the route.
 
 mod answer;
 mod rules;
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub use answer::{FORM, read, response_schema};
 pub use rules::heuristics;
 
-/// Mode that controls when a person is asked before work on a task begins (contract A20).
+/// Mode that decides how often a person is asked before work on a task begins (contract A20).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -20,8 +21,7 @@ pub enum Mode {
     Minimal,
     /// Asks only essential questions.
     Balanced,
-    /// Asks about everything that is unclear. Shows proposals also for tasks that are too short for proposals in the
-    /// balanced mode.
+    /// Asks about everything that is unclear. Shows proposals for shorter tasks than the balanced mode does.
     Aggressive,
 }
 
@@ -44,7 +44,7 @@ pub enum Route {
     /// An agent begins at once.
     #[default]
     Direct,
-    /// An agent begins, and gets the hint that a plan helps.
+    /// An agent begins, and gets the hint that a plan would help.
     Plan,
     /// A person answers questions before an agent begins.
     Clarify,
@@ -54,26 +54,26 @@ pub enum Route {
 
 /// Maximum complexity of a simple task (contract A19).
 pub const SIMPLE: u8 = 30;
-/// Minimum complexity of a task at which the agent gets the hint that a plan helps (contract E25).
+/// Minimum complexity of a task at which the agent gets the hint that a plan would help (contract E25).
 pub const COMPLEX: u8 = 61;
 
-/// Result of the routing of a task.
+/// Result of selecting a route for a task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Routed {
     pub route: Route,
     /// Complexity of the task, from 0 to 100.
     pub complexity: Option<u8>,
-    /// Agent that begins. If `None`, the agent of the phase begins.
+    /// Agent that begins the task. If `None`, the phase's agent begins it.
     pub agent: Option<String>,
     pub questions: Vec<String>,
     pub proposals: Vec<Proposal>,
-    /// Task in the words of the router.
+    /// Task, reworded by the router agent.
     pub refined: Option<String>,
     /// Reason for the route.
     pub reasoning: String,
 }
 
-/// Proposed way to do the task.
+/// Proposal for how to do the task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
     pub title: String,
@@ -86,7 +86,7 @@ pub struct Proposal {
 }
 
 impl Routed {
-    /// Returns the hints that the agent gets when it begins.
+    /// Returns hints for the agent that begins the task.
     pub(crate) fn hint(&self) -> Option<String> {
         let is_complex = self.complexity.is_some_and(|complexity| complexity >= COMPLEX);
         let refined =
@@ -98,8 +98,8 @@ impl Routed {
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
-    /// Completes a route. If the route asks questions but has none, adds default questions. If the route proposes but
-    /// has fewer than two proposals, adds default proposals.
+    /// Adds what is missing in a route. A route that asks questions but has none gets default questions. A route that
+    /// makes proposals but has fewer than two gets default proposals.
     pub(crate) fn complete(mut self) -> Self {
         if self.route == Route::Clarify && self.questions.is_empty() {
             self.questions = rules::QUESTIONS.map(str::to_owned).to_vec();
@@ -111,7 +111,7 @@ impl Routed {
     }
 }
 
-/// Returns the new task, if a person's message begins a new task (contract A23).
+/// Returns the text of the new task, if a person's message asks for a new task (contract A23).
 pub fn new_task(text: &str) -> Option<&str> {
     const WORDS: [&str; 5] = ["new task:", "do:", "now:", "switch to:", "instead,"];
     let text = text.trim();

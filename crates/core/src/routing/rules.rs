@@ -1,11 +1,12 @@
-//! Rules that route a task without a model (contract A21). The rules are data. The first rule that matches applies.
+//! Selects a route for a task by rules, without a model (contract A21). The rules are tables of words. The first
+//! matching rule applies.
 //!
-//! Words and phrases match whole words only. `fix it` is therefore not found in `fix item`.
+//! Words and phrases match only as whole words: `fix it` does not match `fix item`.
 
 use super::{Mode, Proposal, Route, Routed};
 
-/// Phrases that ask the agent to find out what the task is. These phrases are checked before the length of the task,
-/// because a text such as "… no further details. Generate a plan" is long, but states no task (contract E6).
+/// Phrases that ask the agent to find out the task by itself. They are searched before the length of the task is
+/// examined: a text such as "… no further details. Generate a plan" is long, but describes no task (contract E6).
 const META: [&str; 11] = [
     "clarify requirements",
     "clarify the requirements",
@@ -20,16 +21,16 @@ const META: [&str; 11] = [
     "needs clarification",
 ];
 
-/// Actions, each with its objects. An action and an object alone state no purpose.
+/// Verbs, each with its objects. A task that has only such a verb and object does not say what it is for.
 const GENERIC: [(&str, &[&str]); 4] = [
     ("create", &["script", "file", "app", "function"]),
     ("write", &["script", "code", "function"]),
     ("make", &["script", "file", "program"]),
     ("build", &["app"]),
 ];
-/// Maximum number of words of a task that is assumed to state no purpose.
+/// Maximum number of words of a task that is assumed not to say what it is for.
 const GENERIC_WORDS: usize = 5;
-/// Maximum number of words of a task that is assumed to state no purpose because it contains no word of `PURPOSE`.
+/// Maximum number of words of a task that is assumed not to say what it is for, if the task contains no word of `PURPOSE`.
 const GENERIC_WORDS_WITHOUT_PURPOSE: usize = 10;
 const PURPOSE: [&str; 31] = [
     "that",
@@ -65,7 +66,7 @@ const PURPOSE: [&str; 31] = [
     "reads",
 ];
 
-/// Words that refer to a thing that the task does not name.
+/// Words that refer to something that the task does not name.
 const POINTING: [&str; 7] = ["it", "this", "that", "something", "stuff", "things", "thing"];
 
 const VAGUE: [&str; 9] = [
@@ -85,12 +86,12 @@ const RESEARCHER: &str = "researcher";
 
 pub(super) const QUESTIONS: [&str; 2] = ["What should this do?", "What functionality do you need?"];
 
-/// Thresholds for the length of a task in a mode. The aggressive mode asks at least as often as the balanced mode
+/// Limits for the length of a task, for each mode. The aggressive mode asks at least as often as the balanced mode
 /// (contract E5).
 struct Thresholds {
-    /// Number of words below which a task with a word of `POINTING` is unclear.
+    /// Below this number of words, a task with a word of `POINTING` is treated as unclear.
     pointing_below: usize,
-    /// Number of words above which a task is assumed to have several solutions.
+    /// Above this number of words, a task is assumed to have several possible solutions.
     propose_above: usize,
 }
 
@@ -102,7 +103,7 @@ fn thresholds(mode: Mode) -> Option<Thresholds> {
     }
 }
 
-/// Selects the route for a task, judging only by the words of the task.
+/// Selects the route for a task by its words alone.
 pub fn heuristics(task: &str, mode: Mode) -> Routed {
     let words = TaskWords::from_task(task);
     if let Some(thresholds) = thresholds(mode) {
@@ -148,7 +149,7 @@ fn questions(words: &TaskWords) -> Vec<String> {
     }
 }
 
-/// Returns the default proposals for larger tasks (contract A22).
+/// Returns default proposals for larger tasks (contract A22).
 pub(super) fn proposals() -> Vec<Proposal> {
     let proposal = |title: &str, description: &str, pro: &str, con: &str| Proposal {
         title: title.to_owned(),

@@ -1,5 +1,6 @@
-//! Actions of a run on the outside world. The state of a run alone determines its actions. If the process stops after a
-//! commit but before the action, the same state yields the same action again.
+//! Actions that a run has the driver perform, such as a tool call or a model call. The actions follow from the state of
+//! the run alone. If the process stops after a commit and before the action, the same state leads to the same action
+//! after the restart.
 
 use std::fmt;
 
@@ -7,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 
-/// Action on the outside world. Trials, tool calls and model calls start only after an event that records their start
-/// is committed. Inspections need no such event.
+/// Action that the driver performs for a run. Before a trial, a tool call or a model call starts, an event that records
+/// the start is committed. Inspections need no such event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     Inspect { call: String, revision: u32 },
@@ -17,8 +18,8 @@ pub enum Action {
     CallModel { step: String, turn: u32, attempt: u32, not_before: Option<Timestamp> },
 }
 
-/// Id of an action, built from the id of the call or step and the number of the attempt. An action has the same id
-/// after a restart.
+/// Id of an action, built from the id of the call or step and the number of the attempt. After a restart, an action has
+/// the same id as before.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ActionId(String);
@@ -39,17 +40,17 @@ impl Action {
         }
     }
 
-    /// Returns the id of the action [`Try`](Self::Try).
+    /// Returns the id of an action of type [`Try`](Self::Try).
     pub fn trial_id(call: &str, attempt: u32) -> ActionId {
         ActionId(format!("try/{call}/{attempt}"))
     }
 
-    /// Returns the id of the action [`CallTool`](Self::CallTool).
+    /// Returns the id of an action of type [`CallTool`](Self::CallTool).
     pub fn tool_id(call: &str, attempt: u32) -> ActionId {
         ActionId(format!("tool/{call}/{attempt}"))
     }
 
-    /// Returns the id of the action [`CallModel`](Self::CallModel).
+    /// Returns the id of an action of type [`CallModel`](Self::CallModel).
     pub fn model_id(step: &str, turn: u32, attempt: u32) -> ActionId {
         ActionId(format!("model/{step}/{turn}/{attempt}"))
     }

@@ -1,8 +1,9 @@
-//! Follow-up events of an input. After each input, the run emits follow-up events until none is due.
+//! Events that follow from an input without any further input. After each input, the run emits such follow-up events
+//! until none is left to emit. Examples:
 //!
-//! A phase starts when all phases that it needs have ended. A call to a tool that asks a person opens its interrupt. A
-//! step ends when its answer has arrived. A limit that is reached asks a person. A run without remaining work
-//! completes. All follow-up events of an input are in the same append as the input's own events.
+//! A phase starts when all phases that it needs have ended. A call to a tool that asks a person opens an interrupt. A
+//! step ends when its last reply has arrived. If a limit is reached, a person is asked. A run completes when no work is
+//! left. Follow-up events are stored in the same append as the events of the input itself.
 
 use serde_json::{Value, json};
 
@@ -19,7 +20,7 @@ use crate::text::clip;
 use crate::tool::{Opens, Runs};
 
 impl Draft<'_> {
-    /// Emits follow-up events until none is due. The loop always ends, because every round emits at least one event,
+    /// Emits follow-up events until none is left to emit. The loop always ends: every round emits at least one event,
     /// and a run can emit each kind of follow-up event only a limited number of times.
     pub(super) fn advance(&mut self) {
         if self.run.seq >= limits::EVENTS {
@@ -48,7 +49,7 @@ impl Draft<'_> {
             || self.open_gathered_questions()
     }
 
-    /// Opens the interrupts of calls to tools that ask a person. These calls need no inspection and go to a person at
+    /// Opens the interrupts of calls to tools that ask a person. Such calls are not inspected. A person sees them at
     /// once.
     fn open_asking_calls(&mut self) -> bool {
         let kept_back = self.run.definition.asking.deliver == Deliver::PerStage;

@@ -1,5 +1,5 @@
-//! The only code that changes a run: `apply` applies one event at a time. `apply` cannot fail and reads no clock. The
-//! branches of `apply` never depend on the erasable content of an event.
+//! Changes the state of a run. No other code does. `apply` applies one event at a time. `apply` cannot fail and reads
+//! no clock. Its branches never depend on content that can be erased.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::routing::Route;
 use crate::tool::CommandEffect;
 
 impl Run {
-    /// Applies one event of this run's stream. Events of other streams change nothing.
+    /// Applies one event of this run's stream. Ignores events of other streams.
     pub fn apply(&mut self, event: &Event) {
         let event::Fact::Run(fact) = &event.fact else { return };
         self.seq += 1;

@@ -1,5 +1,5 @@
-//! State derived from the content of events: a plan, a route, the changes of a call. If the content was erased, the
-//! state gets empty values. This module also removes erased answers from the state.
+//! State that is read from the content of events: a plan, a route, the changes of a call. If the content was erased,
+//! this state is empty. Also removes erased answers from the state.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::plan::{Plan, Subtask};
 use crate::routing::{Route, Routed};
 use crate::tool::LayerChanges;
 
-/// Returns the plan that consists of these nodes. Descriptions and estimates of the subtasks are read from the event's
-/// content. If the content was erased, the descriptions are empty and the estimates are missing.
+/// Returns the plan with these subtasks. The descriptions and estimated durations are read from the event's content. If
+/// the content was erased, descriptions are empty and estimates are missing.
 pub(super) fn drafted(nodes: &[Node], data: &Value) -> Plan {
     let text =
         |i: usize, field: &str| data.pointer(&format!("/subtasks/{i}/{field}")).and_then(Value::as_str);
@@ -63,20 +63,20 @@ pub(super) fn found(content: &Content, digest: Digest, changed: usize, deleted: 
     }
 }
 
-/// Returns the changeset in the content of an event. `None` if the digest of the changeset differs from `digest`.
+/// Reads a changeset from the content of an event. `None` if the changeset does not have the digest `digest`.
 pub(super) fn changeset_of(content: &Content, digest: Digest) -> Option<Arc<Changeset>> {
     let changes = Changeset::deserialize(content.data.get("changes")?).ok()?;
     (changes.digest() == digest).then(|| Arc::new(changes))
 }
 
-/// Returns the layer changes in the content of an event. `None` if the digest of the changes differs from the named
-/// digest.
+/// Reads the changes of the run's private layer from the content of an event. `None` if the changes do not have the
+/// digest in `named`.
 pub(super) fn layer_changes(content: &Content, named: &LayerDigest) -> Option<Arc<LayerChanges>> {
     let layer = LayerChanges::deserialize(content.data.get("layer")?).ok()?;
     (layer.changes.digest() == named.changeset).then(|| Arc::new(layer))
 }
 
-/// Text that an agent reads in place of an erased answer.
+/// Text that agents read in place of an erased answer.
 const ERASED: &str = "The answer was erased.";
 
 impl Run {
@@ -86,7 +86,7 @@ impl Run {
         });
     }
 
-    /// Sends a text to the open steps and to steps that start later.
+    /// Sends a text to the agents of open steps and of steps that start later.
     pub(super) fn tell_all(&mut self, content: &Content) {
         let text: Arc<str> = Arc::from(content.as_text());
         self.messages.push_back_mut(text.clone());
@@ -105,8 +105,8 @@ impl Run {
         self.interrupts.change(id, |interrupt| interrupt.apply(event, seq));
     }
 
-    /// Removes an erased answer from the state. `events`: events that held the answer. Notes in the entries of open
-    /// steps stay until the next replay.
+    /// Removes an erased answer from the state. `events` are the sequence numbers of the events that contained the
+    /// answer. Notes in the history of open steps are removed only at the next replay.
     pub(super) fn erased(&mut self, event: &Event, id: &InterruptId, events: &[u64]) {
         let seq = self.seq;
         if let Some(ended) = self.ended.as_mut().filter(|ended| events.contains(&ended.told)) {
@@ -123,7 +123,7 @@ impl Run {
     }
 }
 
-/// Returns the message that tells later steps a person's text. The person wrote the text with a decision on `step`.
+/// Returns the message with which later steps learn a person's text. The person wrote the text in a decision on `step`.
 pub fn said_about(step: &str, text: &str) -> String {
     format!("A person said about `{step}`: {text}")
 }

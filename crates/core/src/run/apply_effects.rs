@@ -1,5 +1,5 @@
-//! Effects of an event on other parts of the state: on other calls, on the rounds of a copilot, and on work that an
-//! interrupt blocks.
+//! Changes that an event causes in other parts of the state: in other calls, in the rounds of a copilot, and in work
+//! that waits for an interrupt.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -54,8 +54,8 @@ impl Run {
         }
     }
 
-    /// Returns the last interrupt about this call, and the reasons to ask that a person saw before releasing the
-    /// call.
+    /// Returns the last interrupt about this call, and the reasons to ask that were shown to the person who approved
+    /// the call.
     pub(super) fn released_from(&self, call: &str) -> Option<(InterruptId, Vec<Reason>)> {
         let call = self.calls.get(call)?;
         let last = call.interrupt.clone()?;
@@ -72,9 +72,9 @@ impl Run {
         Some((last, reasons))
     }
 
-    /// Marks other calls for a new inspection after a write, because the write may have changed files and resolved
-    /// paths. If an inspection is in progress, its result is rejected, because the inspection may have read the files
-    /// before the write.
+    /// After a call has written, marks other calls for a new inspection. The write may have changed their files or the
+    /// targets of links. The result of an inspection that is running is rejected, because it may have read files before
+    /// the write.
     pub(super) fn look_again(&mut self, writer: &str) {
         let definition = self.definition.clone();
         let runs_here = |call: &Call| {
@@ -92,8 +92,8 @@ impl Run {
         );
     }
 
-    /// Resets the count of the step's replies that did not end the step, because a person has spoken in the step. An
-    /// approval of a call does not reset the count, because an approval tells the agent nothing.
+    /// Resets the number of replies that did not end the step, because a person has given the agent new information. An
+    /// approval of a call does not reset it, because an approval tells the agent nothing new.
     pub(super) fn reset_refused_ends(&mut self, interrupt: &InterruptId, outcome: Outcome) {
         let Some(opened) = self.interrupts.get(interrupt).map(|interrupt| &interrupt.opened) else { return };
         let is_word = !matches!(opened.about, About::Call(_)) || outcome != Outcome::Approved;
@@ -108,7 +108,7 @@ impl Run {
         self.rounds.insert_mut(phase.to_owned(), rounds);
     }
 
-    /// Begins a new round of the phase if steps of this role start rounds. Returns the number of the round.
+    /// If steps of this role start rounds, begins a new round of the phase. Returns the number of the new round.
     pub(super) fn begin_round(&mut self, phase: &str, role: StepRole) -> Option<u32> {
         let found = self.phase(phase)?;
         if role != StepRole::Worker || !matches!(found.kind, PhaseKind::Copilot(_)) {
@@ -130,12 +130,12 @@ impl Run {
         });
     }
 
-    /// Marks all model calls in progress as calls to stop.
+    /// Marks all running model calls, so that they are stopped.
     pub(super) fn stop_models(&mut self) {
         self.steps.change_open(|_, step| step.model != ModelCall::Idle, |step| step.stopped = true);
     }
 
-    /// Stores a result that is held back for review. A later release applies to exactly the stored result.
+    /// Stores the result of a call that waits for review. A later approval applies to exactly this result.
     pub(super) fn keep_held(&mut self, call: &str, digest: Digest, content: &Content) {
         let title = content.data.get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
         let data = content.data.get("data").cloned().unwrap_or_default();
@@ -143,8 +143,8 @@ impl Run {
         self.call(call, |call| call.held = Some(Arc::new(HeldResult { title, content, digest, data })));
     }
 
-    /// Holds the run until the interrupt is resolved. If an earlier interrupt already holds the run, the run stays held
-    /// by the earlier interrupt.
+    /// Stops the run until the interrupt is resolved. If the run is already stopped by an earlier interrupt, this does
+    /// not change.
     pub(super) fn rest_for(&mut self, interrupt: &InterruptId) {
         self.interrupted.get_or_insert_with(|| interrupt.clone());
     }
@@ -160,8 +160,9 @@ impl Run {
         self.steps
             .change_open(|_, step| step.blocked.as_ref() == Some(interrupt), |step| step.blocked = None);
     }
-    /// Marks the content of a range of events as erased. The erasing event has no content of its own. The first event
-    /// of a run is erased last. If `from` is 1, all content of the run is therefore erased.
+    /// Marks the contents of the events from `from` to `to` as erased. The event that records the erasure has no
+    /// content. The first event of a run is erased last. If `from` is 1, the erasure of the whole run is therefore
+    /// complete.
     pub(super) fn content_erased(&mut self, event: &Event, from: u64, to: u64, because: ErasureReason) {
         if from == 1 {
             self.erased = Some(Erasure { by: event.actor.id.clone(), at: event.at, because });
@@ -177,8 +178,8 @@ impl Run {
         self.held = Some(LegalHold { by: event.actor.id.clone(), at: event.at, reason });
     }
 
-    /// Counts the tokens and cost of a model reply. The tokens of a summary are charged to the step whose turns were
-    /// summarised.
+    /// Adds the tokens and the cost of a model reply to the usage. The tokens of a summary are added to the step whose
+    /// turns were summarised.
     pub(super) fn spend(&mut self, id: &str, answered: &str, usage: Usage) {
         let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
         let price =

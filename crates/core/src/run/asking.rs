@@ -1,5 +1,5 @@
-//! Questions of agents: when a person sees a question, which work continues until the answer arrives, and which
-//! assumption replaces a missing answer.
+//! Questions of agents: when people see a question, which work continues until the answer arrives, and which assumption
+//! replaces a missing answer.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Opens all questions that were kept back, when every agent waits for an answer (contract C8).
+    /// Opens all questions that were held back, as soon as every agent waits for an answer (contract C8).
     pub(super) fn open_gathered_questions(&mut self) -> bool {
         let is_at_work = !self.run.actions().is_empty() || self.run.started().next().is_some();
         if self.is_over() || is_at_work {
@@ -61,7 +61,8 @@ impl Draft<'_> {
         !gathered.is_empty()
     }
 
-    /// Ends a call that records an assumption, without asking a person. The call itself, in the journal, is the record.
+    /// Ends calls that record an assumption, without asking a person. The assumption is recorded by the call itself,
+    /// which is in the journal.
     pub(super) fn record_assumptions(&mut self) -> bool {
         let records = |call: &Call| self.run.spec(&call.tool).is_some_and(|spec| spec.runs == Runs::Records);
         let due = |call: &Call| call.state == CallState::Proposed && records(call);
@@ -81,7 +82,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns true if an open question of another step keeps this step from starting work (contract E28).
+    /// Returns true if this step must not start work, because a question of another step is open (contract E28).
     pub(super) fn is_held_by_a_question(&self, step: &str) -> bool {
         self.definition.asking.pause_siblings
             && self.open_interrupts().any(|(_, interrupt)| {
@@ -89,27 +90,27 @@ impl Run {
             })
     }
 
-    /// Returns true if agents of this run can record assumptions. A run of an earlier version has no tool for
-    /// assumptions.
+    /// Returns true if agents of this run have the tool that records assumptions. Runs of earlier versions do not have
+    /// it.
     pub(super) fn records_assumptions(&self) -> bool {
         self.spec(RECORD).is_some()
     }
 
-    /// Returns true if a step may record an assumption: asking is switched off, or a question of the step was left
-    /// unanswered.
+    /// Returns true if a step can record an assumption: questions are switched off, or a question of the step got no
+    /// answer.
     fn may_assume(&self, id: &str) -> bool {
         self.records_assumptions()
             && (!self.definition.asking.enabled || self.unanswered(id).next().is_some())
     }
 
-    /// Returns the last unanswered question of a step. `None` if the step has since recorded an assumption or tried
-    /// to record one.
+    /// Returns the last unanswered question of a step. `None` if the step has recorded an assumption since then, or has
+    /// tried to.
     pub(super) fn unassumed(&self, id: &str) -> Option<String> {
         Some(self.left_open(id)?.1.to_owned())
     }
 
-    /// Returns the question that `unassumed` returns. `None` if a call of `finish` was already refused because of this
-    /// question. A second refusal would not help.
+    /// Returns the same question as `unassumed`. `None` if a call of `finish` was already rejected because of this
+    /// question. Rejecting it a second time would not help.
     pub(super) fn unassumed_and_untold(&self, id: &str) -> Option<String> {
         let (seq, question) = self.left_open(id)?;
         let is_refusal = |call: &&Call| {
@@ -131,8 +132,7 @@ impl Run {
         recorded.is_none_or(|at| at < seq).then(|| (seq, text.unwrap_or_default()))
     }
 
-    /// Returns the unanswered questions of a step, each with the sequence number of the event that closed the
-    /// question.
+    /// Returns the unanswered questions of a step. Each has the sequence number of the event that closed it.
     fn unanswered<'r>(&'r self, id: &'r str) -> impl Iterator<Item = (u64, &'r Interrupt)> {
         let asked = self.interrupts.values().filter(move |interrupt| {
             interrupt.opened.kind == Kind::Question && interrupt.opened.step.as_deref() == Some(id)
@@ -142,8 +142,8 @@ impl Run {
         })
     }
 
-    /// Returns the agents' questions and assumptions for the result of a run. Failed and cancelled runs have no result,
-    /// but also report their questions and assumptions. Null if the run has neither questions nor assumptions.
+    /// Returns the questions and assumptions of agents, for the result of the run. Failed and cancelled runs have no
+    /// result, but report their questions and assumptions, too. Null if there are none.
     pub fn asked_and_assumed(&self) -> Value {
         let told = [("questions", self.questions()), ("assumptions", self.assumptions())];
         let told = told.into_iter().filter(|(_, told)| !told.is_empty());
@@ -151,8 +151,8 @@ impl Run {
         if told.is_empty() { Value::Null } else { Value::Object(told) }
     }
 
-    /// Returns the questions of agents and their outcomes, in the order of asking. The run's final event stores a
-    /// copy of every answer, so the erasure of an answer must also erase its copy in that event.
+    /// Returns the questions of agents and their outcomes, in the order in which they were asked. The last event of the
+    /// run stores a copy of every answer. If an answer is erased, its copy in that event must be erased, too.
     pub(super) fn questions(&self) -> Vec<Value> {
         let mut asked: Vec<&Interrupt> =
             self.interrupts.values().filter(|interrupt| interrupt.opened.kind == Kind::Question).collect();
@@ -160,7 +160,7 @@ impl Run {
         asked.into_iter().map(describe_question).chain(self.unshown()).collect()
     }
 
-    /// Returns the questions that no person saw, because they were still kept back when the run ended.
+    /// Returns the questions that nobody saw, because they were still held back when the run ended.
     fn unshown(&self) -> impl Iterator<Item = Value> {
         let mut shown = BTreeSet::new();
         for interrupt in self.interrupts.values().filter(|it| it.opened.kind == Kind::Question) {
@@ -220,14 +220,14 @@ impl Run {
         all.filter(|tool| !self.is_asked_in_replies(tool)).collect()
     }
 
-    /// Returns the additional tool that a step has besides the tools of its agent.
+    /// Returns the tool that a step has in addition to the tools of its agent, or `None`.
     pub(super) fn lent_tool(&self, step: &str) -> Option<&'static str> {
         self.may_assume(step).then_some(RECORD)
     }
 }
 
-/// Returns the problems of a question that the schema of its tool cannot find: an unsupported response schema, a
-/// question without a word, and a blank choice.
+/// Returns problems of a question that the schema of its tool does not detect: an unsupported response schema, a
+/// question without words, and a blank choice.
 pub(super) fn check(arguments: &Value) -> Vec<schema::Problem> {
     let own = arguments.get("response_schema");
     let mut problems = own.map(|own| schema::refuse_foreign(own, "/response_schema")).unwrap_or_default();
@@ -246,17 +246,17 @@ pub(super) fn check(arguments: &Value) -> Vec<schema::Problem> {
     problems
 }
 
-/// Returns the text of the question. The tool of contract C8 names this argument `message`.
+/// Returns the text of the question. In the tool of contract C8, this argument is called `message`.
 fn question_text(call: &Call) -> &str {
     call.argument("question").or_else(|| call.argument("message")).unwrap_or_default()
 }
 
-/// Returns the kind of the question. The tool of contract C8 names this argument `message_type`.
+/// Returns the kind of the question. In the tool of contract C8, this argument is called `message_type`.
 fn kind(call: &Call) -> Option<&str> {
     call.argument("kind").or_else(|| call.argument("message_type"))
 }
 
-/// Returns true if a question was left unanswered: a person skipped the question, or it expired.
+/// Returns true if a question got no answer: a person skipped it, or it expired.
 fn is_left_open(resolution: &Resolution) -> bool {
     resolution.outcome == Outcome::Expired || resolution.option.as_deref() == Some("skip")
 }
@@ -310,7 +310,7 @@ fn describe_question(interrupt: &Interrupt) -> Value {
     told
 }
 
-/// Formats the answer of one approver to a question that several people answered.
+/// Formats one person's answer to a question that several people answered.
 fn each_told((by, given): (&str, AnswerContent)) -> Value {
     if given.edit.is_null() {
         return json!({ "by": by, "answer": given.text });

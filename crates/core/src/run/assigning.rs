@@ -1,4 +1,4 @@
-//! Approvers of an open interrupt: withdrawn votes, reassignments, and people who leave.
+//! Changes of the approvers of an open interrupt: withdrawn votes, reassignments, and people who leave.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::people::{People, STARTER};
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// Returns the sender of the input, and the state that the sender's rights depend on.
+    /// Returns the sender of the input, with the state on which the sender's rights depend.
     pub(super) fn voter(&self) -> Voter<'_> {
         Voter {
             actor: &self.cx.actor,
@@ -51,7 +51,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Reassigns an interrupt. Withdraws the votes that were cast under the previous assignment.
+    /// Reassigns an interrupt. Withdraws votes that were cast under the previous assignment.
     fn assign(
         &mut self,
         id: &InterruptId,
@@ -77,8 +77,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Withdraws the votes and releases the claims of people who have left. If the remaining approvers are too few
-    /// for a decision, admins and operators become the approvers.
+    /// Withdraws the votes and releases the claims of people who have left. If the remaining approvers are too few,
+    /// admins and operators become approvers.
     pub(super) fn people_changed(&mut self) {
         let open: Vec<InterruptId> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
         for id in open {
@@ -101,9 +101,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns a replacement for an assignment that the remaining people cannot decide. `None` if the remaining people
-    /// can still decide. Stages with too few people are assigned to admins and operators, with a quorum that the admins
-    /// and operators can reach. The other stages stay unchanged.
+    /// Returns a new assignment if the remaining people are too few for this one. `None` if they are enough. Stages
+    /// with too few people are assigned to admins and operators. The number of required votes is lowered to a number
+    /// that they can reach. Other stages do not change.
     pub(super) fn if_emptied(&self, assignment: &Assignment) -> Option<Assignment> {
         let mut instead = assignment.clone();
         while let Some(lack) = instead.find_shortage(&self.cx.system.people, self.run.starter()) {
@@ -121,16 +121,16 @@ impl Draft<'_> {
         (instead != *assignment).then_some(instead)
     }
 
-    /// Returns the gates of the workflow that the current people cannot decide, because people have left since the
-    /// workflow was loaded.
+    /// Returns the workflow's settings for approvers that the current people cannot fulfil, because people have left
+    /// since the workflow was loaded.
     pub(super) fn check_gates(&self) -> Vec<Problem> {
         let starter = &self.cx.actor.id;
         let found = undecidable(&self.run.definition, &self.cx.system.people, Some(starter));
         found.into_iter().map(|message| Problem::new("/workflow", message)).collect()
     }
 
-    /// Withdraws the votes of three groups: people who have left, people who now have a different seat, and people who
-    /// are needed in a later stage.
+    /// Withdraws votes that are no longer valid: votes of people who have left, who would now get a different seat, or
+    /// who are needed in a later stage.
     pub(super) fn unseat(&mut self, id: &InterruptId) -> Result<(), Rejection> {
         for by in self.interrupt(id)?.unseated(&self.cx.system.people) {
             self.withdraw(id, by, WithdrawalReason::Left);
@@ -141,7 +141,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Withdraws the votes in a stage whose approvers have changed.
+    /// Withdraws the votes of one stage after its approvers have changed.
     pub(super) fn withdraw_those_of(&mut self, interrupt: &Interrupt, stage: usize) {
         let of = interrupt.votes.iter().filter(|vote| vote.seat.stage == stage).map(|vote| &vote.by);
         for by in of.collect::<BTreeSet<_>>() {
@@ -153,8 +153,8 @@ impl Draft<'_> {
         self.emit(Fact::VoteWithdrawn { interrupt: id.clone(), by, cause }, Content::none());
     }
 
-    /// Returns the problems of an assignment: named people who may not decide, and stages that the current people
-    /// cannot complete. The JSON pointers of the problems start with `at`.
+    /// Returns the problems of an assignment: named people who are not allowed to decide, and stages that the current
+    /// people are too few to complete. The JSON pointers of the problems start with `at`.
     pub(super) fn check_assignment(&self, assignment: &Assignment, at: &str) -> Vec<Problem> {
         let starter = self.run.starter().unwrap_or(&self.cx.actor.id);
         check(assignment, &self.cx.system.people, Some(starter), at)
@@ -188,8 +188,8 @@ fn check(assignment: &Assignment, people: &People, starter: Option<&str>, at: &s
     told.into_iter().collect()
 }
 
-/// Returns the gates of a workflow that these people cannot decide, one line per gate. `starter`: the person who starts
-/// a run.
+/// Returns those settings for approvers in a workflow that these people cannot fulfil, one line for each. `starter` is
+/// the person who starts a run.
 pub fn undecidable(definition: &Definition, people: &People, starter: Option<&str>) -> Vec<String> {
     let Definition { gates, phases, .. } = definition;
     let of_workflow = gates.kinds.iter().map(|(kind, gate)| (None, kind, gate));

@@ -1,4 +1,4 @@
-//! Tool calls from proposal to end: inspection, votes of the gates, start, result, and unknown outcome.
+//! Tool calls from proposal to end: inspection, vote of the gates, start, and result (or an unknown outcome).
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl Draft<'_> {
         self.emit(Fact::ToolFinished { call: id.to_owned(), end: CallEnd::Done, code }, content);
     }
 
-    /// Handles the result of an inspection.
+    /// Handles the result of an inspection, in which the driver examined the files and paths of a call.
     pub(super) fn inspected(
         &mut self,
         id: &str,
@@ -100,9 +100,9 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Handles the second inspection of a released call. The second inspection was needed because the call waited for
-    /// writes of other calls. The release is valid only for the state that the first inspection saw. If the state has
-    /// changed, the gates vote again.
+    /// Handles the second inspection of an approved call. It was needed because the call waited for other calls to
+    /// write. The approval is valid only for the state that the first inspection found. If the state is different now,
+    /// the gates vote again.
     fn looked_before_start(
         &mut self,
         id: &str,
@@ -124,7 +124,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Records the changes that a tool proposes. The start of the call later commits exactly these changes.
+    /// Records the changes that a tool proposes. When the call starts, exactly these changes are committed.
     fn propose(&mut self, id: &str, proposed: Option<Box<ProposedChanges>>) {
         let Some(proposed) = proposed else { return };
         let ProposedChanges { changeset, text, data } = *proposed;
@@ -138,15 +138,14 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(text), data });
     }
 
-    /// Supersedes an interrupt that shows an outdated state of its call. The gates may open a new interrupt for the
-    /// call.
+    /// Closes an interrupt that shows an outdated state of its call. The gates can then open a new interrupt.
     pub(super) fn supersede(&mut self, call: &Call) {
         if let CallState::Gated(interrupt) = &call.state {
             self.resolve(interrupt, Outcome::Superseded, None, Cause::Superseded);
         }
     }
 
-    /// Counts the votes of the gates on an inspected call, and acts on the verdict.
+    /// Lets the gates vote on an inspected call, and acts on their verdict.
     pub(super) fn gate(&mut self, id: &str) {
         let Ok(call) = self.call(id) else { return };
         let Some(look) = call.look.clone() else { return };
@@ -179,21 +178,21 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns the earlier approval of the identical action, if the approval is still valid. A refusal of the action
-    /// after the approval invalidates the approval.
+    /// Returns an earlier approval of an identical action, if it is still valid. It becomes invalid if the action is
+    /// later refused.
     fn approved_before(&self, call: &Call, digest: Digest, reasons: &[Reason]) -> Option<InterruptId> {
         let is_refused = reasons.iter().any(|reason| reason.source == Source::Refusal);
         let people = &self.cx.system.people;
         if is_refused { None } else { self.run.approved_before(call, digest, people) }
     }
 
-    /// Authorises a call after a person approved its action. `digest`: digest of the approved action.
+    /// Authorises a call after a person approved its action. `digest` is the digest of the approved action.
     pub(super) fn authorise(&mut self, id: &str, digest: Digest, by: Authority) {
         let effect = self.run.calls.get(id).and_then(|call| self.run.approved_effect(call));
         self.emit(Fact::ToolAuthorised { call: id.to_owned(), digest, by, effect }, Content::none());
     }
 
-    /// Authorises a call that the gates allowed, and limits the call to the effect that the gates allow.
+    /// Authorises a call that the gates allow. The call is limited to the effect that the gates allow.
     fn release(&mut self, id: &str, call: &Call, release: Release) {
         let Some(look) = &call.look else { return };
         // If the sandbox could not enforce the effect, `vote` has already asked a person instead of releasing the call.
@@ -288,7 +287,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Returns the text of the agent's reply that contains the call.
+    /// Returns the text that the agent wrote in the same reply as the call.
     pub(super) fn said_with(&self, call: &Call) -> String {
         self.run
             .steps
@@ -298,8 +297,8 @@ impl Draft<'_> {
             .unwrap_or_default()
     }
 
-    /// Checks a call for the last time, and records the start of the call before the call has any effect. Exactly the
-    /// released call runs.
+    /// Checks a call for the last time. Records its start before the call has any effect. Only exactly the approved
+    /// call is executed.
     pub(super) fn begin_tool(&mut self, id: &str, observed: &[Precondition]) {
         let Ok(call) = self.call(id) else { return };
         let is_due = !call.look_again && !call.trial.is_stale;
@@ -359,10 +358,10 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns true if the release of the call is still valid at its start. A person's approval stays valid unless a
-    /// rule now forbids the call. A gate's release stays valid only if the gates now release the call by the same rule
-    /// or grant. A call under another rule or grant would be recorded under the wrong authority, or would have more
-    /// rights than its authority gives.
+    /// Returns true if a call can start, because its approval is still valid. A person's approval is valid unless a
+    /// rule now forbids the call. If the gates allowed the call, they must now allow it by the same rule or grant.
+    /// Otherwise the wrong rule or grant would be recorded, or the call would have more rights than its rule or grant
+    /// gives.
     fn still_releases(&self, call: &Call, verdict: &Verdict) -> bool {
         match (&call.authority, verdict) {
             (Some(Authority::Interrupt(_)), Verdict::Ask { .. } | Verdict::Allow(_)) => true,
@@ -377,12 +376,12 @@ impl Draft<'_> {
         }
     }
 
-    /// Sends a call back to the gates, which release the call again or ask a person.
+    /// Sends a call back to the gates, which vote on it again.
     pub(super) fn give_back(&mut self, id: &str, why: ReturnReason, paths: Vec<String>) {
         self.emit(Fact::ToolReturned { call: id.to_owned(), why, paths }, Content::none());
     }
 
-    /// Handles the outcome of a tool.
+    /// Handles the result of a tool call.
     pub(super) fn ran(&mut self, id: &str, attempt: u32, outcome: Ran) -> Result<(), Rejection> {
         let call = self.call(id)?;
         if !matches!(call.state, CallState::Started { .. }) || call.attempt != attempt {
@@ -415,8 +414,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Handles the outcome of a commit. After a commit, either all changes are in the workspace or none. If another
-    /// process changed a file during the commit, a person decides.
+    /// Handles the result of a commit. A commit writes all changes to the workspace, or none. If another process
+    /// changed a file at the same time, a person decides.
     fn committed(&mut self, id: &str, found: &super::CallChanges, outcome: Ran) {
         match outcome {
             Ran::Done { .. } | Ran::Confined { .. } | Ran::SetAside { .. } => {
@@ -435,7 +434,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Settles a call that was running when the earlier process stopped.
+    /// Handles a call that was running when the server process stopped.
     pub(super) fn adopt_call(&mut self, id: &str) {
         let Ok(call) = self.call(id) else { return };
         match self.run.on_crash(&call) {
@@ -465,8 +464,8 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Counts the votes on open calls again after a change of policy. The interrupt of a call is closed if the call
-    /// is now allowed, forbidden, or covered by a grant that is older than the card of the call.
+    /// Lets the gates vote again on open calls after the policy has changed. The interrupt of a call is closed if the
+    /// call is now allowed or forbidden, or if a grant that is older than the call's card allows it.
     pub(super) fn revote(&mut self) {
         self.revote_foreign();
         let gated: Vec<(String, Call)> = self

@@ -1,5 +1,5 @@
-//! Files that a run has changed so far, for the cards of checkpoints. Changes by commands that ran without a trial are
-//! unknown and therefore not listed.
+//! Lists the files that a run has changed so far, for the cards of checkpoints. Changes by commands that ran without a
+//! trial are unknown, so the list does not include them.
 
 use serde_json::{Value, json};
 
@@ -7,12 +7,12 @@ use super::Run;
 use crate::changeset::{Change, Changeset, is_of_git};
 use crate::limits;
 
-/// Key of the list of changed files in the payload of a checkpoint.
+/// Field of a checkpoint's payload that contains the list of changed files.
 pub(super) const MEMBER: &str = "changed_files";
 
 impl Run {
-    /// Returns one line for each file that the run's commits changed, such as `created src/a.rs`. Leaves out changes
-    /// that later changes reverted, and changes to git's own files. Returns `None` if no line remains.
+    /// Returns one line for each file that the run has changed, such as `created src/a.rs`. Leaves out changes that
+    /// were reverted later, and git's internal files. `None` if no file was changed.
     pub(super) fn changed_files(&self) -> Option<Value> {
         let committed = self.committed();
         let commits: Vec<_> = committed.iter().filter_map(|(_, found)| found.changeset.as_deref()).collect();

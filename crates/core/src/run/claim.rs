@@ -1,4 +1,4 @@
-//! Actions on an interrupt that do not resolve the interrupt, and the choice of the client that runs an approved call.
+//! Actions on an interrupt that do not resolve it. Also chooses the client that executes an approved call.
 
 use serde_json::json;
 
@@ -51,7 +51,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Decides like `decide`. If the decision hands the call to a client, the client that decided receives the call.
+    /// Records a decision, as `decide` does. If a client is to execute the approved call, the client that sent the
+    /// decision gets the call.
     pub(super) fn decide_as(
         &mut self,
         id: &InterruptId,
@@ -79,8 +80,8 @@ impl Draft<'_> {
         is_approved && self.run.calls.get(call).is_some_and(|call| self.run.is_client_call(call))
     }
 
-    /// Assigns the handed-out call to the client that claimed the approval. Does nothing if no client claimed the
-    /// approval.
+    /// Assigns a call, which is now offered to clients, to the client that had claimed its approval. Does nothing if no
+    /// client had claimed it.
     pub(super) fn inherit_claim(&mut self, handed_out: &InterruptId, approved: &InterruptId) {
         let claim = self.run.interrupts.get(approved).and_then(|approved| approved.claim.clone());
         let Some(claim) = claim.filter(|claim| claim.holder.is_some()) else { return };

@@ -1,5 +1,5 @@
-//! Calls that a client runs. The gates vote on a client call as on all other calls. An approved call is handed out to
-//! the client as an interrupt. The client's result ends the call.
+//! Tool calls that a client executes, instead of the server. The gates vote on such calls as on all other calls. An
+//! approved call is offered to clients as an interrupt. The result that a client reports ends the call.
 
 use serde_json::{Value, json};
 
@@ -15,8 +15,8 @@ use crate::schema::Problem;
 use crate::tool::Inspection;
 
 impl Draft<'_> {
-    /// Counts the votes of the gates on proposed client calls. This process cannot inspect the client's files, so the
-    /// gates vote only on the arguments.
+    /// Lets the gates vote on new calls that a client will execute. The server cannot inspect the client's files, so
+    /// the gates see only the arguments.
     pub(super) fn gate_client_calls(&mut self) -> bool {
         let mut proposed = self.run.calls.open().filter(|(_, call)| {
             let is_due = call.state == CallState::Proposed && call.look.is_none() && !self.run.is_held(call);
@@ -41,7 +41,7 @@ impl Draft<'_> {
         true
     }
 
-    /// Hands out the call to the client. After this event, the client may run the call.
+    /// Offers the call to clients as an interrupt. After this event, a client is allowed to execute the call.
     pub(super) fn open_client_call(&mut self, id: &str, call: &Call) {
         let title = format!("In the client: {}", super::gating::title(call));
         let mut opening = Opening::new(Kind::ClientCall, About::Call(id.to_owned()), title);
@@ -55,8 +55,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Records the client's result of a call. If the call still waits for approval, the person who reports the result
-    /// thereby approves the call (contract E33).
+    /// Records the result of a call that a client executed. If the call still waits for an approval, reporting the
+    /// result also approves the call (contract E33).
     pub(super) fn client_result(&mut self, id: &str, outcome: &ClientOutcome) -> Result<(), Rejection> {
         let call = self.run.calls.get(id).map(|call| (**call).clone()).ok_or(Rejection::UnknownCall)?;
         if !self.run.is_client_call(&call) {

@@ -1,4 +1,4 @@
-//! Settings of one run: its workspace, its model, and gates in addition to the workflow's gates.
+//! Settings of one run: its workspace, its model, and further gates.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::definition::{Definition, Smart};
 use crate::json::is_default;
 use crate::policy::{Checkpoint, Rule};
 
-/// Settings of a run, which are set at its start and never change.
+/// Settings that are chosen at the start of a run and never change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -19,17 +19,17 @@ pub struct Config {
     /// Name of the configured model that the run uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// True if the run is unattended. The run then skips the checkpoints that its workflow allows unattended runs to
-    /// skip. All other decisions still wait for a person.
+    /// True if nobody attends the run. Checkpoints are then skipped if the workflow allows it. Everything else still
+    /// waits for a person.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub gates: Gates,
-    /// True if the agents of the run may not ask people questions, even if the workflow allows questions. Gates still
-    /// ask people.
+    /// True if the run's agents are not allowed to ask people questions, even if the workflow allows it. Gates can
+    /// still ask people.
     #[serde(default, skip_serializing_if = "is_default")]
     pub asks_nobody: bool,
-    /// True if reviews are approved as soon as they open. The journal records each of these approvals (contract E20).
+    /// True if reviews are approved at once, without a person. The journal records these approvals (contract E20).
     #[serde(default, skip_serializing_if = "is_default")]
     pub unreviewed: bool,
     /// Tools that are removed from all agents of the run.
@@ -38,8 +38,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Returns the workflow of a run with this config. Removes tools from the workflow. Adds no tool except the tool
-    /// that records assumptions.
+    /// Returns the workflow, adapted to this configuration of a run. Tools are removed as configured. The only tool
+    /// that can be added is the tool that records assumptions.
     pub fn adapts(&self, definition: Definition) -> Definition {
         let mut definition = definition;
         definition.take_away(|spec| self.without_tools.contains(&spec.name));
@@ -51,23 +51,23 @@ impl Config {
     }
 }
 
-/// Gates of a run in addition to the gates of its workflow. The additional gates can only make the run stricter. An
-/// `allow` rule of the run applies only to calls that no rule of the workflow covers.
+/// Gates that apply to one run, in addition to the workflow's gates. They can only make the run stricter. An `allow`
+/// rule of the run applies only to calls that no rule of the workflow matches.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent gates, named as the workflow names them")]
 pub struct Gates {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
-    /// Mandatory checkpoints of the run, in addition to the mandatory checkpoints of the workflow.
+    /// Mandatory checkpoints of this run, in addition to those of the workflow.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub mandatory: BTreeSet<Checkpoint>,
-    /// Smart approval of the run, in addition to the smart approval of the workflow: further keywords, and a judge if
-    /// the workflow has no judge.
+    /// Smart approval of this run, in addition to that of the workflow: further keywords, and a model that judges calls
+    /// if the workflow has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smart: Option<Smart>,
-    /// True if a person must approve plans, even if the gate of the workflow does not ask. The fields `before_step`,
-    /// `after_step` and `on_error` do the same for the gates around a step.
+    /// True if a person must approve plans, even if the workflow does not require it. In the same way, `before_step`,
+    /// `after_step` and `on_error` require a decision before a step, after a step, or after a failed step.
     #[serde(skip_serializing_if = "is_default")]
     pub plan: bool,
     #[serde(skip_serializing_if = "is_default")]
@@ -81,10 +81,10 @@ pub struct Gates {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// Holdshort runs the agents of the workflow.
+    /// Holdshort itself runs the agents of the workflow.
     Native,
-    /// An agent of another framework asks people through Holdshort. The agent's `finish` ends the run.
+    /// An external agent asks people through Holdshort. The run ends when the agent reports `finish`.
     External,
-    /// An agent of another framework asks one question. The resolution of the question ends the run.
+    /// An external agent asks one question. The run ends when the question is resolved.
     ExternalOnce,
 }

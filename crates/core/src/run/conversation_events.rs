@@ -1,7 +1,7 @@
-//! Conversation of a front run, which is the run that people talk to in a session: the events that hold messages and
-//! answers of people, or replies and questions of agents.
+//! Events of a run that belong to a conversation: messages and answers of people, and replies and questions of agents.
 //!
-//! The stream of the session gets a pointer to each event of the conversation. The texts stay in the run's stream.
+//! For each of them, the stream of the session stores a pointer to the event. The texts are stored only in the run's
+//! stream.
 
 use serde_json::Value;
 
@@ -13,16 +13,17 @@ use crate::interrupt::{About, Kind};
 use crate::session;
 use crate::text::readable;
 
-/// Speaker and subject of an event.
+/// Speaker of a text, and the interrupt to which the text belongs.
 struct UtteranceSource {
     /// Agent that speaks. `None` if a person speaks; the person is the event's actor.
     agent: Option<String>,
-    /// Interrupt that the text asks or answers.
+    /// Interrupt whose question is asked or answered by the text.
     interrupt: Option<InterruptId>,
 }
 
 impl Run {
-    /// Returns the session's pointer to the last applied event. `None` if the event is not part of the conversation.
+    /// Returns the pointer to the last applied event, for the session's stream. `None` if the event does not belong to
+    /// the conversation.
     pub(super) fn conversation_fact(&self, fact: &Fact, content: &Content) -> Option<session::Fact> {
         if !self.is_front() {
             return None;
@@ -164,7 +165,7 @@ impl Run {
     }
 }
 
-/// Returns the text of an event that is part of the conversation. `None` if the text was erased.
+/// Returns the text of an event that belongs to the conversation. `None` if the text was erased.
 pub fn conversation_text(event: &Event) -> Option<String> {
     let Content { text, data } = &event.content;
     let of = |value: Option<&Value>| value.filter(|value| !value.is_null()).map(readable);

@@ -134,7 +134,7 @@ fn names_production(part: &Part) -> bool {
     said.flat_map(|word| pieces(word)).any(|piece| PRODUCTION.contains(&piece.as_str()))
 }
 
-/// Returns true if a word of the command means a deployment. Of a path, only the last name is compared, because
+/// Returns true if a word of the command means a deployment. In a path, only the last name is compared:
 /// `target/release/app` does not mean a release.
 fn deploys(part: &Part) -> bool {
     let named = |word: &str| pieces(base(word)).iter().any(|piece| is_deploying(piece));

@@ -1,4 +1,4 @@
-//! Finder of the names of tools in a text.
+//! Finds names of tools in a text.
 
 use serde_json::{Map, Value};
 
@@ -20,19 +20,18 @@ impl CallableTool<'_> {
     }
 }
 
-/// Finder of the tool calls in one reply.
+/// Searches one reply for tool calls.
 pub(super) struct Finder<'t> {
     pub(super) tools: &'t [CallableTool<'t>],
     /// True if the reply consists only of code fences.
     pub(super) is_all: bool,
-    /// True if the text outside the code fences says that work is done. The code fences then contain results of the
-    /// work.
+    /// True if the text around the code fences says that work is done. The code fences then show results of the work,
+    /// not calls.
     pub(super) reports: bool,
 }
 
 impl<'t> Finder<'t> {
-    /// Returns the tool with this name. The name may have a namespace in front: `functions.`, `default_api:`,
-    /// `functions/`.
+    /// Returns the tool with this name. The name can have a prefix: `functions.`, `default_api:`, `functions/`.
     pub(super) fn find_tool(&self, name: &str) -> Option<&'t CallableTool<'t>> {
         let name = name.trim().trim_matches(['`', '"', '\'', '*']);
         let bare = name.rsplit(['.', '/', ':']).next().unwrap_or(name);

@@ -1,12 +1,12 @@
-//! Calls in lines: the name of a tool at the start of a line, possibly after a label. The arguments follow on the same
-//! line or on the next lines.
+//! Tool calls in lines of text: a line starts with the name of a tool, possibly after a label. The arguments are on the
+//! same line or on the following lines.
 
 use super::finder::{CallableTool, Finder};
 use super::objects;
 use crate::reply::prose;
 
-/// Labels that may precede a tool's name. A colon or an equals sign separates label and name. All labels are in lower
-/// case.
+/// Labels that can precede the name of a tool. A colon or an equals sign follows the label. All labels are in
+/// lower case.
 const LABELS: &[&str] = &[
     "tool",
     "tool name",
@@ -39,18 +39,19 @@ const LABELS: &[&str] = &[
     "command",
 ];
 
-/// Labels of arguments at the beginning of a line, in addition to the keys that objects use.
+/// Labels that can stand at the beginning of a line with arguments, in addition to the keys that objects use.
 const ARGUMENT_LABELS: &[&str] =
     &["action input", "tool input", "with arguments", "with", "argument", "parameter"];
 
-/// Maximum number of lines of one call. The limit keeps the run time linear even if a call could begin in every line.
+/// Maximum number of lines of one call. It keeps the run time linear in the length of the text, even if each line looks
+/// like the start of a call.
 const CALL_LINES: usize = 60;
 
-/// Number of lines after a tool's name in which the arguments must begin.
+/// Maximum number of lines between a tool's name and its arguments.
 const LINES_BELOW: usize = 4;
 
 impl Finder<'_> {
-    /// Finds a line of prose that begins with a call. Returns the name of the called tool.
+    /// Searches prose for a line that begins with a tool call. Returns the name of the called tool.
     pub(super) fn a_line_calls(&self, lines: &[&str]) -> Option<String> {
         (0..lines.len()).find_map(|at| {
             let lines = &lines[at..];
@@ -58,15 +59,15 @@ impl Finder<'_> {
         })
     }
 
-    /// Finds a call at the start of a code fence, by its label or by its form. The code fence must contain nothing
-    /// else.
+    /// Finds a tool call in the first lines of a code fence. Recognises the call by its label or by its form. The code
+    /// fence must contain nothing else.
     pub(super) fn first_line_calls(&self, lines: &[&str]) -> Option<String> {
         let first = lines.iter().position(|line| !line.trim().is_empty() && !line.trim().starts_with('#'))?;
         self.line_calls(&lines[first..])
     }
 
-    /// Finds calls in a block of code that only makes calls and prints their results. If the code has further lines, it
-    /// is treated as an example.
+    /// Finds tool calls in a block of code that does nothing but make calls and print their results. A block with other
+    /// lines is treated as an example.
     pub(super) fn only_calls(&self, lines: &[&str]) -> Option<String> {
         let first = lines.iter().map(|line| line.trim()).find(|line| !line.is_empty()).unwrap_or_default();
         if !first.ends_with([')', ';'])
@@ -80,14 +81,14 @@ impl Finder<'_> {
         lines.all(|line| self.code_call(line).is_some() || line.starts_with("print(")).then_some(first)
     }
 
-    /// Returns the name of the called tool, if these lines begin with a call in the form of code.
+    /// Returns the name of the called tool if these lines begin with a call that is written as code.
     fn call_in_code(&self, lines: &[&str]) -> Option<String> {
         let (first, below) = lines.split_first()?;
         let first = prose::without_code(labelled(first.trim()).1);
         self.code_call(&first).or_else(|| self.code_call_over(&first, below))
     }
 
-    /// Returns the name of the called tool, if the first line begins with the name and arguments follow.
+    /// Returns the name of the called tool if the first line begins with this name and arguments follow.
     fn line_calls(&self, lines: &[&str]) -> Option<String> {
         let line = lines.first()?.trim();
         let (label, rest) = labelled(line);
@@ -124,8 +125,8 @@ impl Finder<'_> {
         is_call.then(|| tool.name.to_owned())
     }
 
-    /// Returns true if the lines after the name of a tool contain its arguments: after a label, as keys that are
-    /// parameters of the tool, or as an object.
+    /// Returns true if the lines after the name of a tool contain its arguments. The arguments follow a label, are
+    /// `key: value` lines with parameters of the tool, or form an object.
     fn below(tool: &CallableTool<'_>, lines: &[&str]) -> bool {
         lines
             .iter()
@@ -138,7 +139,7 @@ impl Finder<'_> {
             })
     }
 
-    /// Returns the name of the called tool if the text is a single call, such as `read_file(path="a")`.
+    /// Returns the name of the called tool if the whole text is one call, such as `read_file(path="a")`.
     fn code_call(&self, text: &str) -> Option<String> {
         let text = text.trim().trim_end_matches(';');
         let text = text.strip_prefix(">>>").map_or(text, str::trim_start);
@@ -154,7 +155,7 @@ impl Finder<'_> {
         is_call.then(|| tool.name.to_owned())
     }
 
-    /// Returns the name of the called tool if a call spans several lines. The call ends before an empty line.
+    /// Returns the name of the called tool if a call spans several lines. An empty line ends the call.
     fn code_call_over(&self, first: &str, below: &[&str]) -> Option<String> {
         if !first.contains('(') || first.trim_end().ends_with(')') {
             return None;
@@ -165,7 +166,7 @@ impl Finder<'_> {
     }
 }
 
-/// Separates a label from the rest of its line.
+/// Splits a line into its label and the rest.
 fn labelled(line: &str) -> (Option<&str>, &str) {
     let line = line.trim_start_matches([' ', '-', '*', '#']).trim_end_matches('*');
     let line = line.strip_prefix(">>>").map_or(line, str::trim_start);
@@ -206,7 +207,7 @@ fn names_one(tool: &CallableTool<'_>, arguments: &str) -> bool {
     })
 }
 
-/// Returns true if an object begins here and the line on which it ends has no further text. Also returns true if the
+/// Returns true if an object begins here and nothing follows it on the line on which it ends. Also returns true if the
 /// object never ends.
 fn is_whole_object(beside: &str, below: &[&str]) -> bool {
     let below = below.iter().copied().take(CALL_LINES);

@@ -1,9 +1,10 @@
-//! Detects tool calls that a model wrote as text. The call may be an object, the tags of a model's template, a call in
-//! the form of code, or a name with arguments.
+//! Detects tool calls that a model wrote as text instead of calling the tool. Such a call can be an object, tags of a
+//! model's template, code, or a name with arguments.
 //!
-//! A text contains a call if the name of one of the agent's tools is at the start of a line or alone in a code fence,
-//! and arguments follow. Only the names of the agent's own tools match. Tags and keys that have no other use are an
-//! exception. `Inline code` is a mention of a tool, not a call, and so is the declaration of a tool.
+//! A text contains a call if the name of a tool stands at the start of a line or alone in a code fence, and arguments
+//! follow. Usually, only the names of tools that the agent has are searched. Exception: tags and keys that are used
+//! only for calls match any tool. `Inline code` only mentions a tool, and is not a call. The declaration of a tool is
+//! not a call either.
 
 mod finder;
 mod lines;
@@ -17,8 +18,8 @@ use finder::Finder;
 use super::prose::{self, Segment};
 use super::speech;
 
-/// Returns the name of the tool that a text calls. If the text names no tool, returns the tag that shows that it is a
-/// call.
+/// Returns the name of the tool that a text calls. If the call does not name the tool, returns the tag that marks it as
+/// a call.
 pub fn written_call(text: &str, tools: &[CallableTool<'_>]) -> Option<String> {
     let said = prose::strip_thoughts(text);
     let segments = prose::segments(&said);

@@ -1,18 +1,18 @@
-//! Calls in the form of objects: JSON, invalid JSON, and the arguments of a tool without its name.
+//! Tool calls that are written as objects: JSON, invalid JSON, or only the arguments of a tool without its name.
 
 use serde_json::{Map, Value};
 
 use super::finder::{CallableTool, Finder};
 
-/// Keys whose value may be the name of a called tool. The keys `tool` and `tool_name` have no other use. Together with
-/// arguments, `tool` and `tool_name` match a tool of any name.
+/// Keys whose value can be the name of the called tool. The keys `tool` and `tool_name` are used only for calls. An
+/// object that has one of them and arguments is therefore a call of any tool.
 const NAMES: &[&str] =
     &["tool", "tool_name", "name", "function", "function_name", "action", "recipient_name", "command"];
 pub(super) const ARGUMENTS: &[&str] =
     &["arguments", "parameters", "params", "args", "input", "action_input", "tool_input", "kwargs"];
 
-/// Keys of objects that wrap calls. An object with several keys is a wrapper only if it has one of these keys. An
-/// object with a single key is always treated as a wrapper.
+/// Keys of objects that contain the actual call. An object with several keys is searched only if it has one of these
+/// keys. An object with one key is always searched.
 const WRAPPERS: &[&str] = &[
     "tool_calls",
     "tool_call",
@@ -32,7 +32,8 @@ const WRAPPERS: &[&str] = &[
     "content",
 ];
 
-/// Names of tools that models know from their training. These names match even if the agent does not have the tool.
+/// Names of tools that models know from their training data. A call of such a tool is found even if the agent does not
+/// have the tool.
 const FAMILIAR: &[&str] = &[
     "bash",
     "shell",
@@ -50,18 +51,18 @@ const FAMILIAR: &[&str] = &[
     "computer",
 ];
 
-/// Maximum number of objects that are searched in one text. For each object, the search may read the text to its end.
+/// Maximum number of objects that are searched in one text. The search for one object can read the text to its end.
 const OBJECTS: usize = 64;
 
-/// Maximum nesting that is searched. A call is always near the outermost object.
+/// Maximum nesting depth at which calls are searched. A call is always near the outermost level.
 const DEPTH: usize = 8;
 
-/// Maximum number of characters of invalid JSON that are examined.
+/// Maximum number of characters of invalid JSON that are analysed.
 const ALMOST_CHARS: usize = 2_000;
 
 impl Finder<'_> {
-    /// Searches every object and every list in a text, including objects within prose. Invalid JSON is compared by its
-    /// keys. `is_all` is true if the text contains nothing else.
+    /// Searches every object and every list in a text, including objects within prose. From invalid JSON, only the keys
+    /// are compared. `is_all` is true if the object or list is the whole text.
     pub(super) fn in_objects(&self, text: &str, is_all: bool) -> Option<String> {
         let mut from = 0;
         for _ in 0..OBJECTS {
@@ -118,8 +119,8 @@ impl Finder<'_> {
         calls.then(|| name.to_owned())
     }
 
-    /// Returns the name of the called tool if an invalid object is a call, judging by its first keys. Invalid objects
-    /// have line breaks in strings, single quotes, or keys without quotes.
+    /// Returns the name of the called tool if invalid JSON looks like a call by its first keys. Typical errors in such
+    /// JSON are line breaks in strings, single quotes, and keys without quotes.
     fn almost(&self, text: &str) -> Option<String> {
         let object = text.strip_prefix('{')?;
         let squeezed: String = object
@@ -141,9 +142,9 @@ impl Finder<'_> {
         (!is_declared && (arguments.is_some() || flat())).then(|| tool.name.to_owned())
     }
 
-    /// Returns the name of a tool if the text consists only of its arguments, such as `{"command": "ls"}`. The object
-    /// must have every required key and no unknown key. If the text around the object reports completed work, the
-    /// object is a part of the report, not a call.
+    /// Returns the name of a tool if the text is an object with arguments of this tool, such as `{"command": "ls"}`.
+    /// The object must have every required key of the tool and no unknown key. If the text around the object reports
+    /// completed work, the object belongs to the report and is not a call.
     pub(super) fn whole_arguments(&self, text: &str) -> Option<String> {
         if self.reports {
             return None;
@@ -162,7 +163,7 @@ impl Finder<'_> {
     }
 }
 
-/// Returns true if the value is a JSON Schema. The declaration of a tool contains a schema where a call contains
+/// Returns true if the value is a JSON Schema. In the declaration of a tool, a schema stands where a call has its
 /// arguments.
 fn is_schema(value: &Value) -> bool {
     value.get("type").and_then(Value::as_str) == Some("object")

@@ -1,4 +1,4 @@
-//! Calls in tags: remains of a model's template, and elements that have the name of a tool.
+//! Tool calls that are written as tags: remains of a model's template, and elements that are named after a tool.
 
 use super::finder::{CallableTool, Finder};
 use super::objects;
@@ -25,7 +25,7 @@ const TAGS: &[&str] = &[
     "[tool_use",
 ];
 
-/// Elements whose content is the name of a tool.
+/// Elements that contain the name of a tool.
 const NAMING: &[&str] = &[
     "tool",
     "tool_name",
@@ -38,7 +38,8 @@ const NAMING: &[&str] = &[
     "recipient_name",
 ];
 
-/// First line of a patch in a form that some models use. The lines in [`PATCHED`] describe changes.
+/// First line of a patch in a form that some models use. [`PATCHED`] has the lines that begin the description of a
+/// change.
 const PATCH: &str = "*** Begin Patch";
 const PATCHED: &[&str] = &["*** Add File:", "*** Update File:", "*** Delete File:", "*** End Patch"];
 
@@ -72,7 +73,7 @@ impl Finder<'_> {
         self.tools.iter().find(is_element).map(|tool| tool.name.to_owned())
     }
 
-    /// Returns the name of the called tool if the text is a patch in the form that some models send to a tool.
+    /// Returns the name of the called tool if the text is a patch. Some models write patches as the input of a tool.
     pub(super) fn as_patch(&self, text: &str) -> Option<String> {
         let mut lines = text.lines().map(str::trim);
         lines.find(|line| *line == PATCH)?;

@@ -1,8 +1,8 @@
 //! English phrases by which models announce work, postpone work, say that they lack knowledge, or say that they cannot
-//! continue. This file contains only data, as `vocabulary.rs` does. `speech.rs` uses the data. All phrases are in lower
+//! continue. This file contains only data, like `vocabulary.rs`. `speech.rs` uses the data. All phrases are in lower
 //! case.
 
-/// Words at the beginning of a sentence that have no meaning for the analysis.
+/// Introductory words at the beginning of a sentence, which the analysis ignores.
 pub(in crate::reply) const LEADS_IN: &[&str] = &[
     "on it",
     "one moment",
@@ -95,7 +95,7 @@ pub(in crate::reply) const WILL_DO: &[&str] = &[
     "the next step is",
 ];
 
-/// Verbs that do not announce work after a phrase of `WILL_DO`.
+/// Verbs that announce no work after a phrase of `WILL_DO`.
 pub(in crate::reply) const IDLE: &[&str] = &[
     "thank",
     "admit",
@@ -155,7 +155,7 @@ pub(in crate::reply) const IDLE: &[&str] = &[
     "help",
 ];
 
-/// Verbs that introduce the text after a colon if they follow a phrase of `WILL_DO`.
+/// Verbs that, after a phrase of `WILL_DO`, only introduce the text behind a colon.
 pub(in crate::reply) const TELLS: &[&str] = &[
     "summarize",
     "summarise",
@@ -178,11 +178,11 @@ pub(in crate::reply) const TELLS: &[&str] = &[
     "go through",
 ];
 
-/// Words after *ready for* and *ready to* that name a use of completed work.
+/// Words that name a use of completed work if they follow *ready for* or *ready to*.
 pub(in crate::reply) const READY_FOR: &[&str] =
     &["merge", "be", "review", "ship", "use", "deploy", "release", "go live", "run", "publish"];
 
-/// Words ending in *-ing* that do not announce work.
+/// Words with the ending *-ing* that announce no work.
 pub(in crate::reply) const IDLE_ING: &[&str] = &[
     "leaving",
     "keeping",
@@ -216,7 +216,7 @@ pub(in crate::reply) const IDLE_ING: &[&str] = &[
     "string",
 ];
 
-/// Words with which a condition begins after *I will …*
+/// Words that begin a condition after *I will …*
 pub(in crate::reply) const DEPENDS_ON: &[&str] = &[
     " once ",
     " as soon as ",
@@ -239,7 +239,7 @@ pub(in crate::reply) const DEPENDS_ON: &[&str] = &[
     " on your ",
 ];
 
-/// Phrases that say that the work depends on the reader.
+/// Phrases that say that the agent must wait for the reader.
 pub(in crate::reply) const BEFORE_I: &[&str] = &[
     "and paste the output",
     "and send me",
@@ -341,7 +341,7 @@ pub(in crate::reply) const BEFORE_I: &[&str] = &[
     "up to you to",
 ];
 
-/// Beginnings of clauses by which agents say that they cannot do something.
+/// Beginnings of clauses in which agents say that they cannot do something.
 pub(in crate::reply) const CANNOT: &[&str] = &[
     "i can't",
     "i cannot",
@@ -367,7 +367,7 @@ pub(in crate::reply) const CANNOT: &[&str] = &[
     "i do not know how to",
 ];
 
-/// Verbs that mean to continue the work if they follow a phrase of [`CANNOT`].
+/// Verbs that mean to continue the work, after a phrase of [`CANNOT`].
 pub(in crate::reply) const GO_ON: &[&str] = &[
     "continue",
     "proceed",
@@ -386,8 +386,7 @@ pub(in crate::reply) const GO_ON: &[&str] = &[
     "get further",
 ];
 
-/// Verbs that name a necessary step if they follow a phrase of [`CANNOT`]. These verbs matter only if no work is done
-/// yet.
+/// Verbs that name a necessary step, after a phrase of [`CANNOT`]. They count only if no work is done yet.
 pub(in crate::reply) const STUCK: &[&str] = &[
     "start",
     "begin",
@@ -432,7 +431,7 @@ pub(in crate::reply) const STUCK: &[&str] = &[
     "edit",
 ];
 
-/// Beginnings of clauses by which agents say that they do not know something.
+/// Beginnings of clauses in which agents say that they do not know something.
 pub(in crate::reply) const UNSURE: &[&str] = &[
     "i don't know",
     "i do not know",
@@ -465,7 +464,7 @@ pub(in crate::reply) const UNSURE: &[&str] = &[
     "i am uncertain",
 ];
 
-/// Beginnings of clauses about details that the reader did not state.
+/// Beginnings of clauses that say which details are missing in the task.
 pub(in crate::reply) const UNSAID: &[&str] = &[
     "you didn't say",
     "you did not say",
@@ -544,7 +543,7 @@ pub(in crate::reply) const MUST: &[&str] = &[
     "a human has to",
 ];
 
-/// Verbs that mean that the reader gives something to the agent.
+/// Verbs for giving something to the agent.
 pub(in crate::reply) const GIVE: &[&str] = &[
     "provide",
     "paste",
@@ -584,7 +583,7 @@ pub(in crate::reply) const GIVE: &[&str] = &[
     "fill in",
 ];
 
-/// Words with which the object of a verb of [`GIVE`] may begin.
+/// Words that can follow a verb of [`GIVE`] as the beginning of its object.
 pub(in crate::reply) const GIVEN: &[&str] = &[
     "the",
     "a",
@@ -669,12 +668,12 @@ pub(in crate::reply) const GREETS: &[&str] = &[
     "what brings you",
 ];
 
-/// Beginnings of clauses that announce work after another clause.
+/// Beginnings of later clauses of a sentence that announce work.
 pub(in crate::reply) const FUTURE: &[&str] =
     &["i will", "i'll", "i shall", "i am going to", "i'm going to", "let me", "let's", "let us", "we'll"];
 
-/// Phrases that announce work only if a word of `COULD_NOW` follows. Without such a word, *I can* reports or recommends
-/// something.
+/// Phrases that announce work only if a word of `COULD_NOW` follows. Without such a word, *I can* does not announce
+/// work: it reports or recommends something.
 pub(in crate::reply) const COULD: &[&str] = &["i can", "we can", "i would", "i'd"];
 pub(in crate::reply) const COULD_NOW: &[&str] =
     &["now", "start", "begin", "proceed", "continue", "like to", "love to", "need to", "first", "go"];

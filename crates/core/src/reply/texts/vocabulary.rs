@@ -1,7 +1,7 @@
-//! English words and phrases by which models ask, wait, offer help and close politely. This file contains only data.
+//! English words and phrases with which models ask, wait, offer help, and end politely. This file contains only data.
 //! `speech.rs` and `asks.rs` use the data. All phrases are in lower case.
 
-/// Phrases that close a text politely, and ask for nothing that the work needs.
+/// Phrases with which a text ends politely. They ask for nothing that the work needs.
 pub(in crate::reply) const POLITE: &[&str] = &[
     "anything else",
     "any questions",
@@ -26,7 +26,7 @@ pub(in crate::reply) const POLITE: &[&str] = &[
     "how it goes",
 ];
 
-/// Phrases that turn an offer into the question whether the work may continue.
+/// Phrases that turn an offer into a question: may the agent continue?
 pub(in crate::reply) const GOES_ON: &[&str] = &[
     "proceed",
     "continue",
@@ -40,11 +40,11 @@ pub(in crate::reply) const GOES_ON: &[&str] = &[
     "approve",
 ];
 
-/// Offers of additional work, which matter only if the text has said before that the work is done.
+/// Offers of additional work. They count only if the text has already said that the work is done.
 pub(in crate::reply) const OFFERS: &[&str] =
     &["would you like me to", "do you want me to", "want me to", "should i also", "shall i also"];
 
-/// Phrases that ask for permission or for a choice, if they are in a sentence with a question mark.
+/// Phrases that ask for permission or for a choice, if the sentence has a question mark.
 pub(in crate::reply) const PERMISSION: &[&str] = &[
     "should i ",
     "should we ",
@@ -94,7 +94,7 @@ pub(in crate::reply) const PERMISSION: &[&str] = &[
     "could you share",
 ];
 
-/// Beginnings of clauses that say that the work waits.
+/// Beginnings of clauses that say that the work waits for something.
 pub(in crate::reply) const WAITS: &[&str] = &[
     "holding for",
     "i must wait",
@@ -191,7 +191,7 @@ pub(in crate::reply) const WAITS: &[&str] = &[
     "please let me know what",
 ];
 
-/// Phrases that say, at any place in a sentence, that the work waits for a person's approval or answer.
+/// Phrases that say that the work waits for a person's approval or answer. They count at any place in a sentence.
 pub(in crate::reply) const YOUR_WORD: &[&str] = &[
     "need your approval",
     "needs your approval",
@@ -471,7 +471,7 @@ pub(in crate::reply) const REQUESTS: &[&str] = &[
     "please set it",
 ];
 
-/// Verbs that turn *I need to …* into a request.
+/// Verbs that make *I need to …* a request.
 pub(in crate::reply) const KNOWS: &[&str] = &[
     "know",
     "have",
@@ -486,7 +486,7 @@ pub(in crate::reply) const KNOWS: &[&str] = &[
     "verify with",
 ];
 
-/// Beginnings of clauses by which the work depends on what the reader does.
+/// Beginnings of clauses that make the work depend on an action of the reader.
 pub(in crate::reply) const IF_YOU: &[&str] =
     &["once you", "when you", "after you", "as soon as you", "if you"];
 pub(in crate::reply) const DOES: &[&str] = &[
@@ -575,7 +575,7 @@ pub(in crate::reply) const LISTED: &[&str] = &[
     "next steps",
 ];
 
-/// Words that say that work is done. Words in a negated sentence do not count.
+/// Words that say that work is done. They do not count in a negated sentence.
 pub(in crate::reply) const DONE: &[&str] = &[
     "done",
     "finished",

@@ -1,4 +1,5 @@
-//! Changes of stored answers: an answer is corrected, erased, or reused for a later question without asking a person.
+//! Changes to stored answers: their correction, their erasure, and their reuse for a later question without asking a
+//! person.
 
 use serde_json::Value;
 
@@ -29,8 +30,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Erases an answer. Emits no event if the answer is already erased. The driver then erases the content of the
-    /// events that the emitted fact lists.
+    /// Erases an answer. Emits no event if it was already erased. The emitted fact lists events that contain the
+    /// answer. The driver then erases their content.
     pub(in crate::run) fn erase_answer(&mut self, id: &InterruptId) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
         if interrupt.kept.erased {
@@ -59,8 +60,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Answers a question with an earlier answer. The question stays open if the earlier answer does not fit, or if its
-    /// author may not decide on the question.
+    /// Answers a question with an earlier answer. The question remains open if the earlier answer does not fit. It also
+    /// remains open if the author of the answer is not allowed to decide on this question.
     pub(in crate::run) fn reuse_answer(
         &mut self,
         id: &InterruptId,
@@ -89,7 +90,7 @@ impl Draft<'_> {
     }
 }
 
-/// Returns the option that answered the question.
+/// Returns the option with which the question was answered.
 fn answered(interrupt: &Interrupt) -> Result<&Offer, Rejection> {
     if interrupt.kept.erased {
         return Err(Rejection::NoAnswer("it was erased"));
@@ -104,7 +105,8 @@ fn problems(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Pr
     problems
 }
 
-/// Returns the result of a run without the answer to the question `id`. `None` if the result does not hold the answer.
+/// Returns the result of a run without the answer to the question `id`. `None` if the result does not contain this
+/// answer.
 fn without_answer(result: &Value, id: &InterruptId) -> Option<Value> {
     let mut result = result.clone();
     let questions = result.get_mut("questions")?.as_array_mut()?;

@@ -1,4 +1,4 @@
-//! Effects of a resolution on a call: the call runs, or is edited, answered or refused.
+//! Consequences of a decision on a call: the call is executed, edited, answered or refused.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -113,7 +113,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Commits only the paths that the person named, and tells the agent which paths were dropped.
+    /// Commits only the paths that the person selected, and tells the agent which paths were dropped.
     fn keep_some(&mut self, interrupt: &Interrupt, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
         // `check_edit` has rejected paths that are not part of the changes.
         let Ok((kept, dropped)) = call.select_changes(taken.edit) else {
@@ -145,8 +145,9 @@ impl Draft<'_> {
         self.note(interrupt, &call.step, &told);
     }
 
-    /// Applies the decision on an escalation. `Continue`: the hand-off takes effect. `Instruct`: the hand-off is
-    /// dropped, and the same agent receives the person's instruction.
+    /// Applies the decision on an escalation, with which an agent wants to hand its work to a person. `Continue`: the
+    /// hand-off takes place. `Instruct`: the hand-off does not take place, and the same agent gets the person's
+    /// instruction.
     pub(super) fn escalation_effect(
         &mut self,
         interrupt: &Interrupt,
@@ -263,7 +264,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Records the client's outcome as the result of the call.
+    /// Records the result that a client reports as the result of the call.
     pub(super) fn client_effect(&mut self, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
         match (taken.offer.effect, taken.by) {
             (Effect::FailRun, _) => {

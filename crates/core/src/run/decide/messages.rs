@@ -1,4 +1,4 @@
-//! Messages about a decision, for agents and people.
+//! Messages about decisions, for agents and people.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::run::Fact;
 use crate::run::draft::Draft;
 
 impl Draft<'_> {
-    /// Returns a message that names the decision that nobody made in time.
+    /// Returns a message that names the decision that was not made in time.
     pub(super) fn unheard_of(&self, interrupt: &Interrupt) -> String {
         let tool = |call: &str| self.run.calls.get(call).map(|call| call.tool.clone()).unwrap_or_default();
         match (&interrupt.opened.about, interrupt.opened.kind) {
@@ -50,7 +50,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Sends a person's guidance to the open steps and to steps that start later. The person gave the guidance in a
+    /// Sends a person's text to the agents of open steps and of steps that start later. The person wrote the text in a
     /// decision at the end of a step or phase.
     pub(in super::super) fn tell_run(&mut self, text: &str) {
         if let Some(text) = nonempty(text) {
@@ -77,7 +77,7 @@ impl Draft<'_> {
     }
 }
 
-/// Returns the limit as the interrupt shows it, such as `50 rounds`.
+/// Returns the limit about which the interrupt asks, such as `50 rounds`.
 pub(super) fn limit_of(interrupt: &Interrupt) -> String {
     let shown = |field: &str| interrupt.content.pointer(&format!("/payload/{field}"));
     let limit = shown("limit").and_then(Value::as_str).unwrap_or_default().replace('_', " ");
@@ -113,7 +113,7 @@ pub(super) fn refused(taken: &AppliedDecision<'_>) -> String {
     }
 }
 
-/// Returns the answer for the agent that asked: the text, or data as JSON followed by the text.
+/// Returns the answer for the agent that asked: a text, or data as JSON followed by a text.
 pub(super) fn answer(taken: &AppliedDecision<'_>) -> String {
     match (taken.edit, nonempty(taken.text)) {
         (Value::Null, _) => taken.text.to_owned(),
@@ -122,8 +122,8 @@ pub(super) fn answer(taken: &AppliedDecision<'_>) -> String {
     }
 }
 
-/// Returns the message about an unanswered question, for the agent that asked. `records`: the agent can record an
-/// assumption.
+/// Returns the message about an unanswered question, for the agent that asked. `records` is true if the agent can
+/// record an assumption.
 pub(super) fn unanswered(taken: &AppliedDecision<'_>, records: bool) -> String {
     let assume = if records {
         format!("Go on with your best assumption, and write it down with `{RECORD}`.")

@@ -1,5 +1,5 @@
-//! Decisions on interrupts, expiries of interrupts, and their effects. Each subject of an interrupt (a call, a step, a
-//! plan, a run) has its own function in `calls.rs` or `steps.rs`.
+//! Decisions on interrupts, the expiry of interrupts, and the consequences of both. For each part of a run about which
+//! people decide (a call, a step, a plan, the run), `calls.rs` or `steps.rs` has a function.
 
 mod answers;
 mod calls;
@@ -27,7 +27,7 @@ pub(super) use steps::as_it_is;
 /// End reason of a run that ended because nobody decided in time.
 pub(super) const EXPIRED: &str = "expired";
 
-/// Decision whose effect is being applied.
+/// Decision that is being applied.
 struct AppliedDecision<'d> {
     offer: &'d Offer,
     text: &'d str,
@@ -46,8 +46,8 @@ impl Draft<'_> {
         self.decide_for(id, decision, false)
     }
 
-    /// Applies a decision. `implied`: the person did not decide explicitly, but did something that implies the
-    /// decision.
+    /// Applies a decision. `implied` is true if the person did not decide explicitly, but did something that implies
+    /// the decision.
     pub(super) fn decide_for(
         &mut self,
         id: &InterruptId,
@@ -146,8 +146,8 @@ impl Draft<'_> {
         );
     }
 
-    /// Expires every interrupt whose deadline has passed. If the interrupt has an `on_expiry`, the option that it names
-    /// takes effect.
+    /// Ends every interrupt whose deadline has passed. If the interrupt has `on_expiry`, the option with this id is
+    /// applied.
     pub(super) fn expire(&mut self) {
         // During a freeze no interrupt expires. Overdue interrupts expire when the freeze is lifted.
         if self.run.freeze(self.cx.system).is_some() {
@@ -177,7 +177,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Checks an edit against the value that it replaces.
+    /// Checks an edit by comparing it with the value that it replaces.
     fn check_edit(&self, interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
         let edit = &decision.edit;
         if offer.effect == Effect::ProceedWithSome {
@@ -274,7 +274,7 @@ impl AppliedDecision<'_> {
     }
 }
 
-/// Checks an edit, or the answer to a question, against the response schema of the interrupt.
+/// Checks an edit or an answer against the response schema of the interrupt.
 fn check_response(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
     let Decision { edit, text, .. } = decision;
     match interrupt.content.get("response_schema") {
@@ -289,14 +289,14 @@ fn check_response(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> 
     }
 }
 
-/// Returns true if an edit replaces an object that an agent of another framework sent. Native runs need no such check:
-/// an edit of a call is checked against the schema of its tool, and an edit of a plan is checked as a plan.
+/// Returns true if an edit replaces an object that an external agent sent. In Holdshort's own runs, other checks apply:
+/// an edit of a call must match the schema of its tool, and an edit of a plan must be a valid plan.
 fn replaces_an_object(interrupt: &Interrupt) -> bool {
     interrupt.opened.about == About::External && interrupt.replaced().is_some_and(Value::is_object)
 }
 
-/// Returns the option that applies if an interrupt without `on_expiry` expires: the default option of the kind, or else
-/// the first option of the kind. The returned option never releases work.
+/// Returns the option that is applied when an interrupt without `on_expiry` expires: the default option of the kind, or
+/// else its first option. This option never approves work.
 fn fallback(kind: Kind) -> Offer {
     let usual = kind.row().on_expiry.and_then(|id| interrupt::option(kind, id));
     let row = usual.unwrap_or(&kind.row().options[0]);

@@ -1,4 +1,4 @@
-//! Effects of a released review: the review's step ends, or the hold of the whole run ends.
+//! Consequences of an approved review: the step that requested the review ends, or the whole run continues.
 
 use serde_json::Value;
 
@@ -11,8 +11,8 @@ use crate::run::{Call, StepEnd};
 use crate::text::readable;
 
 impl Draft<'_> {
-    /// Ends the step with the released output, if the workflow sets `release_ends_step`. The agent adds no further text
-    /// (contract D3).
+    /// Ends the step if the workflow sets `release_ends_step`. The approved output becomes the result of the step. The
+    /// agent adds no further text (contract D3).
     pub(super) fn end_released(&mut self, interrupt: &InterruptId, call: &Call, taken: &AppliedDecision<'_>) {
         if !self.run.definition.gates.release_ends_step {
             return;
@@ -24,8 +24,8 @@ impl Draft<'_> {
         self.close_step(&call.step, StepEnd::Completed, &output);
     }
 
-    /// Returns a text that tells the next agents about a decision: its status, the reviewers, and their comments
-    /// (contract D3). If reviews are switched off and no person decided, the text has only the comments.
+    /// Returns a text that tells the next agents about a decision: the status, the reviewers and their comments
+    /// (contract D3). If reviews are switched off and nobody decided, the text has only the comments.
     pub(super) fn describe_approval(&self, interrupt: &InterruptId, taken: &AppliedDecision<'_>) -> String {
         let decided = self.run.interrupts.get(interrupt);
         let votes = decided.map(|interrupt| interrupt.agreed()).unwrap_or_default();
@@ -40,7 +40,7 @@ impl Draft<'_> {
         sentence(&format!("The review was approved by {}", reviewers.join(", ")), taken)
     }
 
-    /// Releases the output without a review, for a run with reviews switched off (contract E20).
+    /// Approves an output without a review, in a run in which reviews are switched off (contract E20).
     pub(in super::super) fn release_unreviewed(&mut self, interrupt: &InterruptId, id: &str, call: &Call) {
         let offer = self.let_through(interrupt);
         let taken =
@@ -48,8 +48,8 @@ impl Draft<'_> {
         self.review_effect(interrupt, id, call, &taken);
     }
 
-    /// Applies the decision on a hold of the whole run. A release resumes the run and sends the reviewer's text to its
-    /// agents. All other effects end the run.
+    /// Applies the decision on a run that a service has stopped for a review. After an approval, the run continues, and
+    /// its agents get the reviewer's text. After any other decision, the run ends.
     pub(super) fn hold_effect(&mut self, interrupt: &Interrupt, taken: &AppliedDecision<'_>) {
         if taken.offer.effect == Effect::Release {
             // The run advances first, so that an agent that finished during the hold ends its step. Otherwise the

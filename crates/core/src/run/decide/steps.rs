@@ -1,4 +1,4 @@
-//! Effects of a resolution on plans, steps and phases: work continues, is repeated, or ends.
+//! Consequences of a decision on a plan, a step or a phase: work continues, is repeated, or ends.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -18,8 +18,8 @@ use crate::run::{Fact, StepEnd, StepRole, another_plan};
 use crate::text::readable;
 
 impl Draft<'_> {
-    /// Applies the decision on the plan of a planning phase. The plan may be the first plan, or a new version of a plan
-    /// that agents already carry out.
+    /// Applies the decision on the plan of a planning phase. It is the first plan, or a new version of a plan that
+    /// agents are already carrying out.
     pub(super) fn planned_effect(&mut self, phase: &str, taken: &AppliedDecision<'_>) {
         let planned = self.run.plans.get(phase).cloned().unwrap_or_default();
         match taken.offer.effect {
@@ -160,8 +160,8 @@ impl Draft<'_> {
         self.tell_run(taken.text);
     }
 
-    /// Applies the decision on a step whose agent replied without ending the step. `Continue`: the agent continues with
-    /// the person's text. `Finish`: the agent's last reply becomes the output of the step.
+    /// Applies the decision on a step whose agent replied in a way that does not end the step. `Continue`: the agent
+    /// continues, and gets the person's text. `Finish`: the agent's last reply becomes the output of the step.
     pub(super) fn ending_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &AppliedDecision<'_>) {
         if taken.offer.effect == Effect::Proceed {
             let text = nonempty(taken.text).unwrap_or_else(|| "Go on with your work.".to_owned());
@@ -173,7 +173,7 @@ impl Draft<'_> {
         self.tell_run(taken.text);
     }
 
-    /// Ends a step with the last reply of its agent as output. `why`: reason for the end, which is added to the output.
+    /// Ends a step. Its output is the last reply of the agent. `why` is the reason, which is added to the output.
     pub(in super::super) fn end_as_it_is(&mut self, step: &str, why: &str) {
         let found = self.run.steps.get(step);
         let last = found.and_then(|step| self.run.last_turn(step)).map(|(text, _)| text);

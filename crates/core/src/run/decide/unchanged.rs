@@ -1,5 +1,5 @@
-//! Normal form of decisions. An edit that changes nothing becomes an approval, and a list of kept paths is sorted. Two
-//! people who make the same decision therefore cast equal votes.
+//! Brings decisions into a normal form, so that equal decisions of two people are equal votes. An edit that changes
+//! nothing becomes an approval, and a list of selected paths is sorted.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use crate::json;
 use crate::plan::Plan;
 use crate::strict::Strict;
 
-/// Returns the decision in its normal form. The normal form depends only on the decision and on the content of the
-/// interrupt, which never changes. A repeated decision therefore gets the same normal form.
+/// Returns the decision in its normal form. It depends only on the decision and on the content of the interrupt, and
+/// this content never changes. If a decision is repeated, its normal form is therefore the same.
 pub(super) fn as_it_counts(interrupt: &Interrupt, decision: &Decision) -> Decision {
     let edit = json::as_read_again(decision.edit.clone());
     let decision = &Decision { edit, ..decision.clone() };
@@ -31,8 +31,8 @@ pub(super) fn as_it_counts(interrupt: &Interrupt, decision: &Decision) -> Decisi
     Decision { option: "approve".to_owned(), edit: Value::Null, ..decision.clone() }
 }
 
-/// Returns the text of an answer as data, if the text is JSON, because some clients can send only text. Applies only to
-/// questions of native agents. Agents of other frameworks ask through clients that can send edits.
+/// Parses the text of an answer as JSON data, because some clients can send only text. Applies only to questions of
+/// Holdshort's own agents. External agents use clients that can send data.
 fn data_in_words(interrupt: &Interrupt, decision: &Decision) -> Option<Value> {
     let offer = interrupt.offers(&decision.option)?;
     let is_own = interrupt.opened.about != About::External;
@@ -43,7 +43,7 @@ fn data_in_words(interrupt: &Interrupt, decision: &Decision) -> Option<Value> {
         .filter(|data: &Value| !data.is_null() && json::unsafe_part(data).is_none())
 }
 
-/// Sorts a list of names and removes duplicates. Returns any other value unchanged, because a later check rejects it.
+/// Sorts a list of names and removes duplicates. Returns any other value unchanged. A later check rejects it.
 fn in_order(edit: &Value) -> Value {
     BTreeSet::<String>::deserialize(edit).map_or_else(|_| edit.clone(), |names| names.into_iter().collect())
 }
