@@ -163,7 +163,8 @@ struct Departure {
     moment: Moment,
     /// True if the person has returned.
     is_back: bool,
-    /// True if the people file or an administrator removed the person. After such a removal, a token of an identity provider cannot restore the person.
+    /// True if the people file or an administrator removed the person. After such a removal, a token of an identity
+    /// provider cannot restore the person.
     is_removed: bool,
     /// Issue time of the newest accepted token of the person. An older token cannot restore the person.
     issued_at: Option<Timestamp>,
@@ -312,7 +313,8 @@ impl People {
         }
     }
 
-    /// Returns true if the people file or an administrator removed the person. A token of an identity provider cannot restore this person, even if the token spells the name differently.
+    /// Returns true if the people file or an administrator removed the person. A token of an identity provider cannot
+    /// restore this person, even if the token spells the name differently.
     pub fn is_removed(&self, id: &str) -> bool {
         let mut removed = self.left.iter().filter(|(_, left)| left.is_removed);
         !self.known.contains_key(id) && removed.any(|(name, _)| is_same(name, id))

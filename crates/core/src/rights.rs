@@ -1,6 +1,7 @@
 //! Table of permissions: for each role and each permission, the resources to which the permission extends.
 //!
-//! Each HTTP route names the permission that it needs. When the core makes a decision, it checks the table again. The table does not contain the owner and the assignment of a resource. The module of the resource checks them.
+//! Each HTTP route names the permission that it needs. When the core makes a decision, it checks the table again. The
+//! table does not contain the owner and the assignment of a resource. The module of the resource checks them.
 
 use std::collections::BTreeSet;
 

@@ -10,7 +10,8 @@ use crate::schema::Problem;
 pub enum Checked {
     /// Acceptable new decision, with the chosen option and the seat in which it counts.
     New(Offer, Seat),
-    /// The person has already made exactly this decision. The interrupt does not change, and the person gets the current result.
+    /// The person has already made exactly this decision. The interrupt does not change, and the person gets the
+    /// current result.
     Repeat,
 }
 

@@ -47,7 +47,8 @@ impl Interrupt {
     }
 
     /// Returns the recipients of a reminder: people who can still agree in the current stage and have not voted.
-    /// Instead of an absent person, the person's delegate gets the reminder. Delegates of this interrupt also get the reminder.
+    /// Instead of an absent person, the person's delegate gets the reminder. Delegates of this interrupt also get the
+    /// reminder.
     pub fn waited_for(&self, people: &People, starter: Option<&str>, now: Timestamp) -> BTreeSet<String> {
         let at = self.stage_now();
         let Some(stage) = self.assignment.stages.get(at) else { return BTreeSet::new() };

@@ -87,7 +87,8 @@ impl SentenceContext {
     }
 }
 
-/// Maximum number of bytes of a sentence that is analysed completely. In a longer sentence, only the beginning and the end are analysed. The run time grows with the square of the number of clauses.
+/// Maximum number of bytes of a sentence that is analysed completely. In a longer sentence, only the beginning and the
+/// end are analysed. The run time grows with the square of the number of clauses.
 const SENTENCE_BYTES: usize = 2_000;
 
 /// Classifies a sentence, which must be in lower case.

@@ -30,7 +30,8 @@ const GENERIC: [(&str, &[&str]); 4] = [
 ];
 /// Maximum number of words of a task that is assumed not to say what it is for.
 const GENERIC_WORDS: usize = 5;
-/// Maximum number of words of a task that is assumed not to say what it is for, if the task contains no word of `PURPOSE`.
+/// Maximum number of words of a task that is assumed not to say what it is for, if the task contains no word of
+/// `PURPOSE`.
 const GENERIC_WORDS_WITHOUT_PURPOSE: usize = 10;
 const PURPOSE: [&str; 31] = [
     "that",
