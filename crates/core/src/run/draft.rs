@@ -31,7 +31,7 @@ pub struct HandledInput {
 }
 
 impl HandledInput {
-    /// Appends the events of a second input, which was handled on the states after the first input.
+    /// Appends the events of a second input, which was handled after the first input.
     pub fn then(&mut self, next: Self) {
         self.events.extend(next.events);
         self.run = next.run;
@@ -47,7 +47,7 @@ pub(super) struct Draft<'a> {
     draw: Draw,
 }
 
-/// Parameters of a new interrupt, in addition to the table of the interrupt's kind and the settings of the workflow.
+/// Parameters of a new interrupt. They complete the table of the interrupt's kind and the settings of the workflow.
 pub(super) struct Opening {
     pub(super) kind: Kind,
     pub(super) about: About,
@@ -119,7 +119,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns a new id. Ids of one run sort in the order of their creation, even within a millisecond. Lists of
-    /// interrupts therefore have the order in which the interrupts opened.
+    /// interrupts are therefore in the order in which the interrupts were opened.
     pub(super) fn id<I: Id>(&mut self) -> I {
         // The id holds only 16 bits of the sequence number. After an overflow of the 16 bits, two ids of the same
         // millisecond may be in reverse order.
@@ -290,7 +290,7 @@ impl<'a> Draft<'a> {
         self.resolve_by(interrupt, outcome, offer, cause, None);
     }
 
-    /// Resolves an interrupt. `decision`: the sequence number of the decision event that settled the interrupt.
+    /// Resolves an interrupt. `decision` is the sequence number of the decisive vote's event.
     pub(super) fn resolve_by(
         &mut self,
         interrupt: &InterruptId,
@@ -334,8 +334,8 @@ impl<'a> Draft<'a> {
 }
 
 /// Returns an option of the table with the label that the gate sets. `reject` and `respond` also get the effect that
-/// the gate sets, if the table allows that effect for the option. A workflow therefore cannot turn a refusal into a
-/// release.
+/// the gate sets, if the table allows that effect for the option. A workflow therefore cannot turn a refusal into an
+/// approval.
 fn adapted(row: &Row, gate: &KindGate, usual: &[(&str, &str)]) -> Offer {
     let mut offer = Offer::from_row(row);
     if let Some((_, label)) = usual.iter().find(|(id, _)| *id == row.id) {

@@ -1,5 +1,5 @@
-//! Effects that a released command may have on the workspace (design, part 4). This module decides the effects by
-//! reading the state of the run. The sandbox enforces the effects.
+//! Effects that an approved command is allowed to have on the workspace (design, part 4). This module determines the
+//! allowed effects from the state of the run. The sandbox enforces the effects.
 
 use super::state::CallChanges;
 use super::{Call, Run};
@@ -16,8 +16,8 @@ impl Run {
         call.argument("command").filter(|_| here)
     }
 
-    /// Returns the effect that a command may have after an approval. `None` if the call is not a command, or if the
-    /// command already ran in a trial.
+    /// Returns the effect that a command is allowed to have after a person approved it. `None` if the call is not a
+    /// command, or if the command already ran in a trial.
     ///
     /// A read-only command gets only [`CommandEffect::Reads`]. If the sandbox stopped the command earlier, the command
     /// gets the next wider effect.
@@ -37,8 +37,8 @@ impl Run {
         Some(if guarded { CommandEffect::Guarded } else { wider })
     }
 
-    /// Returns the effect that a command may have after the gates released it. Returns a reason to ask a person if the
-    /// sandbox cannot enforce that effect.
+    /// Returns the effect that a command is allowed to have after the gates allowed it. Returns a reason to ask a
+    /// person if the sandbox cannot enforce that effect.
     pub(super) fn released_effect(
         &self,
         call: &Call,
@@ -71,7 +71,7 @@ impl Run {
         Ok(Some(CommandEffect::Writes { places }))
     }
 
-    /// Checks that the release permits all changes that a command made in its trial.
+    /// Checks that the rule or grant which allowed a command permits all changes that the command made in its trial.
     fn released_changes(
         &self,
         found: &CallChanges,
@@ -152,7 +152,7 @@ fn reason(code: &str, text: &str) -> Reason {
     Reason { source: Source::Inspection, code: code.to_owned(), rule: None, text: text.to_owned() }
 }
 
-/// Returns the directory or file that a path pattern covers completely, such as `docs` for `docs/**`. `None` for all
+/// Returns the directory or file that a path pattern matches completely, such as `docs` for `docs/**`. `None` for all
 /// other patterns.
 fn covered_path(glob: &str) -> Option<String> {
     let place = glob.strip_suffix("/**").unwrap_or(glob);

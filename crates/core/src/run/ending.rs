@@ -5,8 +5,8 @@
 //!
 //! After the first such reply, the model gets one message about the flaw. If the model repeats the flaw before a person
 //! has spoken in the step, a person is asked. If agents may not ask people, the run fails. The detection of questions
-//! and announcements is only a guess. A repeated question or announcement therefore ends the step instead of failing
-//! the run.
+//! and announcements can be wrong. A repeated question or announcement in such a run therefore ends the step, and does
+//! not fail the run.
 //!
 //! `reply/` reads the text of a reply. This module decides which replies are analysed, and handles the results.
 
@@ -32,7 +32,7 @@ const TOLD: u32 = 1;
 
 impl Draft<'_> {
     /// Handles a flaw of the last reply: the model gets a message, a person is asked, or the run fails. Returns false
-    /// if the reply ends the step despite the flaw. `about`: the question in the reply, or the tool that the reply
+    /// if the step ends with the reply despite the flaw. `about`: the question in the reply, or the tool that the reply
     /// calls in its text.
     pub(super) fn end_refused(&mut self, id: &str, step: &Step, flaw: Flaw, about: &str) -> bool {
         let may_ask = self.run.definition.asking.enabled;
@@ -122,8 +122,8 @@ impl Run {
             .or_else(|| self.unassumed(id).map(|question| (Flaw::Unassumed, question)))
     }
 
-    /// Returns true if only a tool call ends the step. Judgements, reworded tasks, ideas and plans are always replies
-    /// without a tool call.
+    /// Returns true if the step can end only by a tool call. Agents that judge, reword tasks, propose ideas or make
+    /// plans always reply without a tool call.
     pub(super) fn ends_by_tool(&self, step: &Step) -> bool {
         let works = match step.role {
             StepRole::Worker | StepRole::Subtask => true,
@@ -139,8 +139,7 @@ impl Run {
         works && agent.is_some_and(|agent| agent.ends == EndCondition::Finish)
     }
 
-    /// Returns the items that agents reported as left undone in their last calls of `finish`, in the order of their
-    /// steps.
+    /// Returns the items that agents reported as not done in their last calls of `finish`, in the order of their steps.
     pub(super) fn undone(&self) -> Vec<String> {
         let ended = self.steps.values().filter(|step| step.end == Some(StepEnd::Completed));
         let last = ended.filter_map(|step| self.last_turn(step));
@@ -150,7 +149,7 @@ impl Run {
         finished.flat_map(left_undone).collect()
     }
 
-    /// Returns true if a planner may reply with an answer to the task instead of a plan.
+    /// Returns true if a planner is allowed to reply with an answer to the task instead of a plan.
     fn may_answer(&self, step: &Step) -> bool {
         self.planning(&step.phase).is_some_and(|planning| planning.optional)
     }
@@ -219,14 +218,14 @@ impl Run {
     }
 }
 
-/// Returns the items that a call of [`FINISH`] reports as left undone.
+/// Returns the items that a call of [`FINISH`] reports as not done.
 fn left_undone(call: &Call) -> Vec<String> {
     let items = call.arguments.get("undone").and_then(Value::as_array).into_iter().flatten();
     let items = items.filter_map(Value::as_str).map(str::trim).filter(|item| !item.is_empty());
     items.map(str::to_owned).collect()
 }
 
-/// Returns the final text of a call that ends the work: its summary and the items that are left undone.
+/// Returns the final text of a call that ends the work: its summary and the items that are not done.
 pub(super) fn last_word(call: &Call) -> Option<String> {
     let said = call.argument("summary").or_else(|| call.argument("message"));
     let mut text = said.filter(|said| !said.trim().is_empty())?.to_owned();
@@ -245,7 +244,7 @@ pub(super) fn is_blank(tool: &str, arguments: &Value) -> bool {
 }
 
 /// Returns true if a reply of this role must not contain a question. Judgements and reworded tasks may contain
-/// questions, because other agents read judgements and tasks as input.
+/// questions, because their readers are other agents.
 pub(super) fn may_not_ask(role: StepRole) -> bool {
     match role {
         StepRole::Worker | StepRole::Planner | StepRole::Subtask | StepRole::Maker => true,

@@ -1,6 +1,6 @@
-//! Agents of other frameworks. An agent of another framework asks people with the same interrupts as a native agent.
-//! Holdshort executes nothing for such an agent. Before the agent asks, the server may have tried its command
-//! (`gate/foreign_trial.rs`).
+//! External agents, which run in other frameworks. An external agent asks people with the same interrupts as
+//! Holdshort's own agents. Holdshort executes nothing for such an agent. The server may have run the agent's command in
+//! a trial before the agent asks (`gate/foreign_trial.rs`).
 
 use serde_json::{Value, json};
 
@@ -202,8 +202,8 @@ const OF_CALLS: [&str; 11] = [
 /// Option of a `choice` that lets the approver write a text.
 const CUSTOM: &str = "custom";
 
-/// Returns true if the option does not release the action that the interrupt asks about. An instruction in an
-/// escalation returns false, because the run continues with the instruction.
+/// Returns true if the action that the interrupt asks about is not allowed with this option. Returns false for an
+/// instruction in an escalation, because the run continues with the instruction.
 fn holds_back(kind: Kind, offer: &Offer) -> bool {
     match kind {
         Kind::Escalation => offer.stops(),
@@ -221,8 +221,8 @@ fn holds_back(kind: Kind, offer: &Offer) -> bool {
     }
 }
 
-/// Returns the options that the interrupt offers: the options of the kind's table or, for a `choice`, the asker's
-/// options and `custom`.
+/// Returns the options that the interrupt offers: the options of the kind's table. For a `choice`, the options that the
+/// agent defined, and `custom`.
 fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut offers: Vec<Offer> = Vec::new();

@@ -1,19 +1,19 @@
-//! Freezes that apply to a run.
+//! Freezes that stop a run or one of its agents.
 
 use super::{Begin, Run};
 use crate::system::System;
 use crate::system::freeze::Freeze;
 
 impl Run {
-    /// Returns the freeze that stops the whole run. If an external agent started the run, a freeze of the agent also
-    /// stops the whole run.
+    /// Returns the freeze that stops the whole run. If an external agent started the run, a freeze of this agent stops
+    /// the whole run, too.
     pub fn freeze<'s>(&self, system: &'s System) -> Option<&'s Freeze> {
         let elsewhere = self.definition.is_external().then(|| self.starter()).flatten();
         let of_agent = || elsewhere.and_then(|agent| system.freezes.of_agent(agent));
         system.freezes.for_run(&self.id, &self.definition.name).or_else(of_agent)
     }
 
-    /// Returns true if the agent of the action is frozen.
+    /// Returns true if the action belongs to an agent that is frozen.
     pub fn is_of_frozen_agent(&self, begin: &Begin, system: &System) -> bool {
         match begin {
             Begin::Model { step, .. } => {

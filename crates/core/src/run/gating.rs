@@ -1,4 +1,4 @@
-//! Calls of this run as the gates see them, and the digest that binds an approval to its call.
+//! Calls of a run in the form that the gates examine. Also computes the digest that binds an approval to a call.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ use crate::time::Timestamp;
 use crate::tool::{Category, CommandEffect, Effect as ToolEffect, Inspection, Runs, SandboxLevel};
 use crate::web::Target;
 
-/// Returns the category of a call. The category of a command is derived from its parsed command line.
+/// Returns the category of a call. For a command, it depends on the parsed command line.
 pub(super) fn category(run: &Run, call: &Call) -> Category {
     match (run.spec(&call.tool).map(|spec| &spec.runs), call.argument("command")) {
         (Some(Runs::Here { .. }), Some(line)) => holdshort_command::parse(line).class().into(),
@@ -44,7 +44,8 @@ pub(super) fn category(run: &Run, call: &Call) -> Category {
     }
 }
 
-/// Maximum number of earlier calls on a card that offers a grant. These calls show what the grant would have covered.
+/// Maximum number of earlier calls on a card that offers a grant. These calls are examples of calls that the grant
+/// would have allowed.
 const PAST: usize = 3;
 
 /// Returns the default path of a tool that reads the whole workspace by default.
@@ -83,8 +84,8 @@ pub(super) fn title(call: &Call) -> String {
     }
 }
 
-/// Returns the number of files that the call would reach, as text. `None` if the files were not counted, or if the call
-/// reaches only one file.
+/// Returns the number of files that the call would affect, as text. `None` if the files were not counted, or if the
+/// call affects one file.
 fn reach(card: &Value) -> Option<String> {
     let impact = card.get("impact")?;
     let files = impact.get("files").and_then(Value::as_u64).filter(|files| *files > 1)?;
@@ -99,7 +100,7 @@ fn reach(card: &Value) -> Option<String> {
     Some(format!("{about}{files} files"))
 }
 
-/// Returns the risk of a call, computed only from facts about the call, not from the agent's words.
+/// Returns the risk of a call. It is computed from facts about the call, and the agent's words have no influence.
 pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
     if reasons.iter().any(|reason| matches!(reason.source, Source::Inspection | Source::Smart)) {
         return Level::High;
@@ -112,13 +113,13 @@ pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
 }
 
 impl Run {
-    /// Returns the vote of the gates on a call at the time `now`. If a person was asked about the call, grants that
-    /// were given after that do not cover the call.
+    /// Lets the gates vote on a call at the time `now`. If a person was asked about the call, grants that were given
+    /// later do not apply to it.
     pub(super) fn vote(&self, call: &Call, session: &Session, system: &System, now: Timestamp) -> Verdict {
         self.vote_asked(call, session, system, now, self.asked_at(call))
     }
 
-    /// Returns the vote of the gates on a call that has waited for a person since `asked_at`.
+    /// Lets the gates vote on a call about which a person was asked at `asked_at`.
     pub(super) fn vote_asked(
         &self,
         call: &Call,
@@ -167,13 +168,13 @@ impl Run {
         }
     }
 
-    /// Returns the gate settings for the approval of a call, from the workflow and from the call's phase.
+    /// Returns the settings for interrupts about this call, merged from the workflow and the call's phase.
     fn gate_of(&self, call: &Call) -> KindGate {
         let phase = self.steps.get(&call.step).and_then(|step| self.phase(&step.phase));
         self.definition.gate(phase, Kind::ToolApproval)
     }
 
-    /// Returns the reasons that make the call risky, even if the gates allow the call.
+    /// Returns the risks of the call. They are reported even if the gates allow the call.
     pub(super) fn stakes_of(&self, call: &Call) -> Vec<Reason> {
         let runs_commands = self.spec(&call.tool).is_some_and(|spec| !matches!(spec.runs, Runs::Opens(_)));
         if let Some(found) = call.found() {
@@ -182,8 +183,8 @@ impl Run {
         call.argument("command").filter(|_| runs_commands).map(stakes::find_risks).unwrap_or_default()
     }
 
-    /// Returns the earlier approval of the identical action, if that approval may release one further call and has not
-    /// yet released it (contract E21).
+    /// Returns an earlier approval of an identical action, if it is also valid for one further call and was not used
+    /// for one yet (contract E21).
     pub(super) fn approved_before(
         &self,
         call: &Call,
@@ -213,15 +214,15 @@ impl Run {
         asked.find(|(id, interrupt)| approves(interrupt) && released(id) == 1).map(|(id, _)| id.clone())
     }
 
-    /// Returns the mandatory checkpoints of the workflow and of the run.
+    /// Returns the mandatory checkpoints that apply to the run: those of the workflow and those of the run itself.
     pub(super) fn mandatory(&self) -> BTreeSet<Checkpoint> {
         let mut at = self.definition.gates.mandatory.clone();
         at.extend(self.config().into_iter().flat_map(|config| &config.gates.mandatory));
         at
     }
 
-    /// Returns the categories that grants of the session allow in the workspace of this call. Only grants by approvers
-    /// of the call count.
+    /// Returns the categories that grants of the session allow in the workspace of this call. Includes only grants of
+    /// people who are approvers of the call.
     pub(super) fn granted_categories(
         &self,
         call: &Call,
@@ -249,9 +250,9 @@ impl Run {
         here.and_then(|_| Matcher::for_coverage(&self.subject(call), self.definition.gates.grants.covers))
     }
 
-    /// Returns the latest calls of this run that a grant would have covered. Leaves out the call that asks for the
-    /// grant, and calls that a person refused. Shows commands by their command line, and all other calls by tool and
-    /// path.
+    /// Returns the latest calls of this run that a grant would have allowed. Leaves out the call for which the grant
+    /// would be given, and calls that a person refused. Shows commands by their command line, and all other calls by
+    /// tool and path.
     pub(super) fn covered_before(&self, id: &str, grant: &Matcher, session: &Session) -> Vec<String> {
         let latest = (1..=self.proposed).rev().take(limits::PAST_COMPARED).map(|n| format!("call_{n}"));
         let latest = latest.filter_map(|other| self.calls.get_key_value(&other));
@@ -301,8 +302,8 @@ impl Run {
         }
     }
 
-    /// Returns the changes of a call that are known before it starts: the changes of its trial, or the changes that its
-    /// tool proposes.
+    /// Returns the changes of a call that are known before the call starts: the changes of its trial, or the changes
+    /// that its tool proposes.
     fn known_changes<'c>(&self, call: &'c Call) -> Changes<'c> {
         if let Some(found) = call.found() {
             return found.changeset.as_deref().map_or(Changes::Erased, |changes| Changes::Tried {
@@ -326,8 +327,8 @@ impl Run {
         matches!(runs, Some(Runs::Here { effect: ToolEffect::Read, category: Category::Web, .. }))
     }
 
-    /// Returns true if a started call may follow a redirect to this URL. The gates vote on the new URL as they voted on
-    /// the first URL. The release of the first URL also covers the new URL, within the limits of the release.
+    /// Returns true if a running call is allowed to follow a redirect to this URL. The gates vote on the new URL as
+    /// they voted on the first URL. The approval of the first URL also applies to the new URL, within its limits.
     pub fn may_follow(
         &self,
         id: &str,
@@ -354,7 +355,7 @@ impl Run {
         }
     }
 
-    /// Returns the paths that the current rules withhold from the result of a running search or directory listing.
+    /// Returns the paths that the current rules leave out of the result of a running search or directory listing.
     pub fn withheld_paths(&self, id: &str, system: &System) -> Option<WithheldPaths> {
         let call = self.calls.get(id)?;
         let run = self.config().map(|config| config.gates.rules.as_slice()).unwrap_or_default();
@@ -385,8 +386,8 @@ impl Run {
         (look, card)
     }
 
-    /// Returns the digest of the action and of the workspace state on which the action depends (design, part 4). An
-    /// approval is valid only for this digest.
+    /// Returns the digest of the action, including the state of the workspace that the action depends on (design, part
+    /// 4). An approval is valid only if this digest is unchanged.
     pub(super) fn action_digest(
         &self,
         call: &Call,

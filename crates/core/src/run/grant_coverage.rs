@@ -1,5 +1,5 @@
-//! Open calls that a new grant would cover. A decision that gives the grant also releases covered calls, but only the
-//! calls that the person saw and did not deselect.
+//! Finds open calls that a new grant would allow. A decision that gives the grant also approves such calls. It approves
+//! only calls that the client showed and that the person left selected.
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ use crate::time::Timestamp;
 
 /// Call that an interrupt asks about.
 enum AskedCall<'r> {
-    /// Call of this run, with its id.
+    /// Call of one of the run's own agents, with its id.
     Own(&'r str, &'r Call),
     /// Call of an external agent.
     Foreign(Box<ForeignCall>),
@@ -39,12 +39,13 @@ impl AskedCall<'_> {
     }
 }
 
-/// Option that releases each call that the grant covers.
+/// Option with which calls are approved that the new grant allows.
 const APPROVE: &str = "approve";
 
 impl Run {
-    /// Returns the open interrupts that the grant of this interrupt would cover and that the voter may approve. Returns
-    /// the oldest first, at most [`limits::ALSO`]. Empty if the interrupt offers no grant.
+    /// Returns the open interrupts about calls that the grant of this interrupt would allow. The voter must be allowed
+    /// to approve them. The oldest come first. There are at most [`limits::ALSO`]. Empty if the interrupt offers no
+    /// grant.
     pub fn also_covered(
         &self,
         interrupt: &Interrupt,
@@ -67,7 +68,7 @@ impl Run {
         covered.take(limits::ALSO).map(|(id, _)| id.clone()).collect()
     }
 
-    /// Returns the grant that an interrupt offers.
+    /// Returns the grant that a person would give with an option of the interrupt.
     fn grant_of(
         &self,
         interrupt: &Interrupt,
@@ -110,8 +111,8 @@ impl Run {
         session
     }
 
-    /// Returns true if the only grant of this session covers the open interrupt `other`, and if the voter may approve
-    /// that interrupt.
+    /// Returns true if the only grant of this session allows the call of the open interrupt `other`, and if the voter
+    /// is allowed to approve that interrupt.
     fn is_also_covered(
         &self,
         other: &Interrupt,
@@ -142,7 +143,7 @@ impl Run {
     }
 
     /// Returns the time at which a person was first asked about the call. `None` if no person was asked, or if a person
-    /// has approved the call since.
+    /// has approved the call since then.
     pub(super) fn asked_at(&self, call: &Call) -> Option<Timestamp> {
         let mut asked_at = None;
         let mut next = call.interrupt.as_ref();
@@ -158,7 +159,7 @@ impl Run {
         asked_at
     }
 
-    /// Returns the call that a `tool_approval` asks about, in the form that is compared with recorded refusals.
+    /// Returns the call that a `tool_approval` asks about, in the form that is compared with refused calls.
     fn refusable(&self, interrupt: &Interrupt) -> Option<RefusalRecord> {
         match self.asked_call(interrupt)? {
             AskedCall::Own(_, call) => Some(RefusalRecord::for_call(&self.subject(call), &call.arguments)),
@@ -191,7 +192,7 @@ impl Run {
 }
 
 impl Draft<'_> {
-    /// Returns the problems of the interrupts that a decision lists in `also` to release them with its grant.
+    /// Checks the interrupts that a decision lists in `also`, and returns their problems.
     pub(super) fn check_also(
         &self,
         interrupt: &Interrupt,
@@ -226,7 +227,7 @@ impl Draft<'_> {
         problems
     }
 
-    /// Releases the open calls that the grant covers, except calls that the person deselected. `decision`: the sequence
+    /// Approves the open calls that the grant allows and that the person left selected. `decision` is the sequence
     /// number of the decision that gave the grant.
     pub(super) fn release_also(&mut self, interrupt: &Interrupt, also: &[InterruptId], decision: u64) {
         let of = &interrupt.opened.interrupt;
@@ -256,7 +257,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Records in the session that a person refused a call.
+    /// Records in the session that a person refused a call, so that later calls can be compared with it.
     pub(super) fn remember_refusal(&mut self, interrupt: &Interrupt, offer: &Offer) {
         if offer.effect.outcome() != Outcome::Rejected {
             return;
@@ -267,8 +268,7 @@ impl Draft<'_> {
         self.emit_session_with(session::Fact::RefusalAdded { interrupt, run, call }, words);
     }
 
-    /// Revokes the recorded refusals of the identical call, if the card told the person that the call was refused
-    /// before.
+    /// Revokes the refusals of the identical call, if the card showed the person that the call was refused before.
     pub(super) fn revoke_refusals(&mut self, interrupt: &Interrupt) {
         let is_told = interrupt.opened.risk.reasons.iter().any(|reason| reason.code == refusal::CODE);
         let Some(RefusalRecord { call, .. }) = self.run.refusable(interrupt).filter(|_| is_told) else {

@@ -1,4 +1,4 @@
-//! Entry point of all inputs of a run. Every input leads to events or to a rejection.
+//! Handles all inputs of a run. Each input results in events or in a rejection.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ use crate::schema::{self, Problem};
 use crate::session::{self, State};
 
 impl Run {
-    /// Decides which events follow from an input, and changes nothing. The caller first appends the events to the
-    /// journal, and then replaces its states with the returned states.
+    /// Determines the events that follow from an input. Does not change the state. The caller first appends the events
+    /// to the journal, and then replaces its states with the returned states.
     pub fn handle(&self, cx: &Context<'_>, input: Input) -> Result<HandledInput, Rejection> {
         let mut draft = Draft::new(self, cx);
         if self.started.is_none() {
@@ -33,7 +33,7 @@ impl Run {
     }
 }
 
-/// Rejects an actor whose role lacks this permission. The engine may send every input.
+/// Rejects an actor whose role does not have this permission. The engine is allowed to send every input.
 fn require(actor: &Actor, permission: Option<Permission>, is_own: bool) -> Result<(), Rejection> {
     let may = match permission {
         _ if actor.role == Role::Engine => true,
@@ -205,8 +205,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Suspends or resumes the run together with its session, and tells the agents about undos in the session. The run
-    /// calls this function for every input.
+    /// If the session was suspended or resumed, does the same with the run. Also tells the agents about undos in the
+    /// session. Each input calls this function.
     fn follow_session(&mut self) {
         if self.run.started.is_none() || self.is_over() {
             return;
@@ -232,9 +232,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Takes over work that was running when a different process stopped. Each action in progress is settled or
-    /// repeated, or a person is asked about it. The actions in `at_work` still run in this process, so their outcome is
-    /// not in doubt.
+    /// Continues work that was running when another process stopped. Each running action is completed or repeated, or a
+    /// person is asked about it. The actions in `at_work` still run in this process, so their outcome will be known.
     fn adopt(&mut self, at_work: &BTreeSet<ActionId>) {
         let epoch = self.cx.epoch;
         let kept: BTreeSet<ActionId> = self
@@ -283,7 +282,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Records that actions are about to start. Leaves out actions that are no longer due in the current state.
+    /// Records that actions are about to start. Leaves out actions that are not needed any more in the current state.
     fn begin(&mut self, begins: Vec<Begin>) -> Result<(), Rejection> {
         if self.run.freeze(self.cx.system).is_some() {
             return Err(Rejection::Frozen);

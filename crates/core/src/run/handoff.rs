@@ -1,8 +1,8 @@
-//! Hand-offs: an agent hands its work over to a different agent of the same step or to a person, or the agent ends the
-//! work (contracts A5, A7).
+//! Hand-offs: an agent hands its work over to another agent of the same step or to a person, or ends the work
+//! (contracts A5, A7).
 //!
-//! A hand-off takes effect after all other calls of its reply. The gates vote on the hand-off when the other calls have
-//! ended, so the next agent finds a result for every call. The conversation of the step stays the same. Only the
+//! A hand-off takes place after all other calls of its reply. The gates vote on the hand-off when the other calls have
+//! ended. The next agent therefore finds a result for every call. The conversation of the step continues. Only the
 //! instructions, tools and model of the next request change.
 
 use serde_json::json;
@@ -21,8 +21,8 @@ use crate::time::Timestamp;
 use crate::tool::Receiver;
 
 impl Draft<'_> {
-    /// Advances the hand-offs that are due. A due hand-off takes effect, asks a person, or is forbidden by a rule.
-    /// Returns true if events were emitted.
+    /// Handles the hand-offs whose other calls have ended. Such a hand-off takes place, asks a person, or is forbidden
+    /// by a rule. Returns true if events were emitted.
     pub(super) fn advance_handoffs(&mut self) -> bool {
         let due = self.run.calls.open().filter(|(id, call)| {
             call.state == CallState::Proposed
@@ -33,7 +33,7 @@ impl Draft<'_> {
         due.iter().any(|(id, call)| self.advance_handoff(id, call))
     }
 
-    /// Advances one hand-off. Returns true if events were emitted. Emits no event while a model judges the hand-off.
+    /// Handles one hand-off. Returns true if events were emitted. Emits no event while a model judges the hand-off.
     fn advance_handoff(&mut self, id: &str, call: &Call) -> bool {
         let before = self.written();
         match self.run.vote_on_handoff(call, &self.session, self.cx.system, self.now()) {
@@ -77,7 +77,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Releases a hand-off after a person approved it. If a rule now forbids the hand-off, it is still forbidden.
+    /// Carries out a hand-off after a person approved it. If a rule now forbids the hand-off, it does not take place.
     pub(super) fn release_handoff(&mut self, id: &str, call: &Call) {
         match self.run.vote_on_handoff(call, &self.session, self.cx.system, self.now()) {
             Err(reason) => self.forbid_handoff(id, &reason),
@@ -129,13 +129,14 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns the receiver of the hand-off that this tool makes. `None` if the tool makes no hand-off.
+    /// Returns the agent or person to which this tool hands work over. `None` if the tool does not hand work over.
     pub(super) fn receiver(&self, tool: &str) -> Option<&Receiver> {
         self.spec(tool)?.receiver()
     }
 
-    /// Returns the reasons to ask a person before the hand-off, or the reason of the rule that forbids the hand-off. A
-    /// hand-off that no rule names is allowed, because the gates of the receiving agent still apply.
+    /// Returns the reasons to ask a person before the hand-off. If a rule forbids the hand-off, returns the reason of
+    /// the rule. A hand-off for which there is no rule is allowed, because the gates also apply to the calls of the
+    /// receiving agent.
     fn vote_on_handoff(
         &self,
         call: &Call,
@@ -170,7 +171,7 @@ impl Run {
     }
 
     /// Returns the final text of a step: a reply without calls, or the summary in the call that ends the work. `None`
-    /// if the step has a later entry than that reply.
+    /// if anything was added to the step after that reply.
     pub(super) fn final_word(&self, step: &Step) -> Option<String> {
         let Some(Entry::Turn { text, calls, .. }) =
             step.entries.last().filter(|_| step.model == ModelCall::Idle)

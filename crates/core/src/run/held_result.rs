@@ -1,8 +1,8 @@
-//! Results that a tool holds back until a person has reviewed them. A result is released exactly as the person saw it,
-//! or not at all.
+//! Results of tools that wait for a review by a person. The agent gets such a result exactly as the person saw it, or
+//! not at all.
 //!
-//! The tool decides whether its result is held back. A model cannot decide this. The digest of the text is part of
-//! three facts: the hold, the interrupt, and the release.
+//! The tool decides if its result must be reviewed. A model cannot decide this. Three facts contain the digest of the
+//! text: the fact that the result waits, the interrupt, and the approval.
 
 use serde_json::{Value, json};
 
@@ -51,9 +51,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Releases exactly the text that the reviewer saw, or the reviewer's edit if the review offers edits. If the
-    /// reviewer edited the text, the tool's data is dropped, because the data may contain text that the reviewer
-    /// removed.
+    /// Gives the agent exactly the text that the reviewer saw. If the review offers edits, this can be the reviewer's
+    /// edit. If the reviewer edited the text, the tool's data is dropped, because the data may contain text that the
+    /// reviewer removed.
     pub(super) fn release_held(&mut self, id: &str, held: &HeldResult, edit: Option<&str>) {
         let content = edit.unwrap_or(&held.content).to_owned();
         let digest = Digest::of_bytes(content.as_bytes());

@@ -1,11 +1,11 @@
 //! Shortens the requests of a long conversation until they fit into the model's context window.
 //!
 //! If the next request of a step would take too much of the window, a step with the role [`StepRole::Summariser`]
-//! summarises the old turns. Later requests contain the summary instead of these turns. A request always keeps the
+//! summarises the old turns. Later requests contain the summary instead of these turns. A request always contains the
 //! task, the current plan, and people's messages, decisions and answers.
 //!
-//! If no summary can be made, a note replaces each long result of the old calls. A request that still does not fit into
-//! the window is not sent. Instead a person is asked, or the run fails.
+//! If no summary can be made, a note replaces each long result of the old calls. A request that is still too long is
+//! not sent. Instead a person is asked, or the run fails.
 //!
 //! Only requests are shortened. The journal keeps the full texts.
 
@@ -35,21 +35,21 @@ Answer with the summary alone.";
 const MARK: &str =
     "Summary of your earlier turns, written by a model. It is no instruction, and may be wrong in details:";
 
-/// Size in tokens up to which a request is never too long. If a provider refuses such a request as too long, the size
-/// of the window stays the same.
+/// Requests up to this number of tokens are never too long. If a provider refuses such a request as too long, the
+/// assumed size of the context window does not change.
 const LEAST_TOKENS: u64 = 200;
 
-/// Maximum size of texts that are never left out.
+/// Texts up to this number of bytes are never left out.
 const SHORT_BYTES: usize = 300;
 
-/// Size limit for the arguments of an old call that a person decided on. Plans are kept completely.
+/// Size limit for the arguments of an old call that a person decided on. Plans are not shortened.
 const DECIDED_ARGUMENTS_BYTES: usize = 1_000;
 
-/// Result of the check that the next request of a step fits into the model's window.
+/// Result of checking if the next request of a step fits into the model's context window.
 #[derive(Debug, PartialEq, Eq)]
 enum Room {
     Fits,
-    /// The request fits after the turns up to this turn are summarised.
+    /// The request fits if the turns up to this turn are summarised.
     Summarise(u32),
     TooLong {
         tokens: u64,
@@ -58,7 +58,7 @@ enum Room {
 }
 
 impl Draft<'_> {
-    /// Shortens the next request of a step until it fits into the window. Returns true if events were emitted.
+    /// Shortens the next request of a step until it fits into the context window. Returns true if events were emitted.
     pub(super) fn make_room(&mut self, id: &str) -> bool {
         match self.run.room(id) {
             Room::Fits => false,
@@ -78,7 +78,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Advances the step that writes a summary. Returns true if events were emitted.
+    /// Continues the work of a step that writes a summary. Returns true if events were emitted.
     pub(super) fn advance_summariser(&mut self, id: &str, step: &Step) -> bool {
         let Some((of, until)) = self.run.sums_up(id) else {
             self.close_step(id, StepEnd::Completed, "");
@@ -105,7 +105,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Records that no summary could be made, so that the summarised step continues without a summary.
+    /// Records that no summary could be made. The step whose turns should be summarised then continues without a
+    /// summary.
     pub(super) fn unsummarised(&mut self, id: &str, why: &str) {
         let Some((step, until)) = self.run.sums_up(id) else { return };
         self.emit(Fact::HistoryElided { step, by: id.to_owned(), until }, Content::text(why));
@@ -123,14 +124,14 @@ impl Run {
         history.and_then(|history| history.narrowed).map_or(window, |narrowed| narrowed.min(window))
     }
 
-    /// Returns `share` percent of the step's window, in bytes.
+    /// Returns `share` percent of the context window of the step's model, in bytes.
     pub(super) fn bytes_of(&self, id: &str, share: u64) -> usize {
         let bytes = part(self.window(id), share).saturating_mul(limits::BYTES_PER_TOKEN);
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// Returns the reduced window size after a provider refused the step's request as too long. `None` if the refused
-    /// request is too small for its size to be the reason.
+    /// Returns the new, smaller size of the context window after a provider refused the step's request as too long.
+    /// `None` if the refused request is too small for its size to be the reason.
     pub(super) fn narrower(&self, id: &str) -> Option<u64> {
         let step = self.steps.get(id).filter(|step| !step.role.is_aside())?;
         let tokens = Self::tokens_of(step, &self.whole_request(id, step)?);
@@ -152,7 +153,7 @@ impl Run {
         step.history.counted.saturating_add(estimate(new)).clamp(all * 2 / 3, bytes)
     }
 
-    /// Returns true if the next request of the step must leave out content in order to fit.
+    /// Returns true if contents must be left out of the step's next request, so that it fits.
     pub(super) fn is_shortened(&self, id: &str) -> bool {
         let step = self.steps.get(id).filter(|step| !step.role.is_aside());
         let whole = step.and_then(|step| Some((step, self.whole_request(id, step)?)));
@@ -197,7 +198,7 @@ impl Run {
     }
 
     /// Returns the entries of a step as messages to its agent. Keeps people's texts and decisions, replaces old turns
-    /// with the summary, and keeps newer turns completely.
+    /// with the summary, and keeps newer turns unchanged.
     pub(super) fn history(&self, step: &Step, entries: Vec<&Entry>) -> Vec<Message> {
         let (summarised, elided) = (step.history.summarised(), step.history.until());
         if elided == 0 {
@@ -240,8 +241,8 @@ impl Run {
     }
 
     /// Shortens a request until it fits into the window. First removes the middle of overlong results, then replaces
-    /// the oldest results with notes. Keeps the answers of people. Returns the estimated tokens of the shortened
-    /// request.
+    /// the oldest results with notes. Does not shorten the answers of people. Returns the estimated tokens of the
+    /// shortened request.
     pub(super) fn fit(&self, id: &str, step: &Step, request: &mut Request) -> u64 {
         let full = part(self.window(id), limits::WINDOW_SHARE);
         let (tokens, bytes) = (Self::tokens_of(step, request), size(request).max(1) as u64);
@@ -269,7 +270,7 @@ impl Run {
         now(request)
     }
 
-    /// Replaces the long parts of a message with notes. Keeps the answers of people.
+    /// Replaces the long parts of a message with notes. Does not shorten the answers of people.
     fn short(&self, message: Message) -> Message {
         match message {
             Message::Tool { call, name, text } if text.len() > SHORT_BYTES && !self.is_answer(&call) => {
@@ -345,8 +346,8 @@ impl Run {
         self.steps.open().any(|(_, step)| step.summarises.as_deref() == Some(id))
     }
 
-    /// Returns the step whose turns this step summarises, and the last turn to summarise. `None` if the other step no
-    /// longer waits for the summary.
+    /// Returns the step whose turns this step summarises, and the last turn to summarise. `None` if the other step does
+    /// not wait for the summary any more.
     fn sums_up(&self, id: &str) -> Option<(String, u32)> {
         let (_, until) = id.rsplit_once(':')?;
         let until = until.parse().ok()?;

@@ -1,4 +1,4 @@
-//! Inputs of a run, the context of a decision, and the reasons of a rejection.
+//! Inputs of a run, the data on which a decision may depend, and the reasons for rejecting an input.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ use crate::time::Timestamp;
 use crate::tool::{InspectionOutcome, Outcome, Precondition, TrialOutcome};
 use crate::trace_parent::TraceParent;
 
-/// Everything on which the handling of an input may depend, apart from the run itself.
+/// Everything on which the result of an input depends, except the state of the run.
 #[derive(Clone, Debug)]
 pub struct Context<'a> {
     pub now: Timestamp,
@@ -37,16 +37,16 @@ pub struct Context<'a> {
     pub actor: Actor,
     pub session: &'a Session,
     pub system: &'a System,
-    /// Epoch of this process. Each start of a process that opens the store begins a new epoch.
+    /// Epoch of this server process. Each start of a process that opens the store begins a new epoch.
     pub epoch: u64,
 }
 
-/// Input of a run: a request, named in the imperative, or the result of an action.
+/// Input of a run: a request, or the result of an action that the driver performed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     Start(Start),
-    /// Takes over work that was running when a different process stopped, or work that this process lost. `at_work`:
-    /// actions that still run in this process and continue.
+    /// Continues work that was running when another process stopped, or work that this process lost. `at_work` are the
+    /// actions that still run in this process.
     Adopt {
         at_work: BTreeSet<ActionId>,
     },
@@ -55,18 +55,18 @@ pub enum Input {
     Decide {
         interrupt: InterruptId,
         decision: Decision,
-        /// Client of the person who decides. Set if this client will run the call that the decision allows.
+        /// Client of the person who decides. Set if this client will execute the call that the decision approves.
         holder: Option<ClaimHolder>,
     },
     /// Claims an interrupt.
     Claim {
         interrupt: InterruptId,
         holder: Option<ClaimHolder>,
-        /// Sequence number of an earlier claim that this claim takes over, because the client of the earlier claim is
-        /// gone.
+        /// Sequence number of an earlier claim that this claim replaces, because the client of the earlier claim has
+        /// disconnected.
         over: Option<u64>,
     },
-    /// Releases a claim.
+    /// Gives up a claim.
     Release {
         interrupt: InterruptId,
         holder: Option<ClaimHolder>,
@@ -99,7 +99,7 @@ pub enum Input {
         interrupt: InterruptId,
         delegation: Delegation,
     },
-    /// Evaluates the assignments of open interrupts again, because people joined, left or changed roles.
+    /// Examines the assignments of open interrupts again, because people joined, left or changed roles.
     PeopleChanged,
     /// Corrects the stored answer to a question.
     CorrectAnswer {
@@ -110,8 +110,8 @@ pub enum Input {
     EraseAnswer {
         interrupt: InterruptId,
     },
-    /// Erases the content of the run in several parts. Each input of this kind erases the next part. The sender repeats
-    /// the input until no event follows.
+    /// Erases one part of the run's content. Each input of this kind erases the next part. The sender repeats the input
+    /// until it causes no event.
     EraseContent {
         because: ErasureReason,
     },
@@ -119,10 +119,10 @@ pub enum Input {
         reason: String,
     },
     LiftLegalHold,
-    /// Answers a question that has just opened with an earlier answer about the same subject.
+    /// Answers a new question with an earlier answer about the same subject.
     Reuse {
         interrupt: InterruptId,
-        /// Earlier question to which the reused answer was given.
+        /// Earlier question whose answer is reused.
         source: InterruptId,
         /// Person who gave the earlier answer.
         by: String,
@@ -152,7 +152,7 @@ pub enum Input {
         call: String,
         text: Option<String>,
     },
-    /// Counts the votes of the gates on open approvals again, because the policy or the grants changed.
+    /// Lets the gates vote again on open approvals, because the policy or the grants changed.
     Revote,
 
     /// Announces actions that the driver is about to perform. The driver then performs only the actions whose start is
@@ -175,7 +175,7 @@ pub enum Input {
         attempt: u32,
         outcome: Outcome,
     },
-    /// Reports the outcome of a call that a client ran.
+    /// Reports the outcome of a call that a client executed.
     ClientResult {
         call: String,
         outcome: ClientOutcome,
@@ -197,9 +197,9 @@ pub enum Input {
         text: String,
     },
 
-    /// Asks a person on behalf of an agent of another framework.
+    /// Asks a person on behalf of an external agent.
     Ask(Box<Ask>),
-    /// Holds a native run on request of a service until a person has reviewed the run.
+    /// Stops a run until a person has reviewed it, because a service requested the review.
     Hold(Box<Hold>),
     /// Records that the asking agent starts the approved action. `digest`: the digest of the action.
     UseApproval {
@@ -275,8 +275,8 @@ impl Input {
 }
 
 impl Input {
-    /// Returns true if the input corrects or erases stored content, or places or lifts a legal hold. An input about
-    /// history is allowed even if the run ended long ago.
+    /// Returns true if the input corrects or erases stored content, or places or lifts a legal hold. Such an input is
+    /// allowed even after the run has ended.
     pub(super) fn is_of_history(&self) -> bool {
         matches!(
             self,
@@ -288,8 +288,8 @@ impl Input {
         )
     }
 
-    /// Returns true if the input is about a question of an external agent. An input about a question is allowed even if
-    /// the answer to the question ended the run.
+    /// Returns true if the input is about a question of an external agent. Such an input is allowed even if the answer
+    /// to the question has ended the run.
     pub(super) fn is_about_external_ask(&self) -> bool {
         matches!(self, Self::UseApproval { .. } | Self::ReportExec { .. } | Self::Withdraw { .. })
     }
@@ -333,7 +333,7 @@ pub enum Begin {
     },
 }
 
-/// Request of a service to hold a run. The reviewer sees its fields.
+/// Request of a service to stop a run for a review. The reviewer sees these fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hold {
     pub title: String,
@@ -344,15 +344,15 @@ pub struct Hold {
     pub expires_in_ms: Option<u64>,
 }
 
-/// Question of an external agent to a person.
+/// Question that an external agent asks a person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ask {
     pub kind: Kind,
     pub title: String,
     pub message: String,
     pub payload: Value,
-    /// Ids of the options to offer, each with an optional label. The ids are from the kind's table or, for a `choice`,
-    /// defined by the asker. If the list is empty, all options of the kind are offered.
+    /// Ids of the options to offer, each with an optional label. The ids come from the kind's table. For a `choice`,
+    /// the agent defines them. If the list is empty, all options of the kind are offered.
     pub options: Vec<(String, Option<String>)>,
     pub response_schema: Option<Value>,
     pub expires_in_ms: Option<u64>,
@@ -365,14 +365,14 @@ pub struct Ask {
     /// Time in milliseconds during which the agent may use an approval. `None` means no time limit.
     pub usable_ms: Option<u64>,
     pub timing: Timing,
-    /// Fields of the card to withhold, each with the roles that cannot see the field.
+    /// Fields of the card that are hidden from people with certain roles.
     pub withhold: Vec<Withhold>,
-    /// Id of the interrupt. Set if the asker requested a callback when the interrupt is resolved. The callback URL is
+    /// Id of the interrupt. Set if the agent requested a callback when the interrupt is resolved. The callback URL is
     /// stored under this id. If `None`, a new id is generated and no callback is sent.
     pub callback: Option<InterruptId>,
 }
 
-/// Reason for rejecting an input. Each interface maps each reason to one stable code.
+/// Reason for rejecting an input. Each interface has one stable error code for each reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     #[error("the run has already started")]
@@ -381,15 +381,14 @@ pub enum Rejection {
     Ended(Status),
     #[error("the run has no interrupt with this id")]
     UnknownInterrupt,
-    /// Reason, worded as the end of the error message.
+    /// Reason, which is the end of the error message.
     #[error("the interrupt has no stored answer: {0}")]
     NoAnswer(&'static str),
     #[error("the run has not ended, and its content is needed until the end")]
     NotEnded,
     #[error("the run is on legal hold, so its content cannot be erased until the hold is lifted")]
     Held,
-    /// A second hold is rejected, because the reason of the second hold would be lost and lifting the first hold would
-    /// lift both.
+    /// A second hold is rejected. Its reason would be lost, and lifting the first hold would also lift the second.
     #[error(
         "the run is already on legal hold, since {} by {}{}; lift the hold before you give another reason",
         .0.at, .0.by, .0.why()
@@ -397,10 +396,10 @@ pub enum Rejection {
     HeldAlready(LegalHold),
     #[error("the run has no call with this id")]
     UnknownCall,
-    /// Reason, worded as the end of the error message.
+    /// Reason, which is the end of the error message.
     #[error("the call cannot be stopped: {0}")]
     NotStoppable(&'static str),
-    /// Reason, worded as the end of the error message.
+    /// Reason, which is the end of the error message.
     #[error("the run cannot be interrupted: {0}")]
     NotInterruptible(&'static str),
     #[error(transparent)]
@@ -421,8 +420,8 @@ pub enum Rejection {
     NotExternal,
     #[error("the limit `{name}` of {limit} is reached")]
     Limit { name: &'static str, limit: u64 },
-    /// The input is the result of an action that the run does not wait for: the result is late, a duplicate, or from a
-    /// different attempt.
+    /// The input is the result of an action for which the run does not wait. The result is late, is a duplicate, or
+    /// belongs to another attempt.
     #[error("the run does not wait for this input: the input is late or repeated")]
     Outdated,
     #[error("a freeze applies to this run or its agent, so no work starts until the freeze is lifted")]
@@ -436,7 +435,7 @@ pub enum Rejection {
     UndoOpen { by: RunId },
 }
 
-/// Outcome of a call that a client ran.
+/// Outcome of a call that a client executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientOutcome {
     Done { text: String },
@@ -458,7 +457,7 @@ impl ClientOutcome {
         }
     }
 
-    /// Returns the text for the model. A failure without a text returns a default text.
+    /// Returns the text for the model. If a failed call has no text, returns a default text.
     pub(super) fn text(&self) -> &str {
         match self {
             Self::Failed { text } if text.trim().is_empty() => "it failed",

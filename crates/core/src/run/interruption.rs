@@ -1,11 +1,11 @@
-//! Interruption of a run by a person. An interruption stops the running work at once, and the run waits for the
-//! person's message.
+//! Interruption of a run by a person, while agents are working. All running work stops at once, and the run waits for
+//! the person's message.
 //!
-//! A single append contains `run_interrupted`, the end of every call that has not started, `tool_stopped` for each
-//! running command, and the interrupt for the person's turn. The driver then stops the work in progress. A stopped
-//! model call returns as `model_stopped` with the text that was streamed so far. If the process of the model call is
-//! gone, its text is lost. A commit that has begun is completed. Calls that a client runs, and calls with an unknown
-//! outcome, stay unchanged.
+//! One append contains `run_interrupted`, the ends of all calls that have not started, `tool_stopped` for each running
+//! command, and the interrupt in which the person writes the message. The driver then stops the running actions. A
+//! stopped model call reports `model_stopped`, with the text that it has received so far. If the process of the model
+//! call does not exist any more, this text is lost. A commit that has begun is completed. Calls that a client executes,
+//! and calls with an unknown outcome, do not change.
 
 use super::decide::{EXPIRED, as_it_is};
 use super::draft::{Draft, Opening};
@@ -17,7 +17,7 @@ use crate::interrupt::{About, Cause, Decision, Effect, Interrupt, Kind, Outcome}
 use crate::message::Stop;
 use crate::schema::Problem;
 
-/// Code of the calls that an interruption ended before they completed.
+/// Result code of calls that an interruption ended early.
 pub(super) const INTERRUPTED: &str = "interrupted";
 
 const NOT_RUN: &str = "Not run: a person interrupted the run before this call began. Make the call again only if it is still \
@@ -30,8 +30,8 @@ const ENDED: &str = "A person interrupted this step and then ended it.";
 const NOBODY: &str = "The run was interrupted, and nobody decided in time how to continue.";
 
 impl Draft<'_> {
-    /// Handles a person's message to the run. If an interrupt waits for the person's turn, the message is the decision
-    /// on that interrupt.
+    /// Handles a person's message to the run. If an interrupt waits for the person's message, the message is the
+    /// decision on that interrupt.
     pub(super) fn message(&mut self, text: String) -> Result<(), Rejection> {
         if text.trim().is_empty() {
             return Err(Rejection::Invalid(vec![Problem::new("/text", "is empty")]));
@@ -50,7 +50,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Interrupts the run. Does nothing if the run is already interrupted, or if it only waits for a person's turn.
+    /// Interrupts the run. Does nothing if the run is already interrupted, or if it only waits for a person's message.
     /// `text`: the message, if the person has already written it.
     pub(super) fn interrupt_run(&mut self, text: Option<String>) -> Result<(), Rejection> {
         self.run.interruptible().map_err(Rejection::NotInterruptible)?;
@@ -93,7 +93,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Skips a call of a reply that arrived while its model call was being stopped.
+    /// Skips a call in a reply that arrived while its model call was being stopped.
     pub(super) fn skip_interrupted(&mut self, call: &str) {
         self.finish_call(call, CallEnd::Skipped, Some(INTERRUPTED), NOT_RUN);
     }

@@ -1,4 +1,4 @@
-//! Facts about calls: inspections, releases, ends.
+//! Facts about calls: inspections, approvals, ends.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct Listed {
     pub digest: Digest,
 }
 
-/// Parts of an inspection that the gates and the digest of the action need.
+/// Results of an inspection that the gates and the digest of the action need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InspectionFacts {
@@ -48,7 +48,7 @@ impl LayerDigest {
     }
 }
 
-/// Authority that released a call.
+/// Person, rule or grant that allowed a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Authority {
@@ -56,14 +56,14 @@ pub enum Authority {
     Interrupt(InterruptId),
 }
 
-/// Judgement of a model about a call that the gates allow.
+/// Judgement of a model about a call that the gates would allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judgement {
     Clear,
     /// A person must decide on the call.
     Escalate,
-    /// The model was unavailable, or its response was unreadable. A person must decide on the call.
+    /// The model was unavailable, or its reply was unreadable. A person must decide on the call.
     Unheard,
 }
 
@@ -75,9 +75,9 @@ pub enum ReturnReason {
     Changed,
     /// A person edited the arguments of the call.
     Edited,
-    /// The rule or grant that released the call is no longer valid, or a different rule or grant now releases the call.
+    /// The rule or grant that allowed the call is no longer valid, or another rule or grant now allows the call.
     Withdrawn,
-    /// A person stated that the call had no effect, so the call runs again.
+    /// A person stated that the call had no effect, so the call is executed again.
     Rerun,
 }
 

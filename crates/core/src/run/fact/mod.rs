@@ -51,11 +51,11 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trace: Option<TraceParent>,
     },
-    /// A node took over the running work of another node that stopped, or its own running work after a restart.
+    /// A server node continues the running work of another node that stopped, or its own work after a restart.
     Adopted {
         epoch: u64,
-        /// Actions that are still in progress on this node. These actions continue, and belong to the new epoch after
-        /// this event.
+        /// Actions that are still in progress on this node. These actions continue, and belong to the node's new epoch
+        /// after this event.
         #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
         kept: BTreeSet<ActionId>,
     },
@@ -91,7 +91,7 @@ pub enum Fact {
     /// A call began a phase. `text`: the input of the phase.
     PhaseCalled {
         call: String,
-        /// Index of the phase in its chain of phases, from 0.
+        /// Position of the phase in the chain of phases that the call began, from 0.
         #[serde(default, skip_serializing_if = "is_default")]
         nth: usize,
         /// The phase, without its texts.
@@ -114,7 +114,7 @@ pub enum Fact {
     StepWithdrawn {
         step: String,
     },
-    /// The step starts no further work, and ends when the work in progress has ended. `text`: the output of the step.
+    /// The step starts no further work, and ends when its running work has ended. `text`: the output of the step.
     StepClosed {
         step: String,
         end: StepEnd,
@@ -149,7 +149,7 @@ pub enum Fact {
         unasked: bool,
     },
 
-    /// A model call started. After this event, the request may have been sent to the provider.
+    /// A model call started. After this event, the request was possibly sent to the provider.
     ModelStarted {
         step: String,
         turn: u32,
@@ -216,7 +216,7 @@ pub enum Fact {
         step: String,
         turn: u32,
         attempt: u32,
-        /// True if part of the reply had arrived. The turn then exists even after its text was erased.
+        /// True if part of the reply had arrived. It then belongs to the conversation, even after its text was erased.
         #[serde(default, skip_serializing_if = "is_default")]
         said: bool,
     },
@@ -230,7 +230,8 @@ pub enum Fact {
         call: String,
         look: InspectionFacts,
     },
-    /// A trial started. After this event, the call may be running in a trial. A trial cannot change the workspace.
+    /// A trial started. After this event, the call is possibly running in the trial. A trial cannot change the
+    /// workspace.
     TrialStarted {
         call: String,
         attempt: u32,
@@ -246,7 +247,7 @@ pub enum Fact {
     ToolTried {
         call: String,
         attempt: u32,
-        /// Digest of the changes that the trial found.
+        /// Digest of the changes that the trial made.
         changeset: Digest,
         /// Number of changed paths, including directories.
         changed: usize,
@@ -301,16 +302,17 @@ pub enum Fact {
     ToolDeferred {
         call: String,
     },
-    /// The call was authorised. `text`: the reason that the allowing rule states, if any.
+    /// The call was allowed to start. `text`: the reason that the rule states, if a rule allowed the call.
     ToolAuthorised {
         call: String,
         digest: Digest,
         by: Authority,
-        /// Effect that the authorised command may have. The effect is part of the digest.
+        /// Effect that the allowed command is permitted to have. It is part of the digest to which an approval is
+        /// bound.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effect: Option<CommandEffect>,
     },
-    /// The call started. After this event, the call may have taken effect.
+    /// The call started. After this event, the call has possibly had an effect.
     ToolStarted {
         call: String,
         attempt: u32,
@@ -321,7 +323,7 @@ pub enum Fact {
         /// `changes_proposed` has the same digest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         changeset: Option<Digest>,
-        /// Effect that the command may have inside the sandbox.
+        /// Effect that the command is permitted to have inside the sandbox.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effect: Option<CommandEffect>,
     },
@@ -345,8 +347,8 @@ pub enum Fact {
         why: ReturnReason,
         paths: Vec<String>,
     },
-    /// The process that ran the call has stopped. The call only reads, or continues a commit. A second attempt
-    /// therefore does no harm.
+    /// The process that ran the call has stopped. The call only reads, or continues a commit, so it can be repeated
+    /// without harm.
     ToolLost {
         call: String,
     },
@@ -383,25 +385,24 @@ pub enum Fact {
         phase: String,
         step: String,
     },
-    /// This version of the plan is final. Agents carry it out.
+    /// This version of the plan was approved, or needed no approval. Agents carry it out.
     PlanSettled {
         phase: String,
         version: usize,
     },
-    /// A new version of the plan that a person had proposed was dropped.
+    /// A person had proposed a new version of the plan, and this version was dropped.
     PlanDropped {
         phase: String,
         version: usize,
     },
-    /// The next task of a copilot got a route. `text`: the reason for the route; `data`: `{"questions": […],
-    /// "proposals": […], "refined_task": …}`.
+    /// A route was selected for the next task of a copilot. `text`: the reason for the route; `data`:
+    /// `{"questions": […], "proposals": […], "refined_task": …}`.
     TaskRouted(RoutedTask),
     /// A person was asked about a task before work on the task began, and answered or wrote a message. `text`: the
     /// message to the agent that works on the task.
     TaskExtended {
         phase: String,
-        /// True if the preceding message event of the run already contains the text. Steps then receive the text only
-        /// once.
+        /// True if an earlier message event of the run already contains the text. Steps then get the text only once.
         #[serde(default, skip_serializing_if = "is_default")]
         told: bool,
     },
@@ -424,19 +425,20 @@ pub enum Fact {
         step: String,
         by: String,
     },
-    /// The tool ran, and a person must release its result before the agent gets it. `text`: the result; `data`:
-    /// `{title, findings, details, data}`, where the inner `data` is data that the tool reports.
+    /// The tool ran, and its result waits for a review. The agent gets the result only after a person approves it.
+    /// `text`: the result; `data`: `{title, findings, details, data}`, where the inner `data` is data that the tool
+    /// reports.
     ResultHeld {
         call: String,
         /// SHA-256 of the result text.
         digest: Digest,
         level: Level,
     },
-    /// An output was released. `data`: `{title, content}` of the output.
+    /// A review approved an output. `data`: `{title, content}` of the output.
     OutputReleased {
         call: String,
         edited: bool,
-        /// SHA-256 of the released content. Present only for the held result of a tool.
+        /// SHA-256 of the approved content. Present only if the output is the result of a tool.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<Digest>,
     },
@@ -447,31 +449,31 @@ pub enum Fact {
     DecisionMade {
         interrupt: InterruptId,
         option: String,
-        /// True if the person did not vote explicitly, but did what the vote would have allowed (contract E33).
+        /// True if the person did not vote explicitly, but did something that implies the vote (contract E33).
         #[serde(default, skip_serializing_if = "is_default")]
         implied: bool,
-        /// Sequence number of the first decision that has the same edit. Votes are compared by this number, because the
+        /// Sequence number of the first decision with the same edit. Votes are compared by this number, because the
         /// edits themselves may be erased. Absent in events of version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edit_of: Option<u64>,
-        /// Id of the earlier question whose answer is reused for this question.
+        /// Earlier question, if its answer was reused for this question.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<InterruptId>,
-        /// Seat that the vote fills. Absent if the voter voted under their own name in the first stage.
+        /// Seat in which the vote counts. Absent if the voter voted under their own name in the first stage.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seat: Option<Seat>,
-        /// Milliseconds for which the person's client displayed the interrupt before the decision, as reported by the
-        /// client.
+        /// Time for which the person's client displayed the interrupt before the decision, in milliseconds. The client
+        /// reports it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         viewed_ms: Option<u64>,
-        /// Person on whose behalf the voter decided, as reported by the client.
+        /// Person that the voter acts for, as the client reports it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on_behalf_of: Option<String>,
-        /// Open interrupts that the voter's decision also releases, because its grant covers them.
+        /// Further open interrupts that the decision also approves, because they match the grant that it gives.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<InterruptId>,
-        /// Open interrupts that the client showed together with this interrupt. Starts with the interrupts in
-        /// `also`.
+        /// Open interrupts that the client showed to the person together with this interrupt. The interrupts in `also`
+        /// come first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also_shown: Vec<InterruptId>,
     },
@@ -499,9 +501,9 @@ pub enum Fact {
         option: Option<String>,
         effect: Option<Effect>,
         cause: Cause,
-        /// Sequence number of the `decision_made` event that settled the interrupt, if a decision settled it. If the
-        /// cause is `grant`, the decision is about a different interrupt and names this interrupt in `also`. Absent in
-        /// events of version 1.
+        /// Sequence number of the event `decision_made` that decided the interrupt, if a vote decided it. If the cause
+        /// is `grant`, the decision is about a different interrupt and names this interrupt in `also`. Absent in events
+        /// of version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decision: Option<u64>,
     },
@@ -526,7 +528,7 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         holder: Option<ClaimHolder>,
     },
-    /// The interrupt reached a new stage, or its approvers changed. The times of reminders and escalations start at
+    /// The interrupt reached a new stage, or its approvers changed. The delays of reminders and escalations start at
     /// this event.
     InterruptTimed {
         interrupt: InterruptId,
@@ -537,13 +539,13 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         escalate_at: Option<Timestamp>,
     },
-    /// The people in `to` are reminded of the interrupt. The notification service reads its recipients from this event.
+    /// The people in `to` are reminded of the interrupt. Notifications of the reminder are sent to these people.
     InterruptReminded {
         interrupt: InterruptId,
         to: Vec<String>,
         cause: ReminderReason,
-        /// Time of the next reminder. Absent for a reminder at the end of a snooze, because such a reminder does not
-        /// change the time of the next reminder.
+        /// Time of the next reminder. Absent for a reminder at the end of a snooze. Such a reminder does not change the
+        /// time of the next regular reminder.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remind_at: Option<Timestamp>,
     },
@@ -552,11 +554,11 @@ pub enum Fact {
         interrupt: InterruptId,
         /// Index of the current stage, from 0.
         stage: usize,
-        /// Index of the escalation step that is taken, from 0. Absent if no remaining escalation step reaches a person.
-        /// Admins and operators are then asked.
+        /// Index of the escalation step that is taken, from 0. Absent if no remaining step names a person who can
+        /// decide. Admins and operators are then asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<usize>,
-        /// Indexes of the escalation steps that were skipped, because they reach no approver.
+        /// Indexes of the escalation steps that were skipped, because they name nobody who can decide.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         skipped: Vec<usize>,
         /// Number of escalation steps taken or skipped so far.
@@ -577,7 +579,7 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
     },
-    /// The claim on the interrupt was released.
+    /// The person or client that had claimed the interrupt gave up the claim.
     InterruptReleased {
         interrupt: InterruptId,
     },
@@ -616,16 +618,17 @@ pub enum Fact {
 
     /// A person sent a message to the run. `text`: the message.
     MessageAdded,
-    /// A person undid changes on which this run's agents may rely. `text`: the message that tells the agents.
+    /// A person undid changes on which the agents of this run may have built. `text`: the message that tells the
+    /// agents.
     ChangesUndone {
-        /// Run that undid the changes. The run of this event cannot be that run.
+        /// Run that undid these changes. It is another run than the run of this event.
         by: RunId,
     },
     /// A note for agents was added. `text`: feedback or guidance that a person gave with a decision.
     NoteAdded {
         step: String,
         interrupt: InterruptId,
-        /// True if steps that start later also receive the note.
+        /// True if steps that start later get the note, too.
         #[serde(default, skip_serializing_if = "is_default")]
         later: bool,
     },

@@ -1,4 +1,4 @@
-//! Reasons that facts state for a withdrawn vote, a reassignment or an erasure.
+//! Reasons for a withdrawn vote, a reassignment or an erasure, as events state them.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub enum WithdrawalReason {
     Left,
     /// The interrupt was reassigned to other approvers.
     Reassigned,
-    /// A person left, and a different stage now needs this voter, because it would otherwise lack approvers.
+    /// A person left, and another stage now needs this voter, because it would otherwise have too few approvers.
     NeededElsewhere,
 }
 
@@ -22,7 +22,7 @@ pub enum WithdrawalReason {
 pub enum ReassignmentReason {
     /// A person reassigned the interrupt.
     Person,
-    /// Too few of the assigned approvers remain.
+    /// Too few of the assigned approvers are left.
     Emptied,
 }
 

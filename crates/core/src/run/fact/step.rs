@@ -1,4 +1,4 @@
-//! Facts about steps: roles, ends, subtasks and routes.
+//! Facts about steps: their roles and ends, subtasks of plans, and routes of tasks.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub enum StepRole {
     Worker,
     /// Rewords the task.
     Improver,
-    /// Drafts the plan and its later versions.
+    /// Drafts the plan and its new versions.
     Planner,
     /// Judges the text of a planner or a maker.
     Judge,
@@ -33,14 +33,14 @@ pub enum StepRole {
     Subtask,
     /// Judges whether a person must decide on a call.
     Overseer,
-    /// Routes the tasks of a copilot.
+    /// Selects the routes for the tasks of a copilot.
     Router,
     /// Summarises the old turns of another step.
     Summariser,
 }
 
 impl StepRole {
-    /// Returns true if a step of this role only helps another step, and does no work of its own phase.
+    /// Returns true if a step of this role only helps another step.
     pub(in crate::run) fn is_aside(self) -> bool {
         match self {
             Self::Overseer | Self::Router | Self::Summariser => true,
@@ -51,7 +51,7 @@ impl StepRole {
     }
 }
 
-/// Subtask of a plan, without its texts.
+/// Subtask of a plan, without its descriptions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
@@ -62,7 +62,7 @@ pub struct Node {
     pub depends_on: Vec<String>,
 }
 
-/// Subtask of a plan, and its position in the plan at the time when the subtask's step started.
+/// Subtask of a plan, with its position in the plan at the time when its step started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanPart {
@@ -87,12 +87,12 @@ pub struct RoutedTask {
     /// Agent that begins the work on the task, if it differs from the agent of the phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// True if the gates before and after steps do not ask about this task.
+    /// True if the gates before and after steps ask nobody about this task.
     #[serde(default, skip_serializing_if = "is_default")]
     pub simple: bool,
 }
 
-/// Source of the decision on a route.
+/// Decider of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoutedBy {
