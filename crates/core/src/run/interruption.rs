@@ -158,8 +158,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Closes the open questions that a copilot asked before a round, if the person may decide them. Returns the phases
-    /// of the closed questions.
+    /// Closes questions that a copilot asked before a round, if the person is allowed to decide them. Returns the
+    /// phases of the closed questions.
     fn withdraw_asked_first(&mut self) -> Vec<String> {
         let voter = self.voter();
         let asked = self.run.open_interrupts().filter(|(_, each)| each.may_take_part(&voter).is_ok());
@@ -177,7 +177,7 @@ impl Draft<'_> {
         asked.into_iter().map(withdraw).collect()
     }
 
-    /// Ends each open step with the last reply of its agent. If a call began a phase, the phase ends together with the
+    /// Ends each open step with the last reply of its agent. A phase that was begun by a call ends together with the
     /// call.
     fn end_interrupted(&mut self) {
         // The person ends the work before its first round, so the questions before the first round need no answer.
@@ -236,7 +236,7 @@ impl Step {
 }
 
 impl Run {
-    /// Checks that a person can interrupt the run. The error value is the reason why the run cannot be interrupted.
+    /// Checks that a person can interrupt the run. If this is not possible, the error value is the reason.
     fn interruptible(&self) -> Result<(), &'static str> {
         if self.started.as_ref().is_none_or(|started| started.origin != Origin::Native) {
             return Err("its agent runs in another system, and only that system can stop it");
@@ -247,8 +247,8 @@ impl Run {
         Ok(())
     }
 
-    /// Returns true if the final text of a step is an interrupted reply. An interrupted reply is already part of the
-    /// conversation.
+    /// Returns true if the final text of a step is a reply that a person interrupted. Such a reply is already part of
+    /// the conversation.
     pub(super) fn ends_with_what_was_cut(step: &Step, text: &str) -> bool {
         let last = step.entries.iter().rev().find(|entry| matches!(entry, Entry::Turn { .. }));
         matches!(last, Some(Entry::Turn { text: said, stop: Stop::Cut, .. }) if as_it_is(said.trim(), ENDED) == text)
@@ -266,7 +266,8 @@ impl Run {
         })
     }
 
-    /// Returns true if an interruption does not stop the action. Only a commit that has begun continues.
+    /// Returns true if the action continues after a person interrupted the run. This is true only for a commit that has
+    /// begun.
     pub(super) fn goes_on_interrupted(&self, action: &Action) -> bool {
         match action {
             Action::CallTool { call, .. } => self.calls.get(call).is_some_and(|call| call.trial.commits > 0),
@@ -274,7 +275,7 @@ impl Run {
         }
     }
 
-    /// Returns true if the step is a round after which the person does not get a turn.
+    /// Returns true if the step is a round of a copilot after which the person is not asked.
     fn ends_without_turn(&self, step: &Step) -> bool {
         let copilot = self.phase(&step.phase).and_then(|phase| phase.kind.copilot());
         step.round.is_some() && copilot.is_some_and(|copilot| !copilot.conversational)

@@ -1,4 +1,4 @@
-//! Functions that look up values in the state of a run, and need only the state and the workflow.
+//! Functions that look up values in the state of a run.
 
 use std::sync::LazyLock;
 
@@ -28,8 +28,8 @@ impl Run {
         matches!(self.spec(&call.tool).map(|spec| &spec.runs), Some(Runs::Client { .. }))
     }
 
-    /// Returns true if this process runs the tool. False if a client runs the tool, or if a call of the tool opens an
-    /// interrupt or begins a phase.
+    /// Returns true if the server itself executes this tool. Returns false if a client executes the tool, or if a call
+    /// of the tool opens an interrupt or begins a phase.
     pub fn runs_here(&self, tool: &str) -> bool {
         matches!(self.spec(tool).map(|spec| &spec.runs), Some(Runs::Here { .. }))
     }
@@ -38,7 +38,7 @@ impl Run {
         self.rounds.get(phase).map_or(&NO_ROUNDS, |rounds| &**rounds)
     }
 
-    /// Returns the first open interrupt that holds the whole run. Leaves out the interrupt `than`.
+    /// Returns the first open interrupt that stops the whole run. Ignores the interrupt `than`.
     pub(super) fn held_by_another(&self, than: &InterruptId) -> Option<InterruptId> {
         let holds = |each: &Interrupt| matches!(each.opened.about, About::Interruption | About::Hold);
         let mut open = self.open_interrupts().filter(|(id, each)| *id != than && holds(each));
@@ -59,12 +59,12 @@ impl Run {
         Some(PlanPart { id: subtask.id.clone(), number, of: plan.subtasks.len() })
     }
 
-    /// Returns the call that the step with this id judges.
+    /// Returns the tool call about which the step with this id gives a judgement.
     pub(super) fn call_to_judge(&self, step: &str) -> Option<String> {
         self.calls.keys().find(|call| step_ids::judging(call) == step).cloned()
     }
 
-    /// Returns the settings of smart approval, combined from the settings of the workflow and of the run.
+    /// Returns the settings of smart approval, merged from the workflow and the run.
     pub(super) fn smart(&self) -> Option<Smart> {
         let own = self.definition.gates.smart.clone();
         let added = self.config().and_then(|config| config.gates.smart.clone());
@@ -95,7 +95,8 @@ impl Run {
     }
 }
 
-/// Adds the run's keywords to the workflow's keywords. Uses the run's judge only if the workflow has no judge.
+/// Adds the run's keywords to the workflow's keywords. Uses the judging model of the run only if the workflow names
+/// none.
 fn together(mut own: Smart, added: Smart) -> Smart {
     let new: Vec<String> = added.keywords.into_iter().filter(|word| !own.keywords.contains(word)).collect();
     own.keywords.extend(new);

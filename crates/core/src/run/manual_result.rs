@@ -7,8 +7,8 @@ use crate::plan::{self, Plan};
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// Skips a step without a result. The person's reason becomes a note for later steps. If the step must produce a
-    /// plan, the phase fails (contract A8).
+    /// Skips a step without a result. The person's reason is added to the requests of later steps. If the step must
+    /// produce a plan, the phase fails (contract A8).
     pub(super) fn skip_step(&mut self, interrupt: &Interrupt, step: &str, text: &str, why: &str) {
         if self.run.must_plan(step) {
             let text = format!("`{step}` was skipped, so there is no plan{why}");
@@ -53,7 +53,8 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Checks that a person's result for a planner contains a plan, in any of the forms that a planner may use.
+    /// Checks that the result that a person supplies for a planner contains a plan. It can be in any form in which a
+    /// planner may write plans.
     pub(super) fn check_given(&self, interrupt: &Interrupt, offer: &Offer, given: &Decision) -> Vec<Problem> {
         let About::Failure(id) = &interrupt.opened.about else { return Vec::new() };
         let must = offer.effect == Effect::Respond && self.must_plan(id);

@@ -1,5 +1,5 @@
-//! Merge: copies files that exist only in the private layer of a run into the workspace. A merge is a separate run with
-//! a single call. A person reviews and releases the changes of this call like the changes of any other call.
+//! Merge: copies files that exist only in a run's private layer into the workspace. A merge is a separate run with a
+//! single call. A person reviews and approves this call like any other call.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::id::RunId;
 use crate::interrupt::KEEP_SOME;
 use crate::text::clip;
 
-/// Name of the workflow for runs that merge the layer of another run.
+/// Name of the workflow of runs that merge another run's private layer.
 pub const WORKFLOW: &str = "merge";
 /// Tool of the single call in a merge run. No agent has this tool.
 pub const TOOL: &str = "merge_changes";
@@ -22,11 +22,11 @@ pub const TOOL: &str = "merge_changes";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arguments {
-    /// Title of the merge run that people see.
+    /// Title of the merge run, for people.
     pub task: String,
-    /// Run whose layer is merged.
+    /// Run whose private layer is merged.
     pub run: RunId,
-    /// Files and directories to merge. If the set is empty, the whole layer is merged.
+    /// Files and directories to merge. If the set is empty, the whole private layer is merged.
     pub paths: BTreeSet<String>,
 }
 
@@ -39,8 +39,7 @@ impl Arguments {
     }
 }
 
-/// Returns the workflow of a merge run. The approvers of a merge are chosen like the approvers of an undo of all
-/// phases.
+/// Returns the workflow of a merge run. The approvers of a merge are the approvers of an undo of all phases.
 pub fn definition(of: &Definition) -> Result<Definition, NotUndone> {
     let phases = of.phases.iter().map(|phase| phase.id.clone()).collect();
     let input = json!({

@@ -1,8 +1,9 @@
-//! A run: one execution that the journal records, as a state machine without I/O.
+//! A run: one execution of a workflow, as a state machine without I/O.
 //!
-//! `handle` decides: it returns the events and the next state, and changes nothing. Only `apply` changes the state.
-//! `apply` cannot fail, and works the same for live runs and for replays. `actions` and `next_deadline` derive the next
-//! work from the state. `state.rs` contains the state, `fact/` the events, and `advance.rs` the follow-up events.
+//! `handle` decides: it returns the events and the next state, and changes nothing. Only `apply` changes the state. It
+//! cannot fail, and works in the same way for live runs and for replays. `actions` and `next_deadline` compute from the
+//! state what must happen next. `state.rs` contains the state, `fact/` the events, and `advance.rs` the follow-up
+//! events.
 
 mod action;
 mod advance;
@@ -107,10 +108,11 @@ use crate::tool;
 
 /// Result code of a command that the sandbox stopped, because the command exceeded its permitted effect.
 const CONFINED: &str = "confined";
-/// Result code of a command that created guarded files. The code also applies if the files could not be moved away.
+/// Result code of a command that created guarded files. If the files could not be moved away, the result has the same
+/// code.
 const SET_ASIDE: &str = "set_aside";
 
-/// State of a run. All code may read the fields. Only [`Run::apply`] writes the fields.
+/// State of a run. All code is allowed to read the fields. Only [`Run::apply`] writes the fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     pub id: RunId,
@@ -120,7 +122,7 @@ pub struct Run {
     pub last_at: Timestamp,
     /// Content of the run's first event. `None` before the first event.
     pub started: Option<Arc<Started>>,
-    /// Epoch of the last process that started work of the run or took the run over.
+    /// Epoch of the last server process that started work of the run or adopted its work.
     pub epoch: u64,
     /// True if a person paused the run.
     pub paused: bool,
@@ -128,7 +130,7 @@ pub struct Run {
     pub paused_at: Option<Timestamp>,
     /// True if the session of the run is suspended.
     pub suspended: bool,
-    /// Interrupt that holds the whole run, because a person interrupted the run and has the turn, or because a service
+    /// Interrupt that stops the whole run: a person interrupted the run and is to write a message, or a service
     /// requested a review.
     pub interrupted: Option<InterruptId>,
     pub ended: Option<Arc<RunEnd>>,
@@ -143,23 +145,23 @@ pub struct Run {
     pub called: SharedMap<String, Arc<StartedPhase>>,
     pub calls: OpenMap<String, Call>,
     pub interrupts: OpenMap<InterruptId, Interrupt>,
-    /// Number of calls proposed so far. The next call gets the number after it.
+    /// Number of calls proposed so far. The next call gets the next number.
     pub proposed: u32,
     /// Usage of the run, summed over all steps.
     pub spent: Spent,
-    /// Outputs that reviews released, each as `{title, content}`, in the order of their release.
+    /// Outputs that reviews approved, each as `{title, content}`, in the order of their approval.
     pub released: SharedList<Value>,
     /// Texts for steps that start later: messages to the run, guidance about steps, and notices of undos.
     pub messages: SharedList<Arc<str>>,
     /// Undos that the agents were told about, each with the text that the agents got.
     pub undone: SharedMap<RunId, Arc<str>>,
-    /// Conversation of the session before this run, in the form of
+    /// Conversation of the session before this run, as rendered by
     /// [`conversation::render_history`](crate::conversation::render_history). No event of the run contains this
     /// conversation. The loader of a live run reads it from earlier runs.
     pub earlier: Option<Arc<str>>,
     /// Sequence number of the last event whose content is erased. The content of all earlier events is erased, too.
     pub erased_to: u64,
-    /// Set after the content of the whole run has been erased.
+    /// Set when the content of the whole run has been erased.
     pub erased: Option<Erasure>,
     /// Legal hold that forbids the erasure of the run's content, if one is in effect.
     pub held: Option<LegalHold>,
@@ -183,8 +185,8 @@ pub struct RunEnd {
     pub reason: String,
     pub seq: u64,
     pub at: Timestamp,
-    /// Sequence number of the event that contains the text and the result of the run. Normally the event that ended the
-    /// run contains them. If an answer in the result was erased later, the event of the erasure contains them.
+    /// Sequence number of the event that contains the final text and the result of the run. This is normally the event
+    /// that ended the run. If an answer in the result was erased later, it is the event that records the erasure.
     pub told: u64,
     pub text: Option<String>,
     pub result: Value,
@@ -251,7 +253,7 @@ impl Run {
         self.interrupts.open()
     }
 
-    /// Returns true if `told` is the text of a notice about an undo, which no person wrote.
+    /// Returns true if this text is a notice about an undo, so no person wrote it.
     pub(crate) fn is_of_an_undo(&self, told: &str) -> bool {
         self.undone.values().any(|undone| **undone == *told)
     }
@@ -274,8 +276,8 @@ impl Run {
         self.started.as_ref().is_some_and(|started| started.front)
     }
 
-    /// Returns the agent that talks to the person: the active worker or planner, or else the agent with which the
-    /// workflow begins. Agents that carry out a plan, judge, or improve a text do not talk to the person.
+    /// Returns the agent that talks with the person: the active worker or planner, or else the first agent of the
+    /// workflow. Agents that carry out a plan, judge, or improve a text do not talk to the person.
     pub fn agent_in_front(&self) -> Option<&str> {
         let talks = |step: &&Step| matches!(step.role, StepRole::Worker | StepRole::Planner);
         let at_work = self.steps.open().map(|(_, step)| step).find(talks).filter(|_| self.ended.is_none());
@@ -298,7 +300,7 @@ impl Run {
         interrupt.opened.step.is_none() && self.plans.get(phase).is_some_and(|plan| plan.settled.is_some())
     }
 
-    /// Returns true if this actor started the run for an agent of another framework.
+    /// Returns true if this actor started the run for an external agent.
     pub fn is_begun_by(&self, actor: &Actor) -> bool {
         let by = self.started.as_ref().map(|started| &started.by);
         self.definition.is_external() && by.is_some_and(|by| (by.role, &by.id) == (actor.role, &actor.id))
@@ -313,7 +315,7 @@ impl Run {
         self.definition.tools.get(tool)
     }
 
-    /// Returns true if a tool may change something. An unknown tool is assumed to change something.
+    /// Returns true if a tool possibly changes something. An unknown tool is assumed to change something.
     fn writes(&self, tool: &str) -> bool {
         match self.spec(tool).map(|spec| &spec.runs) {
             Some(tool::Runs::Here { effect, .. } | tool::Runs::Client { effect, .. }) => {
@@ -326,7 +328,7 @@ impl Run {
         }
     }
 
-    /// Returns how to recover a call that was running when its process stopped. A commit is continued, because the
+    /// Returns what happens to a call that was running when its process stopped. A commit is continued, because the
     /// files show which writes are still missing.
     fn on_crash(&self, call: &Call) -> tool::OnCrash {
         if call.committing().is_some() {

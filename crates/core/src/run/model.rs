@@ -116,7 +116,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Returns the reason why a call cannot be inspected: a code, and a text that the model gets.
+    /// Returns the reason why a call cannot be executed at all: a code, and a text for the model.
     fn unusable(&self, step: &str, n: usize, call: &RequestedCall) -> Option<(&'static str, String)> {
         if n >= limits::CALLS_PER_REPLY {
             let text = format!("not run: a reply may hold at most {} calls", limits::CALLS_PER_REPLY);
@@ -160,8 +160,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Rejects all hand-offs of a reply except the first. If one of the hand-offs ends the work, all hand-offs are
-    /// rejected, because the texts of the rejected hand-offs, such as undone items, would otherwise be lost.
+    /// Rejects all hand-offs of a reply except the first. If one of the hand-offs ends the work, rejects all of them.
+    /// Otherwise, texts of rejected hand-offs (such as items that are not done) would be lost.
     fn more_than_one_handoff(
         &self,
         calls: &[(String, RequestedCall)],
@@ -188,8 +188,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns a problem if a reply that is incomplete ends the work. The missing part of the reply may have contained
-    /// further work.
+    /// Returns a problem if a call ends the work in a reply that is incomplete. The missing part of the reply could
+    /// have contained more work.
     fn cut_end(&self, call: &RequestedCall, stop: Stop) -> Option<(&'static str, String)> {
         let flaw = stop.flaw()?;
         let text = format!("not finished: your reply {}. Continue, or repeat it", flaw.says());
@@ -244,7 +244,7 @@ fn value(arguments: &Arguments) -> Value {
     }
 }
 
-/// Formats schema problems as a text for the model.
+/// Formats the problems that a schema check found as a text for the model.
 pub(super) fn describe_problems(problems: &[schema::Problem]) -> String {
     let lines = problems.iter().map(|problem| {
         let at = if problem.pointer.is_empty() { "the arguments" } else { &problem.pointer };

@@ -1,11 +1,11 @@
-//! Actions that are due in the state of a run.
+//! Actions that the driver must perform for a run in its current state.
 
 use std::collections::BTreeSet;
 
 use super::{Action, ActionId, Call, CallState, Run};
 
 impl Run {
-    /// Returns the due actions in a fixed order: inspections, trials, tools, models.
+    /// Returns the actions to perform, in a fixed order: inspections, trials, tools, models.
     pub fn actions(&self) -> Vec<Action> {
         if self.is_paused() || self.ended.is_some() {
             return Vec::new();
@@ -68,7 +68,7 @@ impl Run {
         actions
     }
 
-    /// Returns the actions whose results the run still accepts. The driver may drop all other actions.
+    /// Returns the actions for whose results the run waits. The driver can drop all other actions.
     pub fn awaited(&self) -> BTreeSet<ActionId> {
         if self.ended.is_some() {
             return BTreeSet::new();
@@ -90,7 +90,7 @@ impl Run {
             && (!self.writes(&call.tool) || self.writer().is_none())
     }
 
-    /// Returns true if a released call must wait, because a question is open or the step of the call is blocked.
+    /// Returns true if an approved call must wait, because a question is open or its step is blocked.
     pub(super) fn is_held(&self, call: &Call) -> bool {
         // A commit that has begun is completed even while a question is open.
         let waits = call.trial.commits == 0 && self.is_held_by_a_question(&call.step);

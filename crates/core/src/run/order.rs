@@ -1,9 +1,9 @@
-//! Order of the calls in one reply. A call may depend on the calls that the agent wrote before it.
+//! Order in which the calls of one reply are executed. A call may depend on earlier calls of the same reply.
 //!
 //! A writing call starts when all calls before it have ended. A reading call starts when all writing calls before it
-//! have ended. Reading calls therefore run in parallel, and a call that waits for a person delays all calls after it. A
-//! call waits only for earlier calls, so calls cannot wait for each other. Other modules order calls to tools that ask
-//! people, hand-offs, and client calls.
+//! have ended. Reading calls therefore run in parallel. A call that waits for a person delays all later calls. A call
+//! waits only for earlier calls, so calls cannot wait for each other. Calls to tools that ask people, hand-offs, and
+//! calls that a client executes are ordered elsewhere.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub struct MissingPath {
     pub mended_by: Remedy,
 }
 
-/// Kind of earlier call that would create the missing path.
+/// Kind of earlier call that could create the missing path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// A file tool that writes exactly this file. A command that writes may also create the file.
@@ -34,7 +34,7 @@ pub enum Remedy {
 }
 
 impl Draft<'_> {
-    /// Defers a call that cannot run yet. The call is inspected again after the calls before it have ended.
+    /// Postpones a call that cannot be executed yet. The call is inspected again after the calls before it have ended.
     pub(super) fn defer(&mut self, id: &str, call: &Call) {
         if let CallState::Gated(interrupt) = &call.state {
             self.resolve(interrupt, Outcome::Superseded, None, Cause::Superseded);
@@ -54,7 +54,7 @@ impl Run {
         self.earlier(id, call).any(|(_, other)| !other.is_ended() && (writes || self.writes(&other.tool)))
     }
 
-    /// Returns true if an earlier call of the same reply has not ended and may create the path that this call needs.
+    /// Returns true if an earlier call of the same reply has not ended and could create the path that this call needs.
     pub fn may_be_provided(&self, id: &str, call: &Call, lack: &MissingPath) -> bool {
         let lacked = names(&lack.path);
         self.earlier(id, call).filter(|(_, other)| !other.is_ended() && self.writes(&other.tool)).any(
@@ -78,7 +78,7 @@ impl Run {
         call.deferred && self.waits_its_turn(id, call)
     }
 
-    /// Returns the earlier calls of the same reply that this process runs, in the order of the reply.
+    /// Returns the earlier calls of the same reply that the server executes, in the order of the reply.
     fn earlier<'r>(&'r self, id: &'r str, call: &Call) -> impl Iterator<Item = (&'r str, &'r Call)> {
         let entries = self.steps.get(&call.step).map(|step| step.entries.iter().rev());
         let reply = entries.into_iter().flatten().find_map(|entry| match entry {
@@ -92,8 +92,8 @@ impl Run {
         })
     }
 
-    /// Returns the writing calls before this call in the reply, in order. The form for the card is `[{call_id, title,
-    /// became?}]`.
+    /// Returns the writing calls that come before this call in the reply. Each is described for the card as
+    /// `{call_id, title, became?}`.
     pub(super) fn after(&self, id: &str, call: &Call) -> Vec<Value> {
         let before = self.earlier(id, call).filter(|(_, other)| self.writes(&other.tool));
         let told = before.map(|(id, other)| {

@@ -1,7 +1,7 @@
-//! Marks on a card for *outside changes*: changes to paths that the task of a call does not mention.
+//! Marks changes on a card as *outside the task*, if the task does not mention the changed paths.
 //!
-//! The marks are computed when the card is made, from the task of the step and the messages of people. A mark changes
-//! neither votes nor releases. The module [`mentioned_paths`] decides whether a text mentions a path.
+//! The marks are computed when the card is made, from the task of the step and the messages of people. A mark has no
+//! influence on votes and approvals. The module [`mentioned_paths`] decides if a text mentions a path.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::changeset::{self, Change};
 use crate::mentioned_paths;
 
 impl Run {
-    /// Marks each outside change in the payload of the card, and adds the number of outside changes.
+    /// Marks each change outside the task in the payload of the card, and adds the number of these changes.
     pub(super) fn mark_outside(&self, call: &Call, payload: &mut Value) {
         if self.is_worked_out(call) {
             return;
@@ -44,7 +44,7 @@ impl Run {
         }
     }
 
-    /// Returns the changes to paths that the task does not mention. Ignored files are never included, because tasks do
+    /// Returns those changes whose paths the task does not mention. Leaves out files that git ignores, because tasks do
     /// not mention them. For the same reason, git's internal files are included only if the card lists them.
     fn outside<'f>(
         &self,
@@ -63,7 +63,7 @@ impl Run {
         mentioned_paths::outside(&texts, workspace, paths)
     }
 
-    /// Returns the texts that define the task of a step: texts from people, and the subtasks of the settled plan.
+    /// Returns the texts that describe the task of a step: texts by people, and the subtasks of the approved plan.
     /// Leaves out texts of agents.
     fn words_of_task(&self, step: &Step) -> Vec<String> {
         let mut texts = vec![self.task().into_owned()];
@@ -95,7 +95,7 @@ impl Run {
         texts
     }
 
-    /// Returns the subtasks of the settled plans in the phases that this call began.
+    /// Returns the subtasks of the approved plans in those phases that this call began.
     fn planned_by(&self, call: &str) -> Vec<String> {
         let begun = self.called.iter().filter(|(_, called)| called.call == call).map(|(phase, _)| phase);
         let plans = begun.filter_map(|phase| self.plans.get(phase)?.settled());
@@ -108,7 +108,7 @@ impl Run {
         plan.subtasks.iter().find(|subtask| subtask.id == id).map(|subtask| subtask.description.clone())
     }
 
-    /// Returns the text that a person gave as the result of a call. `None` if a person did not give the result.
+    /// Returns the text that a person wrote in place of the result of a call. `None` if no person wrote the result.
     fn answer_to(&self, id: &str) -> Option<String> {
         let call = self.calls.get(id)?;
         let is_answer = call.state == CallState::Ended(CallEnd::Answered);

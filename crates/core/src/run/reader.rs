@@ -1,8 +1,8 @@
 //! Read-only view of a run: the subtask of each step, the attempts and the activity of each step, and the questions and
-//! decisions of people. The API, the terminal and the browser show these values and compute no values themselves.
+//! decisions of people. The API, the terminal and the browser show these values as they are.
 //!
-//! Every value depends only on the state of the run. A replay up to a sequence number therefore yields the same values
-//! as the live run had at that number. This module changes nothing and decides nothing.
+//! They depend only on the state of the run. A replay of the events up to some point therefore shows the values that
+//! the live run had at this point. This module changes nothing and decides nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,8 +31,8 @@ pub enum StepActivity {
     Running,
     /// The run is paused.
     Paused,
-    /// The step waits for a person's decision. Also applies if a person decided to stop or skip the step, but the step
-    /// has not ended yet.
+    /// The step waits for a person's decision. Also used if a person decided to stop or skip the step and the step has
+    /// not ended yet.
     Waiting,
     Ended(StepEnd),
     /// The run ended while a person was asked about the failure or the limit of the step.
@@ -50,8 +50,8 @@ impl Step {
 }
 
 impl Run {
-    /// Returns true if the interrupt asks a person. A checkpoint that is approved without asking also opens an
-    /// interrupt, but the same append resolves that interrupt.
+    /// Returns true if the interrupt really asks a person. A checkpoint that is approved without a person also opens an
+    /// interrupt. This interrupt is resolved in the same append.
     pub fn asks(&self, opened: &Opened) -> bool {
         let About::Phase(phase) = &opened.about else { return true };
         match self.phase(phase).map(|phase| &phase.kind) {
@@ -84,13 +84,14 @@ impl Run {
         decided
     }
 
-    /// Returns the interrupt that gave a call to a client to run. `None` if no client has the call.
+    /// Returns the interrupt with which a call was offered to clients for execution. `None` if the call was not offered
+    /// to clients.
     pub fn handed_out(&self, call: &str) -> Option<&Interrupt> {
         let CallState::WithClient(id) = &self.calls.get(call)?.state else { return None };
         self.interrupts.get(id).map(|each| &**each).filter(|each| each.is_open())
     }
 
-    /// Returns the last interrupt that asked whether a call may run.
+    /// Returns the last interrupt that asked if a call is allowed.
     pub fn approval_of(&self, call: &str) -> Option<&Interrupt> {
         let is_about = |each: &&Interrupt| {
             each.opened.kind == Kind::ToolApproval
@@ -106,8 +107,8 @@ impl Run {
         resolution.is_some_and(|resolution| resolution.outcome == Outcome::Approved)
     }
 
-    /// Returns the subject of the interrupt with which a person ended a step whose agent had more to do. The subject is
-    /// a limit, or a reply that did not end the step.
+    /// Returns the reason at which a person ended a step although the agent wanted to continue. It is a limit, or a
+    /// reply that did not end the step.
     pub fn stopped_at(&self, step: &str) -> Option<&About> {
         let stopped = self.interrupts.values().filter(|each| super::phase::stopped_short(each));
         let mut abouts = stopped.map(|each| &each.opened.about);
@@ -137,15 +138,15 @@ impl Run {
         Some(Part { planning, subtask: &plan.subtasks[at], number: at + 1, of: plan.subtasks.len() })
     }
 
-    /// Returns the maximum number of attempts of a step: the attempts that the limits allow its agent, plus the redos
-    /// that people may ask for.
+    /// Returns the maximum number of attempts of a step: the attempts that the agent has, plus the repetitions that
+    /// people can request.
     pub fn attempts_allowed(&self, step: &str) -> u32 {
         let limits = self.limits(step);
         limits.attempts.max(1) + limits.redos
     }
 
-    /// Returns a settled plan and its planning phase. If several plans are settled, returns the plan whose planning
-    /// phase comes last in the workflow.
+    /// Returns an approved plan and its planning phase. Of several approved plans, returns the plan whose phase comes
+    /// last in the workflow.
     pub fn plan_at_work(&self) -> Option<(&str, &Arc<Plan>)> {
         let settled = |phase: &Phase| self.plans.get(&phase.id)?.settled();
         self.all_phases().rev().find_map(|phase| Some((phase.id.as_str(), settled(phase)?)))
@@ -165,8 +166,8 @@ impl Run {
         }
     }
 
-    /// Returns the steps that wait for a person, and the steps that a person decided to stop or skip. A stopped or
-    /// skipped step stays in the set until the step ends.
+    /// Returns the steps that wait for a person. Includes the steps that a person decided to stop or skip and that have
+    /// not ended yet.
     pub fn waiting(&self) -> BTreeSet<&str> {
         let mut last: BTreeMap<&str, (u64, bool)> = BTreeMap::new();
         for interrupt in self.interrupts.values() {
@@ -185,7 +186,7 @@ impl Run {
         last.into_iter().filter(|(_, (_, waits))| *waits).map(|(step, _)| step).collect()
     }
 
-    /// Returns the activity of a step. `waiting`: the value that [`Run::waiting`] returned.
+    /// Returns the activity of a step. `waiting` is the result of [`Run::waiting`].
     pub fn activity(&self, id: &str, step: &Step, waiting: &BTreeSet<&str>) -> StepActivity {
         match step.end {
             Some(end) => StepActivity::Ended(end),

@@ -1,6 +1,6 @@
-//! Questions in replies (contract C8). Each question in a reply becomes a call of a tool that asks people, so all later
-//! code handles the question like a tool call. The agent does not know this tool. The agent's next request therefore
-//! shows the questions and their answers as text.
+//! Questions that agents ask in their replies (contract C8). Each question is converted to a call of a tool that asks
+//! people. All other code then treats it like any tool call. The agent does not have this tool. Its next request
+//! therefore shows the questions and their answers as text.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ impl Run {
         agent.tools.iter().map(String::as_str).find(|tool| self.is_asked_in_replies(tool))
     }
 
-    /// Turns a reply that contains only questions into calls. The texts of the questions become the arguments of the
+    /// Converts a reply that contains only questions to calls. The texts of the questions become the arguments of the
     /// calls. Returns false if the reply contains anything else.
     pub(super) fn as_calls(&self, step: &str, reply: &mut Reply) -> bool {
         let tool = self.steps.get(step).and_then(|step| self.asks_by(step));
@@ -44,8 +44,8 @@ impl Run {
         true
     }
 
-    /// Returns the reason why a question in a reply is not asked again: the conversation already contains the outcome
-    /// of the same question.
+    /// Returns a reason not to ask a question again: the conversation already contains the outcome of the same
+    /// question.
     pub(super) fn asked_before(&self, step: &str, arguments: &Value) -> Option<(&'static str, String)> {
         let text = |arguments: &Value| arguments["message"].as_str().map(history::question_key);
         let same = |call: &Call| {
@@ -59,7 +59,7 @@ impl Run {
         self.calls.values().any(same).then(|| ("asked_before", told.to_owned()))
     }
 
-    /// Returns the flaw in the questions of a reply without calls. `None` if the reply is usable.
+    /// Returns what is wrong with the questions in a reply without calls. `None` if nothing is wrong.
     pub(super) fn returned_flaw(&self, step: &Step, text: &str) -> Option<(Flaw, String)> {
         let asking = self.definition.asking;
         if asking.form != Form::Reply || !may_return_questions(step.role) {
@@ -80,7 +80,7 @@ impl Run {
         }
     }
 
-    /// Returns the text of a reply without calls, in the form that other agents and people read.
+    /// Returns the text of a reply without calls, as other agents and people read it.
     pub(super) fn content_of(&self, step: &Step, text: &str) -> String {
         if self.definition.asking.form == Form::Reply
             && may_return_questions(step.role)
@@ -106,8 +106,8 @@ impl Run {
         ))
     }
 
-    /// Returns a turn that consists of questions as two messages: the questions as the agent wrote them, and the
-    /// outcome of each question. `None` if the turn does not consist of questions.
+    /// Returns a turn that consists of questions as two messages: the questions in the agent's words, and their
+    /// outcomes. `None` if the turn does not consist of questions.
     pub(super) fn returned_turn(&self, agent: &str, calls: &[(&String, &Call)]) -> Option<[Message; 2]> {
         let asks = !calls.is_empty() && calls.iter().all(|(_, call)| self.is_asked_in_replies(&call.tool));
         asks.then(|| {
@@ -134,8 +134,8 @@ fn answered(call: &Call) -> String {
     format!("Question {}: {}\nAnswer: {}", words("id"), words("message"), result_text(call))
 }
 
-/// Returns true if replies of this role may contain questions. Judges and helper steps reply in formats that have no
-/// questions.
+/// Returns true if replies of this role may contain questions. Agents that judge, and steps that help other steps,
+/// reply in formats without questions.
 fn may_return_questions(role: StepRole) -> bool {
     super::ending::may_not_ask(role)
 }

@@ -1,5 +1,5 @@
-//! Requests to the provider, computed from the state of the run. A request contains the result of every call, and only
-//! ids that Holdshort created.
+//! Requests to models, computed from the state of the run. A request contains the result of every call. All its ids
+//! were created by Holdshort.
 
 use std::collections::BTreeSet;
 
@@ -107,9 +107,9 @@ impl Run {
         messages
     }
 
-    /// Returns the tools that other agents called, for an agent that has no tools itself. Some providers reject a
-    /// history with calls if the request declares no tool. If the agent calls one of the returned tools, the call is
-    /// rejected as unknown.
+    /// Returns tools that other agents called earlier in the step. They are declared in the request of an agent without
+    /// tools. Some providers reject a request whose history has calls if it declares no tool. If the agent calls one of
+    /// these tools, the call is rejected.
     fn called_before(&self, messages: &[Message]) -> Vec<Declaration> {
         let called: BTreeSet<&str> = messages
             .iter()
@@ -135,10 +135,10 @@ fn declaration(spec: &Spec) -> Declaration {
     }
 }
 
-/// Returns the entries of a step. Keeps only the newest of the messages from before the start of the step, as many as
-/// fit within the limit. The selection goes from the newest to the oldest message and stops at the first message that
-/// does not fit. If a text is kept, all later corrections of the text are therefore kept, too. The newest message is
-/// kept at any length, because a person's decision must not be cut (contract A15).
+/// Returns the entries of a step. Keeps the newest messages from before the start of the step, as many as the limit
+/// permits. It goes from the newest to the oldest message, and stops at the first message that does not fit. If a text
+/// is kept, its later corrections are therefore kept, too. The newest message is kept at any length, because a person's
+/// decision must not be cut (contract A15).
 fn remembered(step: &Step) -> Vec<&Entry> {
     let mut room = limits::NOTES_CHARS;
     let mut told: Vec<&Entry> = Vec::new();

@@ -1,8 +1,8 @@
-//! Holds: a service stops a native run until a person has reviewed the run (contract D2). A hold is a single `review`
-//! interrupt about the whole run.
+//! Holds: a service stops a run until a person has reviewed it (contract D2). A hold is a single `review` interrupt
+//! about the whole run.
 //!
-//! Work in progress completes and keeps its results. No further work begins before the release. A hold only delays a
-//! run. An actor who may ask people may therefore hold every run.
+//! Running work is completed, and its results are kept. No further work begins before the approval. A hold only delays
+//! a run. Therefore every actor who is allowed to ask people can hold every run.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,8 @@ use crate::limits;
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// Holds the run. If a review of the run is already open, the finding of this hold is added to that review once.
+    /// Stops the run until a person has reviewed it. If a review of the run is already open, adds the service's finding
+    /// to this review, but not twice.
     pub(super) fn hold(&mut self, hold: Hold) -> Result<(), Rejection> {
         if self.run.started.as_ref().is_none_or(|started| started.origin != Origin::Native) {
             let why = "its agent runs in another system, and only that system can hold it";
@@ -72,8 +73,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Approves a review without asking a person, because reviews are switched off. The journal records that a review
-    /// was due.
+    /// Approves a review without asking a person, because reviews are switched off. The journal records that there was
+    /// a review.
     pub(super) fn let_through(&mut self, interrupt: &InterruptId) -> Offer {
         let opened = self.run.interrupts.get(interrupt).map(|each| (**each).clone());
         let offered = opened.and_then(|each| each.offers("approve").cloned());
@@ -92,7 +93,7 @@ impl Run {
         reviews.map(|(_, each)| each).min_by_key(|each| each.opened_seq)
     }
 
-    /// Returns true if reviews are approved as soon as they open.
+    /// Returns true if reviews are approved at once, without a person.
     pub(super) fn is_unreviewed(&self) -> bool {
         self.config().is_some_and(|config| config.unreviewed)
     }

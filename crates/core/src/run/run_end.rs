@@ -1,20 +1,20 @@
-//! Exceptions to the table of effects: options that end the run although their effect usually does not, and options
-//! that do not end the run although their effect usually does. An interrupt records the exceptions when it opens, so
-//! that every client can warn people before a decision. The modules in `decide/` apply the decisions.
+//! Exceptions to the table of effects: options that end the run although their effect normally does not, and options
+//! that do not end the run although their effect normally does. They are recorded when an interrupt is opened, so that
+//! clients can warn people before a decision. The modules in `decide/` carry out the decisions.
 
 use super::Run;
 use crate::interrupt::{About, Effect, HeldWork};
 
 impl Run {
-    /// Compares an option with this effect to the table of effects. Returns true if the option ends the run contrary to
-    /// the table, false if it does not end the run contrary to the table, and `None` if the table is right.
+    /// Returns the exception for an option with this effect. True: the option ends the run, although the table says
+    /// that it does not. False: the option does not end the run, although the table says that it does. `None`: the
+    /// table is right.
     pub(super) fn unusual_end(&self, about: &About, effect: Effect) -> Option<bool> {
         let ends = self.ends_by(about, effect);
         (ends != (effect.work() == HeldWork::Ended)).then_some(ends)
     }
 
-    /// Returns true if a decision with this effect ends the run as failed or cancelled. The interrupt of the decision
-    /// is about to open.
+    /// Returns true if a decision with this effect ends the run as failed or cancelled. The interrupt is not open yet.
     fn ends_by(&self, about: &About, effect: Effect) -> bool {
         // If a phase fails, the run ends, unless a call began the phase.
         let fails = |phase: &str| !self.called.contains_key(phase);

@@ -11,7 +11,7 @@ use crate::run::Fact;
 
 impl Interrupt {
     /// Applies the event with the sequence number `seq`. Live runs, replays and readers of single events use this
-    /// function. Events about other interrupts change nothing.
+    /// function. Ignores events about other interrupts.
     pub fn apply(&mut self, event: &Event, seq: u64) {
         let event::Fact::Run(fact) = &event.fact else { return };
         if let Fact::DecisionMade { interrupt, .. } = fact
@@ -88,7 +88,7 @@ impl Interrupt {
         }
     }
 
-    /// Applies reminders, escalations and snoozes.
+    /// Applies reminders, escalation steps and snoozes.
     fn wait(&mut self, fact: &Fact) {
         let own = self.opened.interrupt.clone();
         if let Fact::InterruptTimed { interrupt, stage, remind_at, escalate_at } = fact
@@ -157,7 +157,7 @@ impl Interrupt {
         }
     }
 
-    /// Applies the use of an approval, and the agent's report about the use.
+    /// Applies the use of an approval, and the agent's report if it wrote the approved changes.
     fn mark_used(&mut self, fact: &Fact, event: &Event) {
         if let Fact::ApprovalUsed { interrupt, digest } = fact
             && *interrupt == self.opened.interrupt
@@ -174,7 +174,8 @@ impl Interrupt {
 }
 
 impl Vote {
-    /// Returns the vote that the event with the sequence number `seq` casts. `None` if the event is not a vote.
+    /// Returns the vote that this event records. `seq` is the event's sequence number. `None` if the event does not
+    /// record a vote.
     pub fn from_event(event: &Event, seq: u64) -> Option<Self> {
         let event::Fact::Run(Fact::DecisionMade {
             option,
@@ -208,8 +209,8 @@ impl Vote {
     }
 }
 
-/// Returns the sequence number of the decision that settled an interrupt. `seq` is the event that resolved the
-/// interrupt. Journals of version 1 do not record the decision. In these journals, the decision is the event before
+/// Returns the sequence number of the decision that decided an interrupt. `seq` is the event that resolved the
+/// interrupt. Journals of version 1 do not name the decision. In these journals, the decision is the event before
 /// `seq`.
 fn settling_seq(seq: u64, cause: &Cause, named: Option<u64>) -> Option<u64> {
     named.or_else(|| (*cause == Cause::Decision).then(|| seq.saturating_sub(1)))

@@ -1,4 +1,4 @@
-//! Events about an interrupt as a role may see them. Values that are withheld from the role are removed.
+//! Redacts events about an interrupt for people with a certain role. Values that are hidden from this role are removed.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::people::People;
 use crate::run::Fact;
 
 impl Interrupt {
-    /// Removes from an event about this interrupt the values that are withheld from a role.
+    /// Removes the values that are hidden from a role from an event about this interrupt.
     pub fn cover_event(&self, sees: Role, people: &People, event: &mut Event, seq: u64) {
         let patterns = self.withheld_from(sees);
         if patterns.is_empty() {

@@ -12,11 +12,11 @@ use crate::envelope::Content;
 use crate::limits;
 use crate::plan::{Plan, Subtask};
 
-/// Readiness of a subtask to start.
+/// Answer to the question if a subtask can start.
 enum Turn<'p> {
     Now,
     NotYet,
-    /// A subtask that this subtask needs has failed, or has not run because of an earlier failure.
+    /// A subtask that this subtask depends on has failed, or could not run because of an earlier failure.
     Never(&'p str),
 }
 
@@ -184,8 +184,8 @@ impl Run {
         }
     }
 
-    /// Returns the results of subtasks as text for later agents (contract A10). The latest results are complete, and so
-    /// are the results on which the reading subtask depends. Older results are cut. A subtask gets only the results
+    /// Returns the results of subtasks as text for later agents (contract A10). The latest results are complete. So are
+    /// the results on which the subtask depends that reads them. Older results are cut. A subtask gets only the results
     /// that existed when the subtask started.
     pub(in super::super) fn results_text(
         &self,

@@ -1,9 +1,9 @@
 //! `copilot`: a phase in which one agent works on a person's messages, round by round (contracts A17 to A23, A26, E25,
 //! E26).
 //!
-//! A round is one step: the turns of an agent from the task to the agent's final text. Before a round, a router agent
-//! may route the task. If the router's answer is unreadable, rules route the task. After a round, the person may get a
-//! turn. Every round receives the conversation of the earlier rounds.
+//! A round is one step: it leads from a task to the agent's final text. Before a round, a router agent can select a
+//! route for the task. If the router's reply is unreadable, rules select the route. After a round, the person can be
+//! asked for the next message. Every round receives the conversation of the earlier rounds.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ pub(in super::super) fn round(phase: &str, n: u32) -> String {
     format!("{phase}/round_{n}")
 }
 
-/// Returns the id of the step that routes a task for the `n`th time, counted from 1.
+/// Returns the id of the step in which the router agent selects a route for the `n`th time, counted from 1.
 fn router(phase: &str, n: u32) -> String {
     format!("{phase}/route_{n}")
 }
@@ -76,7 +76,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Routes the task with the router agent. If there is no router agent, rules route the task.
+    /// Lets the router agent select a route for the task. Without a router agent, rules select it.
     fn route(&mut self, phase: &Phase, copilot: &Copilot, rounds: &Rounds) -> bool {
         let Some(agent) = &copilot.router else {
             self.route_by_rules(phase, copilot, None, "no router is configured");
@@ -126,7 +126,7 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(routed.reasoning), data });
     }
 
-    /// Handles the answer of the router, or its failure.
+    /// Handles the reply of the router agent, or its failure.
     pub(in super::super) fn advance_router(&mut self, id: &str, step: &Step) -> bool {
         let Some((phase, copilot)) = self.run.copilot(&step.phase) else { return false };
         if step.crashes >= limits::CRASHES {
@@ -148,8 +148,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Routes the task with rules, because the router gave no usable answer. The journal records why the answer was not
-    /// usable.
+    /// Selects the route by rules, because the reply of the router agent was not usable. The journal records the
+    /// reason.
     pub(in super::super) fn router_unheard(&mut self, id: &str, why: &str) {
         let Some(step) = self.run.steps.get(id).cloned() else { return };
         let Some((phase, copilot)) = self.run.copilot(&step.phase) else { return };
@@ -178,7 +178,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Gives the person a turn after the round, or ends the phase.
+    /// Asks the person for the next message after a round, or ends the phase.
     fn after_round(&mut self, phase: &Phase, copilot: &Copilot, end: StepEnd) {
         let is_attended = self.run.config().is_none_or(|config| !config.unattended);
         // If a person has reviewed the output of the round, the person is not asked about the same output again.
@@ -214,8 +214,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Applies the answer that a person gave before a round, or the decision that a person made in the turn after a
-    /// round.
+    /// Applies a person's answer before a round, or decision after a round.
     pub(in super::super) fn round_effect(
         &mut self,
         phase: &str,
@@ -281,8 +280,7 @@ impl Run {
         phase.kind.copilot().map(|copilot| (phase.clone(), copilot.clone()))
     }
 
-    /// Returns true if the gates before and after a round do not ask, because the task of the round is simple (contract
-    /// E26).
+    /// Returns true if the gates before and after this round ask nobody, because its task is simple (contract E26).
     pub(in super::super) fn is_simple(&self, step: &Step) -> bool {
         let copilot = self.phase(&step.phase).and_then(|phase| phase.kind.copilot());
         let Some(copilot) = copilot.filter(|_| step.round.is_some()) else { return false };
@@ -292,7 +290,8 @@ impl Run {
         }
     }
 
-    /// Returns the open interrupt that waits for a person's turn, in a copilot phase or after an interruption.
+    /// Returns the open interrupt in which a person is to write the next message, in a copilot phase or after an
+    /// interruption.
     pub(in super::super) fn open_turn(&self) -> Option<InterruptId> {
         let is_turn = |interrupt: &Interrupt| {
             interrupt.opened.kind == Kind::Turn && interrupt.offers("submit").is_some()
@@ -304,8 +303,8 @@ impl Run {
         first.map(|(id, _)| id.clone())
     }
 
-    /// Checks that the text of a new task is not empty. The question whether the person is satisfied accepts an empty
-    /// text, which repeats the same task.
+    /// Checks that the text of a new task is not empty. Exception: if the person is asked about the result, an empty
+    /// text means that the same task is repeated.
     pub(in super::super) fn check_turn(interrupt: &Interrupt, offer: &Offer, text: &str) -> Vec<Problem> {
         let asks_satisfaction =
             interrupt.content.pointer("/payload/satisfaction").and_then(Value::as_bool) == Some(true);
@@ -323,8 +322,8 @@ impl Run {
         is_alone && self.wanted_task(phase).split_whitespace().count() <= most as usize
     }
 
-    /// Returns true if a router may select this agent because the agent is in the team of the phase. If the workflow
-    /// names no team, the team consists of the agents to which the phase's agent can hand over.
+    /// Returns true if a router agent can select this agent. The agent must be in the team of the phase. Without a
+    /// team, the phase's agent must be able to hand its work over to it.
     fn may_begin(&self, copilot: &Copilot, name: &str) -> bool {
         self.definition.agents.contains_key(name) && copilot.team.iter().any(|agent| agent == name)
     }
@@ -336,8 +335,8 @@ impl Rounds {
         self.begun == 0 || self.wanted
     }
 
-    /// Returns true if the next round has a new task, which must be routed. A person's text about the current task goes
-    /// to the agent without routing.
+    /// Returns true if the next round has a new task, for which a route must be selected. A person's text about the
+    /// current task goes directly to the agent.
     fn routes_next(&self) -> bool {
         self.begun == 0 || self.is_new_task
     }

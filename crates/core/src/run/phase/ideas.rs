@@ -1,5 +1,5 @@
-//! `idea_generation`: a phase in which one agent proposes ideas and another agent judges them, in a fixed number of
-//! turns (contract A11).
+//! `idea_generation`: a phase in which one agent proposes ideas and another agent judges them. The number of turns is
+//! fixed (contract A11).
 
 use serde_json::{Value, json};
 
@@ -36,8 +36,8 @@ impl Draft<'_> {
 
 impl Run {
     /// Returns `{text, ideas, reviews, selected_idea}`: the final text, each reply of the maker, the judgements of the
-    /// critic, and the selected idea. The instructions ask the maker to put the best idea first. The text is therefore
-    /// not searched for the selected idea.
+    /// critic, and the selected idea. The instructions ask the maker to put the best idea first. Therefore the selected
+    /// idea is not searched in the text.
     pub(super) fn ideas(&self, phase: &str) -> Option<Value> {
         let step = self.steps.get(&maker(phase))?;
         let text = step.output.as_deref()?;

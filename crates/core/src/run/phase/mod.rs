@@ -21,7 +21,7 @@ use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
 
-/// Returns the id of the step that gives judgement `n`, counted from 1.
+/// Returns the id of the step for the `n`th judgement, counted from 1.
 fn review(phase: &str, n: u32) -> String {
     format!("{phase}/review_{n}")
 }
@@ -88,8 +88,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Starts a step without an agent, and makes the step's only call at once. The step gets the name of the agent that
-    /// would do the work, or of the workflow.
+    /// Starts a step without an agent, and makes the step's only call at once. The step is named after the agent that
+    /// would do the work, or after the workflow.
     fn start_call(&mut self, phase: &Phase, tool: &str, agent: Option<&str>) {
         let agent = agent.unwrap_or(&self.run.definition.name).to_owned();
         self.start_step(&phase.id, &phase.id, &agent, StepRole::Worker);
@@ -127,8 +127,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Advances a phase. Returns true if events were emitted. A phase with a single step ends when its step ends. A
-    /// checkpoint ends when a person decides on it.
+    /// Continues the work of a phase. Returns true if events were emitted. A phase with a single step ends when its
+    /// step ends. A checkpoint ends when a person decides on it.
     fn advance_phase(&mut self, phase: &Phase) -> bool {
         match &phase.kind {
             PhaseKind::OneShot { .. } | PhaseKind::Checkpoint(_) | PhaseKind::Call { .. } => false,
@@ -150,8 +150,8 @@ impl Draft<'_> {
         self.emit(Fact::PhaseEnded { phase: phase.to_owned(), end }, Content::none());
     }
 
-    /// Starts a step in which `agent` judges the output of the step `step`. Returns true if events were emitted, false
-    /// while the judging agent works, and `None` if no further judgement is due.
+    /// Starts a step in which `agent` judges the output of `step`. Returns true if events were emitted, false while the
+    /// judging agent works, and `None` if the number of judgements (`times`) is reached.
     fn judged(&mut self, step: &str, agent: &str, times: u32) -> Option<bool> {
         let found = self.run.steps.get(step)?;
         if found.judged >= times {
@@ -196,7 +196,7 @@ impl Run {
     }
 
     /// Returns the end reason of a completed run: `done` or `partial`. `partial` means that a step failed or was
-    /// stopped at a limit, or that an agent left an item undone.
+    /// stopped at a limit, or that an agent reported an item as not done.
     fn completion(&self) -> &'static str {
         // A run continues without a failed helper step, so only failures of other steps count.
         let failed =
@@ -250,7 +250,7 @@ impl Run {
     }
 
     /// Returns `{text, phases, released, undone?}`: the output of the last phase that was not skipped, the results of
-    /// all phases, the released outputs, and the items that agents left undone.
+    /// all phases, the outputs that reviews approved, and the items that agents reported as not done.
     fn result(&self) -> Value {
         let brings = |phase: &&Phase| {
             !matches!(phase.kind, PhaseKind::Checkpoint(_))
@@ -279,8 +279,8 @@ impl Run {
     }
 }
 
-/// Returns true if a person ended a step although its agent had more to do. A person can end a step at a limit, after a
-/// reply that did not end the step, or in the turn after an interruption.
+/// Returns true if a person ended a step although the agent wanted to continue. This is possible at a limit, after a
+/// reply that did not end the step, or after an interruption.
 pub(super) fn stopped_short(interrupt: &Interrupt) -> bool {
     if interruption::ended_by_person(interrupt) {
         return true;

@@ -1,8 +1,8 @@
 //! Phases as tools: a call begins a new phase in the same run, and the result of the phase becomes the result of the
 //! call (contract A25). The model receives the result only after the phase has ended.
 //!
-//! The workflow determines the agents of the new phase. The phase gets the workflow's agents with the usual names, or
-//! else the agent that makes the call.
+//! The workflow determines the agents of the new phase. These are the workflow's agents with the usual names, or else
+//! the agent that makes the call.
 
 use std::collections::BTreeMap;
 
@@ -22,11 +22,11 @@ use crate::limits;
 use crate::text::{clip, readable};
 use crate::tool::{PhaseTool, Runs};
 
-/// Placeholder that stands for the result of the previous phase in a chain.
+/// Text in the input of a phase that is replaced by the result of the previous phase of the chain.
 const PREVIOUS: &str = "$previous";
 
-/// Returns the id of a phase that a call begins. The id contains a colon, which ids of workflow phases do not contain,
-/// so the two kinds of ids cannot be equal.
+/// Returns the id of a phase that a call begins. It contains a colon. Ids of the workflow's phases contain no colon, so
+/// the ids differ.
 fn id_of(call: &str, nth: usize) -> String {
     if nth == 0 { format!("of:{call}") } else { format!("of:{call}.{}", nth + 1) }
 }
@@ -201,7 +201,7 @@ impl Draft<'_> {
     }
 }
 
-/// Phase that a call asks for, and the input of the phase.
+/// Phase that a call requests, with its input.
 struct RequestedPhase {
     phase: Phase,
     text: String,
@@ -222,7 +222,7 @@ impl Run {
         self.phase_tool(tool).is_some()
     }
 
-    /// Returns true if this call began a phase. The result stays true after the phase has ended.
+    /// Returns true if this call began a phase. This remains true after the phase has ended.
     pub(in super::super) fn begins_open_phase(&self, call: &str) -> bool {
         self.last_called(call).is_some()
     }
@@ -256,7 +256,7 @@ impl Run {
     }
 
     /// Returns all phases: first the phases of the workflow, then the phases that calls began. The phases that calls
-    /// began have no particular order.
+    /// began are in no particular order.
     pub(in super::super) fn all_phases(&self) -> impl DoubleEndedIterator<Item = &Phase> {
         self.definition.phases.iter().chain(self.called.values().map(|called| &called.phase))
     }
@@ -339,7 +339,7 @@ impl Run {
         Ok(RequestedPhase { phase, text: text.to_owned() })
     }
 
-    /// Returns the planning phase whose plan was settled last.
+    /// Returns the planning phase whose plan was approved last.
     fn last_plan(&self) -> Option<&str> {
         let ended = |phase: &&Phase| {
             phase.kind.planning().is_some()
@@ -353,9 +353,9 @@ impl Run {
     }
 }
 
-/// Returns the gates of a phase that a call begins: the gates before and after the steps of the caller. If the caller
-/// is in a copilot phase, the gates belong to the rounds of that phase and are left out. The gate for errors is always
-/// left out, because the calling model gets the failure.
+/// Returns the gates of a phase that was begun by a call: the gates before and after the steps of the caller's phase.
+/// If the caller is in a copilot phase, the gates belong to the rounds of that phase and are left out. The gate for
+/// errors is always left out, because the calling model gets the failure.
 fn gates_of_called(around: &Phase) -> StepGates {
     if around.kind.copilot().is_some() {
         return StepGates::default();
@@ -363,7 +363,7 @@ fn gates_of_called(around: &Phase) -> StepGates {
     StepGates { on_error: false, ..around.gates }
 }
 
-/// Returns the first of these names that names an agent of the workflow, or else the calling agent.
+/// Returns the first of these names that belongs to an agent of the workflow, or else the calling agent.
 fn first_known_agent(definition: &Definition, names: &[&str], caller: &str) -> String {
     let known = names.iter().find(|name| definition.agents.contains_key(**name));
     known.map_or_else(|| caller.to_owned(), |name| (*name).to_owned())
@@ -378,7 +378,7 @@ fn holds_previous(value: &Value) -> bool {
     }
 }
 
-/// Replaces the placeholder in a value with the result of the previous phase of the chain.
+/// Replaces the text [`PREVIOUS`] in a value by the result of the previous phase of the chain.
 fn filled(value: &Value, previous: &str) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace(PREVIOUS, previous)),

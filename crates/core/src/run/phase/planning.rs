@@ -47,7 +47,7 @@ impl Draft<'_> {
         true
     }
 
-    /// Ends the phase after its planner has ended. Without a settled plan, later phases have no work, so the phase
+    /// Ends the phase after its planner has ended. Without an approved plan, later phases have no work, so the phase
     /// fails (contracts A8, E22). The phase does not fail if the plan is optional, or if a person dropped the plan.
     fn end_planning(&mut self, phase: &str, planning: &Planning, end: StepEnd) {
         let has_plan = self.run.plans.get(phase).is_some_and(|plan| plan.settled.is_some());
@@ -191,7 +191,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Settles the last version of the plan. Agents then carry out this version.
+    /// Marks the last version of the plan as final. Agents then carry out this version.
     pub(in super::super) fn settle_plan(&mut self, phase: &str) {
         let Some(planned) = self.run.plans.get(phase) else { return };
         let version = planned.version();
@@ -224,8 +224,8 @@ impl Run {
         self.settles(phase) || self.planning(phase).is_some_and(|planning| iterations < planning.iterations)
     }
 
-    /// Returns true if the plan is carried out without any approval. False if the run, a mandatory checkpoint (contract
-    /// A13) or smart approval requires that a person decides.
+    /// Returns true if the plan is carried out even though nobody approved it. False if the run, a mandatory checkpoint
+    /// (contract A13) or smart approval requires that a person decides.
     pub(in super::super) fn settles(&self, phase: &str) -> bool {
         let must =
             self.config().is_some_and(|config| config.gates.plan) || !self.reasons_about_plans().is_empty();
@@ -233,8 +233,8 @@ impl Run {
         !must && self.planning(phase).is_some_and(|planning| planning.settles)
     }
 
-    /// Returns true if a person must decide on plans. The gate of the workflow, the gate of the run, and a mandatory
-    /// checkpoint can each require the decision. If several of these require the decision, only one interrupt opens.
+    /// Returns true if a person must decide on each plan. The workflow, the run, and a mandatory checkpoint can each
+    /// require this. Even if several of them require it, only one interrupt is opened.
     pub(in super::super) fn asks_about_plans(&self) -> bool {
         self.config().is_some_and(|config| config.gates.plan)
             || self.definition.gates.plan == PlanGate::Ask
@@ -271,7 +271,7 @@ impl Run {
         Ok(plan)
     }
 
-    /// Checks a plan that an agent makes for its own step. The plan may name only agents to which the step can be
+    /// Checks a plan that an agent makes for its current step. The plan can name only agents to which the step can be
     /// handed over.
     pub(in super::super) fn check_own_plan(
         &self,

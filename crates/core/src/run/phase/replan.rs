@@ -1,5 +1,5 @@
-//! Edits of a settled plan. While agents carry out the plan, subtasks that have started cannot change. At a checkpoint
-//! before the first subtask starts, a person can replace the whole plan.
+//! Edits of a plan after its approval. While agents carry out the plan, subtasks that have started cannot change. At a
+//! checkpoint before the first subtask starts, a person can replace the whole plan.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ use crate::plan::{self, Plan, Subtask};
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// Replaces the subtasks of the plan that have not started. The new version needs the same decision as the first
-    /// version of the plan.
+    /// Replaces the subtasks of the plan that have not started. The new version is approved in the same way as the
+    /// first version.
     pub(in super::super) fn replan(
         &mut self,
         phase: &str,
@@ -45,8 +45,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Withdraws the steps of subtasks that have not begun, if the new plan drops or changes the subtask. After the new
-    /// plan is settled, the changed subtasks start again, and a person is then asked about them.
+    /// Withdraws steps of subtasks that have not begun and that the new plan drops or changes. After the new plan is
+    /// final, changed subtasks start again. A person is then asked about them.
     pub(in super::super) fn withdraw_held(&mut self, phase: &str, plan: &Plan) {
         let held: Vec<(String, InterruptId)> = self
             .run
@@ -77,10 +77,10 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns the plan in an edit at a checkpoint, and the planning phase whose plan the edit replaces. An edit can
-    /// replace only the single settled plan before the checkpoint that no phase has begun to carry out. A plan in the
-    /// native form is returned unchanged, so that its check sees the person's input. `None` if the edit is not a plan.
-    /// Such an edit is a message.
+    /// Returns the plan that a person wrote as the edit of a checkpoint, and the planning phase whose plan it replaces.
+    /// There must be exactly one approved plan before the checkpoint that no phase has begun to carry out. Other plans
+    /// cannot be replaced. A plan in the usual JSON format is returned unchanged, so that problems are reported at the
+    /// places where the person wrote them. `None` if the edit is not a plan. It is then a message to later agents.
     pub(in super::super) fn plan_at(&self, checkpoint: &str, edit: &Value) -> Option<(&str, Value)> {
         let is_native = edit.get("subtasks").is_some_and(Value::is_array);
         let plan = if is_native { edit.clone() } else { plan::sent(edit)? };
@@ -121,7 +121,7 @@ impl Run {
         self.open_interrupts().any(|(_, interrupt)| interrupt.opened.about == about)
     }
 
-    /// Returns the steps that belong to subtasks of the settled plan and that the new plan drops or changes.
+    /// Returns the steps of those subtasks that the new plan drops or changes.
     fn changed_steps<'a>(
         &'a self,
         phase: &'a str,
@@ -138,7 +138,7 @@ impl Run {
         })
     }
 
-    /// Returns the open interrupt that asks whether the step may begin.
+    /// Returns the open interrupt that asks if the step can begin.
     fn held_before<'a>(&'a self, id: &str, step: &'a Step) -> Option<&'a InterruptId> {
         let held = step.blocked.as_ref()?;
         let interrupt = self.interrupts.get(held).filter(|interrupt| interrupt.is_open())?;
@@ -149,7 +149,8 @@ impl Run {
         self.carriers(planning).any(|(phase, _)| self.is_open(phase))
     }
 
-    /// Checks a plan like [`Run::check_plan`]. Also checks that subtasks that have started are unchanged.
+    /// Checks a new version of a plan, as [`Run::check_plan`] does. Also checks that subtasks that have started do not
+    /// change.
     pub(in super::super) fn check_new_plan(
         &self,
         phase: &str,

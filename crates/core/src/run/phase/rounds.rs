@@ -1,5 +1,5 @@
-//! Texts for the rounds of a copilot and for its router: the current task, people's answers, and the earlier rounds.
-//! This module only reads the run. `copilot.rs` makes the decisions.
+//! Texts for the rounds of a copilot and for its router agent: the current task, people's answers, and the earlier
+//! rounds. This module only reads the run. `copilot.rs` makes the decisions.
 
 use serde_json::json;
 
@@ -53,8 +53,8 @@ impl Run {
         told
     }
 
-    /// Returns the task of a round: the task of the run or a person's text, and after it the answers that people gave
-    /// before the round.
+    /// Returns the task of a round: the run's task or a person's text, followed by the answers that people gave before
+    /// the round.
     pub(in super::super) fn round_task(&self, phase: &Phase, step: &Step) -> String {
         if let Some(input) = &step.input {
             return input.to_string();
@@ -67,8 +67,8 @@ impl Run {
         parts.filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Returns the conversation of the earlier rounds that this round remembers, in the order of the rounds. The
-    /// conversation of each round starts with its task. Empty if the step is not a round.
+    /// Returns the conversation of those earlier rounds that this round gets, in their order. The conversation of each
+    /// round starts with its task. Empty if the step is not a round.
     pub(in super::super) fn rounds_remembered(&self, step: &Step) -> Vec<Message> {
         let Some(phase) = self.phase(&step.phase).filter(|_| step.round.is_some()) else { return Vec::new() };
         let rounds = self.rounds_of(&phase.id);
