@@ -25,7 +25,7 @@ pub enum Trouble {
     None,
     /// The step failed or reached a limit, and a person was asked.
     Stuck,
-    /// A person let the step retry, and the step has not failed since the retry.
+    /// A person had the step retried, and it has not failed since then.
     Retried,
 }
 
@@ -34,78 +34,79 @@ pub enum Trouble {
 pub struct Step {
     pub phase: String,
     pub role: StepRole,
-    /// Subtask that the step carries out.
+    /// Subtask of the plan that the step carries out.
     pub subtask: Option<String>,
-    /// Call that the step judges. Set only for an overseer.
+    /// Tool call about which this step gives a judgement. Set only for steps with the role [`StepRole::Overseer`].
     pub judges: Option<String>,
-    /// Step whose old turns this step summarises.
+    /// Step whose old turns are summarised by this step.
     pub summarises: Option<String>,
     /// Agent that currently works on the step.
     pub agent: String,
     pub end: Option<StepEnd>,
-    /// Outcome with which the step ends after its calls in progress have ended.
+    /// Outcome with which the step will end as soon as its running calls have ended.
     pub closing: Option<StepEnd>,
-    /// Interrupt that blocks the whole step. Interrupts about single calls are stored with the calls.
+    /// Interrupt that stops the whole step. Interrupts about single calls are not included. They are stored with the
+    /// calls.
     pub blocked: Option<InterruptId>,
     pub entries: SharedList<Entry>,
     /// Number of turns so far.
     pub turn: u32,
     pub model: ModelCall,
-    /// Time at which the last model request started or ended. Before the first request, the time at which the step
-    /// started.
+    /// Time at which the last model request started or ended. Before the first request, it is the start of the step.
     pub model_at: Timestamp,
-    /// True if a person interrupted the model call in progress.
+    /// True if a person interrupted the running model call.
     pub stopped: bool,
-    /// Number of entries that the request in progress contains. Entries that are added during the request come after
-    /// its reply.
+    /// Number of entries that the running request contains. Entries that are added in the meantime are placed after its
+    /// reply.
     pub sent: usize,
-    /// True if the agent has been asked at least once. A step that was skipped earlier has done no work.
+    /// True if the agent has been asked at least once. A step that was skipped before has done no work.
     pub begun: bool,
     /// Number of model calls that failed in a row.
     pub failures: u32,
     pub trouble: Trouble,
-    /// Number of replies that did not end the step since a person last spoke in the step.
+    /// Number of replies that did not end the step. The count restarts each time that a person sends a text to the
+    /// step.
     pub refused_ends: u32,
     pub last_failure: Option<(FailureKind, Arc<str>)>,
     pub retry_at: Option<Timestamp>,
-    /// Number of times in a row that the step's process was lost without any progress of the step in between.
+    /// Number of consecutive crashes of the server process during the step. The count restarts when the step makes
+    /// progress.
     pub crashes: u32,
-    /// Usage of the step that its limits count, since the last new budget.
+    /// Usage of the step since its last new budget. The limits of the step are compared with it.
     pub used: Used,
-    /// Number of new budgets that the step received. `continued_unasked` counts only budgets that were granted without
+    /// Number of new budgets that the step received. `continued_unasked` counts only budgets that were given without
     /// asking a person.
     pub continued: u32,
     pub continued_unasked: u32,
     pub redos: u32,
-    /// Number of retries of the step that people asked for.
+    /// Number of times that people had the step retried.
     pub retries: u32,
-    /// Turn whose failed calls a person has already decided to accept.
+    /// Turn with failed calls about which a person has already decided.
     pub excused: u32,
     /// Number of plans that the step proposed.
     pub plans: u32,
     /// Number of judgements that the step received.
     pub judged: u32,
-    /// State of the shortening of the step's requests.
+    /// State of shortening the step's requests.
     pub history: History,
-    /// Number of entries at the beginning of the conversation that are messages to the run from the time before the
-    /// step started.
+    /// Number of entries at the beginning of the conversation that are messages from before the start of the step.
     pub inherited: usize,
     /// Number of the round in a copilot phase, from 1.
     pub round: Option<u32>,
     /// Input of the step, if it replaces the task of the run.
     pub input: Option<Arc<str>>,
     pub output: Option<Arc<str>>,
-    /// Sequence numbers of the events that started (`since`) and ended (`until`) the step.
+    /// Sequence number of the event that started the step. `until` has the number of the event that ended it.
     pub since: u64,
     pub until: Option<u64>,
-    /// Timestamps of the events that started (`since_at`) and ended (`until_at`) the step.
+    /// Time of the event that started the step. `until_at` has the time of the event that ended it.
     pub since_at: Timestamp,
     pub until_at: Option<Timestamp>,
 }
 
 impl Step {
-    /// Adds a reply after the entries that its request contained. Notes that arrived after the request was sent follow
-    /// the reply.
+    /// Adds a reply directly after the entries that its request contained. Notes that arrived later are moved after the
+    /// reply.
     pub(super) fn add_turn(&mut self, turn: Entry) {
         let mut unheard = Vec::new();
         while self.entries.len() > self.sent
@@ -186,21 +187,21 @@ pub enum ModelCall {
     Running { attempt: u32, epoch: u64 },
 }
 
-/// Usage of a step that its limits count.
+/// Usage of a step, which is compared with the limits of the step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Used {
     pub rounds: u32,
     pub calls: u32,
     pub tokens: u64,
-    /// Cost of the step so far. If the workflow has no price for the model of a reply, the reply is charged at the
-    /// highest price in the workflow.
+    /// Cost of the step so far. If a model has no price in the workflow, its replies are counted at the workflow's
+    /// highest price.
     pub cost: Cost,
     /// Number of identical calls in a row.
     pub identical: u32,
     pub last_call: Option<Digest>,
 }
 
-/// Plan of a planning phase: all versions of the plan, and the number of the settled version.
+/// Plan of a planning phase: all its versions, and the number of the version that agents carry out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Planned {
     pub versions: Vec<Arc<Plan>>,
@@ -212,7 +213,8 @@ pub struct Planned {
     pub iterations: u32,
     /// Number of the version that agents carry out, from 1.
     pub settled: Option<usize>,
-    /// True if a newer version waits for a decision. No further step of the settled version starts before the decision.
+    /// True if a newer version waits for a decision. Until this decision, no further step of the current version
+    /// starts.
     pub held: bool,
 }
 
@@ -233,25 +235,24 @@ pub struct Call {
     pub step: String,
     /// Turn of the reply that made the call.
     pub turn: u32,
-    /// Agent that made the call. Another agent may since have taken over the step.
+    /// Agent that made the call. The step may have another agent by now.
     pub agent: String,
     pub tool: String,
     pub arguments: Value,
     pub state: CallState,
-    /// Revision of the call, which increases each time the call needs a new inspection. Inspection results with an
-    /// older revision are rejected.
+    /// Revision of the call. It increases each time that the call must be inspected again. Results of inspections with
+    /// an older revision are rejected.
     pub revision: u32,
     /// Number of starts of the call so far. `started_at` is the time of the last start.
     pub attempt: u32,
     pub started_at: Option<Timestamp>,
-    /// Attempt number of the call's last start, if the outcome of that start is unknown.
+    /// Attempt whose outcome is unknown, if there is one.
     pub lost: Option<u32>,
     pub look: Option<InspectionFacts>,
-    /// True if the call must be inspected again, because a different call has written to the workspace. The inspection
-    /// is due before the start of the call. If the card shows files, the inspection is due at once.
+    /// True if the call must be inspected again, because another call has written to the workspace. The inspection
+    /// takes place before the call starts. If the card shows files, it takes place at once.
     pub look_again: bool,
-    /// True if the call needs the effects of earlier calls. A deferred call is inspected again after the earlier calls
-    /// have ended.
+    /// True if the call depends on effects of earlier calls. It is then inspected again after these calls have ended.
     pub deferred: bool,
     pub card: Value,
     /// Changes that a file tool proposes, from the last inspection of the call.
@@ -260,18 +261,18 @@ pub struct Call {
     pub trial: Trial,
     pub digest: Option<Digest>,
     pub authority: Option<Authority>,
-    /// Text of the person who stopped the call. It may be empty. The call ends after its processes have ended.
+    /// Text of the person who stopped the call. It can be empty. The call ends after its processes have ended.
     pub stopped: Option<Arc<str>>,
     /// True if the call was stopped because a person interrupted the run.
     pub interrupted: bool,
-    /// Effect that a released command may have.
+    /// Effect that the command is permitted to have after its approval.
     pub effect: Option<CommandEffect>,
     /// Permitted effect that the command exceeded. The sandbox stopped the command for this reason.
     pub confined: Option<CommandEffect>,
-    /// Interrupt with which a person released the call, and the reasons to ask that the person saw. If the call was
-    /// then edited, these reasons do not lead to a second question.
+    /// Interrupt with which a person approved the call, and the reasons to ask that the card showed. If the person then
+    /// edits the call, these reasons do not cause a second question.
     pub cleared: Option<(InterruptId, Vec<Reason>)>,
-    /// Judgement of an overseer about the call, if an overseer was asked.
+    /// Judgement of the overseer about the call, if an overseer was asked.
     pub judged: Option<Judgement>,
     /// Content of the `call_judged` event.
     pub judgement: Value,
@@ -279,17 +280,17 @@ pub struct Call {
     pub interrupt: Option<InterruptId>,
     /// Sequence number of the event that ended the call.
     pub ended_at: Option<u64>,
-    /// Sequence number of the last event that made the changes of the call uncertain. The call either ran without a
-    /// commit, or its outcome became unknown.
+    /// Sequence number of the last event after which the changes that the call made were uncertain. Either the call ran
+    /// without a commit, or its outcome became unknown.
     pub untold_at: Option<u64>,
     pub result: Option<Arc<str>>,
     /// Data that the tool reported with its result.
     pub outcome: Value,
-    /// Result that must be released before the agent gets it. The result is kept after the release.
+    /// Result that the agent gets only after a person has approved it. It is still stored after the approval.
     pub held: Option<Arc<HeldResult>>,
 }
 
-/// Result that must be released before the agent gets it, as the reviewer sees it.
+/// Result that the agent gets only after a review, as the reviewer sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldResult {
     pub title: String,
@@ -347,8 +348,8 @@ impl Call {
         self.trial.found.is_some() || self.look.as_ref().is_some_and(|look| !look.preconditions.is_empty())
     }
 
-    /// Returns true if the files on the card must be inspected again. A result that is held back cannot change, so it
-    /// needs no inspection.
+    /// Returns true if the files on the card of the call must be inspected again. A result that waits for review cannot
+    /// change, so it needs no inspection.
     pub(super) fn awaits_another_look(&self) -> bool {
         self.look_again && self.shows_files() && self.held.is_none()
     }
@@ -373,24 +374,24 @@ impl Call {
 /// Trials of a call. At most one trial runs at a time. Only the result of the last trial is valid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trial {
-    /// Number of trials that have started. The last trial has this number.
+    /// Number of trials that have started. It is also the number of the last trial.
     pub attempt: u32,
     /// Epoch of the process that runs the trial.
     pub running: Option<u64>,
-    /// Number of trials in a row that were lost with their process.
+    /// Number of consecutive trials during which the server process crashed.
     pub lost: u32,
     pub found: Option<Arc<CallChanges>>,
-    /// True if a new trial is needed, because a different call has written to the workspace since the trial. Has no
-    /// effect after a commit has begun.
+    /// True if a new trial is needed, because another call has written to the workspace since the last trial. After a
+    /// commit has begun, this has no effect.
     pub is_stale: bool,
-    /// Number of commits that have started. A commit that has begun is always continued. The preconditions of the call
-    /// are not checked again, because the commit itself may have changed the files.
+    /// Number of commits that have started. A commit that has begun is always completed. The preconditions of the call
+    /// are then not checked again, because the commit itself may have changed the files.
     pub commits: u32,
     /// Reason why the call cannot run in a trial.
     pub impossible: Option<Arc<str>>,
 }
 
-/// Changes that a call makes to the workspace, as the trial of the call found them or its tool proposed them.
+/// Changes that a call makes to the workspace. Its trial made them, or its tool proposed them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallChanges {
     /// Digest of the changeset.
@@ -416,28 +417,29 @@ pub enum CallState {
     Started {
         epoch: u64,
     },
-    /// A client runs the call. The client reports the result as the answer to this interrupt.
+    /// A client executes the call. The client reports the result as the answer to this interrupt.
     WithClient(InterruptId),
-    /// It is unknown whether the call took effect, so a person is asked. The interrupt is `None` until it is opened.
+    /// It is unknown if the call had an effect, so a person is asked. The interrupt is `None` before it is opened.
     Doubted(Option<InterruptId>),
     Ended(CallEnd),
 }
 
-/// State of the shortening of a step's requests: the turns that are summarised or left out, and the size of the window,
-/// if known.
+/// State of shortening a step's requests: the turns that are summarised or left out, and the size of the model's
+/// context window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     pub summary: Option<Summary>,
-    /// Last turn up to which the turns could not be summarised. Results of calls up to this turn are left out.
+    /// Number of the last turn of those that could not be summarised. Requests leave out the results of calls up to
+    /// this turn.
     pub elided: u32,
-    /// Reduced size of the window, after a provider refused a request as too long.
+    /// Smaller size of the context window, which is assumed after a provider refused a request as too long.
     pub narrowed: Option<u64>,
-    /// Input tokens of the last request, as its provider counted them. 0 if the provider did not count the tokens, or
-    /// if the next request has a different beginning.
+    /// Number of input tokens of the last request, as the provider counted them. 0 if the provider counted none, or if
+    /// the next request begins differently.
     pub counted: u64,
-    /// True if the current or the last request left out content.
+    /// True if contents were left out of the current or last request.
     pub shortened: bool,
-    /// Model that sent the last reply, by the name that the provider uses.
+    /// Model that sent the last reply, under the name that the provider uses.
     pub answered: Option<Arc<str>>,
 }
 
@@ -448,7 +450,7 @@ pub struct Summary {
 }
 
 impl History {
-    /// Returns the last turn that requests summarise or shorten.
+    /// Returns the number of the last turn that is summarised or shortened in requests.
     pub(super) fn until(&self) -> u32 {
         self.elided.max(self.summarised())
     }
@@ -466,17 +468,17 @@ pub struct Rounds {
     pub begun: u32,
     /// True if a person asked for another round.
     pub wanted: bool,
-    /// True if a person ended the rounds in the turn after a round.
+    /// True if a person ended the rounds.
     pub is_over: bool,
     /// Open interrupt that asks a person before or after a round.
     pub asked: Option<InterruptId>,
-    /// First round whose conversation is included in later rounds.
+    /// Number of the first round whose conversation later rounds get.
     pub fresh_from: u32,
     /// Task that replaced the run's original task. `None` if the task was not replaced.
     pub task: Option<Arc<str>>,
-    /// True if the next round has a new task. The new task must be routed.
+    /// True if the next round has a new task. A route must then be selected for it.
     pub is_new_task: bool,
-    /// True if a person replaced the earlier task with the new task.
+    /// True if a person replaced the earlier task by a new task.
     pub was_replaced: bool,
     /// Text of a person on which the next round works.
     pub next: Option<Arc<str>>,
@@ -484,11 +486,12 @@ pub struct Rounds {
     pub added: Vec<Arc<str>>,
     /// True if a person was asked about the current task before work on it began.
     pub was_asked: bool,
-    /// Number of tasks that were routed.
+    /// Number of times that a route was selected.
     pub routings: u32,
-    /// Route of the current task. `None` until the task is routed.
+    /// Route of the current task. `None` until a route is selected.
     pub routed: Option<Routed>,
-    /// True if the gates before and after steps do not ask about the current task. `None` if the task was not routed.
+    /// True if the gates before and after steps ask nobody about the current task. `None` if no route was selected for
+    /// the task.
     pub simple: Option<bool>,
     /// Input of each round, by round number.
     pub briefs: SharedMap<u32, Brief>,
@@ -502,8 +505,7 @@ pub struct Brief {
     /// Text of a person on which the round works. `None` for the first round, which works on the task of the run.
     pub said: Option<Arc<str>>,
     pub is_new_task: bool,
-    /// Answers that people gave before the round began, and the hint for the agent that the routing of the task
-    /// produced.
+    /// Answers that people gave before the round began. Also a hint for the agent from the selection of the route.
     pub beside: Vec<Arc<str>>,
 }
 
@@ -538,7 +540,7 @@ impl Default for Rounds {
 }
 
 impl Rounds {
-    /// Begins the next round with the texts and answers that were collected for the round.
+    /// Begins the next round, with the texts and answers that were collected for it.
     pub(super) fn begin(&mut self) {
         self.begun += 1;
         let hint = self.routed.as_ref().and_then(Routed::hint).map(Arc::from);
@@ -553,8 +555,8 @@ impl Rounds {
         self.was_replaced = false;
     }
 
-    /// Returns the number of messages to the run that belong to earlier rounds. Counts only the rounds whose
-    /// conversation this round receives.
+    /// Returns the number of messages to the run that belong to earlier rounds. Includes only rounds whose conversation
+    /// this round gets.
     pub(super) fn heard_before(&self, round: u32) -> usize {
         let before = round.checked_sub(1).filter(|before| *before >= self.fresh_from);
         before.and_then(|before| self.heard.get(&before)).copied().unwrap_or_default()
@@ -566,13 +568,13 @@ impl Rounds {
 pub struct StartedPhase {
     pub phase: Phase,
     pub call: String,
-    /// Index of the phase in its chain of phases, from 0.
+    /// Position of the phase in the chain of phases that the call began, from 0.
     pub nth: usize,
     /// Reason why the phase did not complete. `None` if the phase completed or is still open.
     pub why: Option<String>,
 }
 
-/// Totals of a run, counted from its events. A new budget for a step does not reset the totals.
+/// Totals of a run, computed from its events. A new budget for a step does not reset the totals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// Number of model replies.

@@ -12,12 +12,12 @@ use crate::level::Level;
 use crate::limits;
 use crate::text::clip;
 
-/// Reason why a step needs help to continue.
+/// Reason why a step cannot continue without help.
 struct Failure {
     reason: &'static str,
     text: String,
-    /// Number of failures that led to the reason. Counts failed model calls in a row, unusable plans in a row, or the
-    /// failed calls of one reply.
+    /// Number of failures that caused this. It counts consecutive failed model calls, consecutive unusable plans, or
+    /// the failed calls of one reply.
     failures: u32,
 }
 
@@ -94,7 +94,7 @@ impl Draft<'_> {
         self.run.wants_model(id) && self.make_room(id)
     }
 
-    /// Advances a step that is closing. If work in progress returns without a result, the work is not started again.
+    /// Continues to end a step. If running work ends without a result, it is not started again.
     fn advance_closing(&mut self, id: &str, step: &Step, end: StepEnd) -> bool {
         let before = self.written();
         if self.settle(id) {
@@ -103,8 +103,8 @@ impl Draft<'_> {
         self.written() > before
     }
 
-    /// Handles the agent's final text. If the step has a gate after it, the text goes to that gate. If the step has no
-    /// such gate, the text ends the step.
+    /// Handles the agent's final text. If there is a gate after the step, a person decides on the text. Otherwise the
+    /// text ends the step.
     fn step_answered(&mut self, id: &str, step: &Step, text: &str) {
         let worry = self.run.worry_about_result(step, text);
         if self.run.asks_after(id, step) || worry.is_some() {
@@ -122,8 +122,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Closes a step. If no work is in progress, the step ends immediately. If work is in progress, the step ends after
-    /// that work has returned, because the outcome of a started call must be known first.
+    /// Closes a step. If no work is running, the step ends at once. Otherwise it ends after the running work, because
+    /// the outcome of a started call must become known first.
     pub(super) fn close_step(&mut self, id: &str, end: StepEnd, text: &str) {
         if self.settle(id) {
             self.end_step(id, end, text);
@@ -133,7 +133,7 @@ impl Draft<'_> {
     }
 
     /// Skips the step's calls that have not started, and withdraws the interrupts of these calls. Returns true if no
-    /// work of the step remains in progress.
+    /// work of the step is running.
     fn settle(&mut self, id: &str) -> bool {
         let calls: Vec<(String, CallState)> = self
             .run
@@ -176,9 +176,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Handles a limit that the step has reached. If the limit is on rounds or tool calls, up to `continues` new
-    /// budgets are granted without asking. After that, a person is asked for a new budget. If agents may not ask
-    /// people, the phase fails with the name of the limit.
+    /// Handles a limit that the step has reached. For the limits on rounds and tool calls, up to `continues` new
+    /// budgets are given without asking. After that, a person is asked for a new budget. If agents are not allowed to
+    /// ask people, the phase fails with the name of the limit.
     fn limit(&mut self, id: &str, limit: &str, value: u64) {
         self.emit(
             Fact::LimitReached { step: id.to_owned(), limit: limit.to_owned(), value },
@@ -269,8 +269,8 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Handles the output of an agent. A plan goes to the person who decides on it, and ideas go to their judge. All
-    /// other texts are final.
+    /// Handles the final text of an agent. A person decides on a plan, and another agent judges ideas. Other texts are
+    /// the output of the step.
     fn step_rests(&mut self, id: &str, step: &Step) -> bool {
         if let Some((flaw, about)) = self.run.flaw(id, step)
             && self.end_refused(id, step, flaw, &about)
@@ -308,8 +308,8 @@ impl Run {
             .map_or(self.definition.limits, |phase| phase.limits)
     }
 
-    /// Returns the gates before and after the step, from the workflow and the run. Plans and ideas have gates of their
-    /// own, so a step that makes a plan or ideas has only the gate for errors.
+    /// Returns the gates before and after the step, from the workflow and the run. Plans and ideas are reviewed in
+    /// other ways. A step that makes them therefore has only the gate for errors.
     pub(super) fn gates(&self, step: &str) -> StepGates {
         let Some(step) = self.steps.get(step) else { return StepGates::default() };
         let works = match step.role {
@@ -336,7 +336,7 @@ impl Run {
         }
     }
 
-    /// Returns true if a person reviews the output of the step. If the gate sets `unless_clean`, a review is needed
+    /// Returns true if a person must review the output of the step. If the gate sets `unless_clean`, a review is needed
     /// only if the step was repeated, or if one of its calls failed or was refused.
     fn asks_after(&self, id: &str, step: &Step) -> bool {
         let gates = self.gates(id);
@@ -348,7 +348,7 @@ impl Run {
                 || calls.any(|call| has_failed(call) || refused(call)))
     }
 
-    /// Returns true if the step's next action is a model call.
+    /// Returns true if a model call is the next action of the step.
     pub(super) fn wants_model(&self, id: &str) -> bool {
         if self.is_paused() || self.interrupted.is_some() || self.ended.is_some() {
             return false;
@@ -372,7 +372,7 @@ impl Run {
         self.phase(&step.phase).is_some_and(|phase| matches!(phase.kind, PhaseKind::Call { .. }))
     }
 
-    /// Returns true if a second agent is judging the output of the step. The step continues after that judgement.
+    /// Returns true if another agent is judging the output of the step. The step then continues after the judgement.
     fn is_being_judged(&self, step: &Step) -> bool {
         matches!(step.role, StepRole::Planner | StepRole::Maker)
             && self.steps.open().any(|(_, other)| other.role == StepRole::Judge && other.phase == step.phase)
@@ -399,8 +399,8 @@ impl Run {
             .then_some(("failed_calls", limits::FAILED_CALLS.into()))
     }
 
-    /// Returns the number of consecutive replies that had a failed call and no successful call, since the last new
-    /// budget. Ignores calls that a person refused or answered.
+    /// Returns the number of consecutive replies whose calls failed and in which no call succeeded. Counts from the
+    /// last new budget. Ignores calls that a person refused or answered.
     fn failed_in_a_row(&self, step: &Step) -> u32 {
         let turns = step.entries.iter().rev().filter_map(|entry| match entry {
             Entry::Turn { calls, .. } => Some(calls),
@@ -417,8 +417,8 @@ impl Run {
         failed
     }
 
-    /// Returns the failed calls of a subtask's last turn. `None` if the workflow asks no person about failures, or if a
-    /// person has already decided on these failures.
+    /// Returns the failed calls of a subtask's last turn. `None` if the workflow does not ask people about failures, or
+    /// if a person has already decided on these failures.
     fn failed_call(&self, id: &str, step: &Step) -> Option<Failure> {
         let asked = step.role == StepRole::Subtask
             && step.excused != step.turn
@@ -438,7 +438,7 @@ impl Run {
         Some(Failure { reason: "tool_failed", text: told.join("\n"), failures })
     }
 
-    /// Returns true if the agent has finished its final text, or a plan that other steps use.
+    /// Returns true if the agent has written its final text, or a plan that other steps use.
     fn rests(&self, step: &Step) -> bool {
         if step.model != ModelCall::Idle {
             return false;
@@ -455,8 +455,8 @@ impl Run {
     }
 }
 
-/// Returns true if a call failed, false if it succeeded, and `None` if its result shows neither. A command has failed
-/// if its exit code is not 0.
+/// Returns true if a call failed, false if it succeeded, and `None` if its result does not show which. A command has
+/// failed if its exit code is not 0.
 pub(super) fn went_wrong(call: &Call) -> Option<bool> {
     match call.state {
         // A person stopped the call, so its result does not show whether the call would have succeeded.

@@ -1,4 +1,4 @@
-//! Ids of steps that are derived from a step, a call or a subtask.
+//! Ids of steps that are computed from the id of another step, a call or a subtask.
 
 use crate::definition::Phase;
 

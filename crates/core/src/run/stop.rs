@@ -1,9 +1,9 @@
-//! Stops a single command during its trial or during its run. The run continues, and the agent that called the command
-//! gets a message.
+//! Stops one command while it runs, in a trial or in the workspace. The run continues, and the agent that called the
+//! command gets a message.
 //!
 //! `tool_stopped` is committed before any process of the command is ended. The driver then ends the processes of the
-//! command, and their outcome ends the call. No outcome arrives after a crash, or after a different call has written
-//! files on which the command depends. The call then ends without an outcome. A stopped call never starts again.
+//! command. Their outcome ends the call. After a crash, or if another call has written files on which the command
+//! depends, there is no outcome. The call then ends without an outcome. A stopped call never starts again.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use super::interruption::INTERRUPTED;
 use super::{Action, ActionId, Call, CallEnd, CallState, Fact, Run};
 use crate::envelope::Content;
 
-/// Code of a call that a person stopped.
+/// Result code of a call that a person stopped.
 pub(super) const STOPPED: &str = "stopped";
 
 const TRIED: &str = "It ran only in a trial, so nothing has changed.";
@@ -45,7 +45,7 @@ impl Run {
         calls.chain(self.models_stopping())
     }
 
-    /// Checks that a person can stop the call now. The error value is the reason why the call cannot be stopped.
+    /// Checks that a person can stop the call now. If this is not possible, the error value is the reason.
     fn stoppable(&self, call: &Call) -> Result<(), &'static str> {
         match call.state {
             CallState::Ended(_) => Err("it has ended"),
@@ -64,8 +64,8 @@ impl Run {
 }
 
 impl Draft<'_> {
-    /// Stops a call. A second stop of the same call changes nothing. If an interruption of the run is already ending
-    /// the call, the text becomes a message to the run.
+    /// Stops a call. A second stop of the same call changes nothing. If the call is already ending because the run was
+    /// interrupted, the text becomes a message to the run.
     pub(super) fn stop_call(&mut self, id: &str, text: Option<String>) -> Result<(), Rejection> {
         let call = self.call(id).map_err(|_| Rejection::UnknownCall)?;
         let text = text.filter(|text| !text.trim().is_empty());
@@ -95,7 +95,7 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(describe_stop(call, printed, STARTED)), data });
     }
 
-    /// Ends a stopped call whose command no longer runs. A command no longer runs after a crash, or after a write to
+    /// Ends a stopped call whose command no longer runs. This is the case after a crash, or if another call has written
     /// files on which the call depends. Returns true if a call was ended.
     pub(super) fn end_what_stopped(&mut self) -> bool {
         let is_idle = |call: &Call| {

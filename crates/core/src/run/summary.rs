@@ -1,4 +1,4 @@
-//! Summary of a run for other parts of the server: its status, its next deadline, and its rows in the index of the
+//! Summary of a run for other parts of the server: its status, its next deadline, and its rows in the tables of the
 //! store.
 
 use super::{Action, ActionId, Call, CallState, ModelCall, Origin, Run};
@@ -32,12 +32,12 @@ impl Run {
         }
     }
 
-    /// Returns true if work of the run is in progress or about to begin.
+    /// Returns true if work of the run is running or is about to start.
     pub(super) fn is_busy(&self) -> bool {
         self.is_in_flight() || !self.actions().is_empty()
     }
 
-    /// Returns true if an action of the run was started and has not returned.
+    /// Returns true if an action of the run has started and its result has not arrived.
     fn is_in_flight(&self) -> bool {
         self.steps.open().any(|(_, step)| step.model != ModelCall::Idle)
             || self.calls_under_way().next().is_some()
@@ -49,7 +49,8 @@ impl Run {
         self.started().map(|(_, epoch)| epoch).fold(self.epoch, u64::max)
     }
 
-    /// Returns the actions that were started and have not returned, each with the epoch of its start.
+    /// Returns the actions that have started and whose results have not arrived, each with the epoch in which it
+    /// started.
     pub fn started(&self) -> impl Iterator<Item = (ActionId, u64)> {
         let calls =
             self.calls_under_way().map(|(id, call, epoch)| (Action::tool_id(id, call.attempt), epoch));
@@ -73,7 +74,7 @@ impl Run {
         })
     }
 
-    /// Returns the running trials, each as call, attempt and epoch.
+    /// Returns the running trials: call, attempt and epoch.
     pub(super) fn trials_under_way(&self) -> impl Iterator<Item = (&String, u32, u64)> {
         self.calls
             .open()
@@ -87,7 +88,7 @@ impl Run {
         })
     }
 
-    /// Returns true if an action was started in an older epoch. This process must then adopt the action.
+    /// Returns true if an action was started in an older epoch, so that this process must adopt it.
     pub fn needs_adoption(&self, epoch: u64) -> bool {
         self.ended.is_none()
             && (self.models_to_adopt(epoch).next().is_some()
@@ -95,20 +96,20 @@ impl Run {
                 || self.trials_under_way().any(|(_, _, of)| of < epoch))
     }
 
-    /// Returns the model calls that were started in an older epoch, each as step, turn and attempt.
+    /// Returns the model calls that were started in an older epoch: step, turn and attempt.
     pub(super) fn models_to_adopt(&self, epoch: u64) -> impl Iterator<Item = (&String, u32, u32)> {
         let older = self.models_under_way().filter(move |(_, _, _, of)| *of < epoch);
         older.map(|(id, turn, attempt, _)| (id, turn, attempt))
     }
 
-    /// Returns the calls that were started in an older epoch, each with its attempt.
+    /// Returns the tool calls that were started in an older epoch, each with its attempt.
     pub(super) fn calls_to_adopt(&self, epoch: u64) -> impl Iterator<Item = (&String, u32)> {
         let older = self.calls_under_way().filter(move |(_, _, of)| *of < epoch);
         older.map(|(id, call, _)| (id, call.attempt))
     }
 
-    /// Returns the next time at which the run must act without an input, because an interrupt expires or a retry is
-    /// due.
+    /// Returns the next time at which something happens in the run without an input: an interrupt expires, or a failed
+    /// model call is retried.
     pub fn next_deadline(&self) -> Option<Timestamp> {
         if self.ended.is_some() {
             return None;
@@ -121,7 +122,7 @@ impl Run {
         expiries.chain(retries).min()
     }
 
-    /// Returns the run's row for the index of the store. `None` before the run's first event.
+    /// Returns the run's row for the table of runs in the store. `None` before the run's first event.
     pub fn row(&self) -> Option<RunRow> {
         let started = self.started.as_ref()?;
         let waits_for_time = |action: &super::Action| match action {
@@ -152,8 +153,8 @@ impl Run {
         })
     }
 
-    /// Returns this run's contribution to the row of its session. `None` before the run's first event. If the session
-    /// `expires`, the end of the run updates the session's last activity.
+    /// Returns the row that this run produces for its session. `None` before the run's first event. If the session can
+    /// expire (`expires`), the end of the run is an activity of the session, too.
     pub fn session_row(&self, expires: bool) -> Option<SessionRow> {
         let started = self.started.as_ref()?;
         let ended = self.ended.as_ref().filter(|_| expires);
@@ -161,7 +162,7 @@ impl Run {
         Some(SessionRow::from_run(started.session.clone(), started.at, last_at))
     }
 
-    /// Returns the rows of the interrupts with these ids, for the index of the store.
+    /// Returns the rows of these interrupts for the table of interrupts in the store.
     pub fn interrupt_rows<'a>(&self, ids: impl IntoIterator<Item = &'a InterruptId>) -> Vec<InterruptRow> {
         let Some(started) = &self.started else { return Vec::new() };
         ids.into_iter()
@@ -183,7 +184,7 @@ impl Run {
             .collect()
     }
 
-    /// Returns the subject under which people's answers to the run's questions are stored.
+    /// Returns the subject of the run. Answers to the run's questions are stored under it.
     pub fn kept_for(&self) -> Option<&str> {
         history::subject(&self.started.as_ref()?.input)
     }

@@ -1,4 +1,4 @@
-//! Text of a step's task: the run's task, the text of the phase, earlier results, and the part that the step does.
+//! Task of a step as text: the run's task, the text of the phase, earlier results, and the work of this step.
 
 use super::{Run, Step, StepEnd, StepRole};
 use crate::definition::{IdeaGeneration, Phase};
@@ -35,7 +35,7 @@ impl Run {
         }
     }
 
-    /// Returns the part of the task that the step does. A person may replace this text before the step starts.
+    /// Returns the part of the task that this step must do. A person can replace this text before the step starts.
     pub(super) fn work_of(&self, id: &str) -> String {
         let Some(step) = self.steps.get(id) else { return String::new() };
         match (step.role, &step.input) {
@@ -84,7 +84,8 @@ impl Run {
         }
     }
 
-    /// Returns the task as the improver reworded it, or else the original task. The texts of the phase follow.
+    /// Returns the task in the words of the agent that rewords it, or else the original task. Adds the texts of the
+    /// phase.
     fn improved(&self, phase: &Phase) -> String {
         let step = self.steps.get(&super::phase::improver(&phase.id));
         let done = step.filter(|step| step.end == Some(StepEnd::Completed));
@@ -99,7 +100,7 @@ impl Run {
         }
     }
 
-    /// Returns the text that the judge of the phase must judge.
+    /// Returns the text that the judging agent of the phase must judge.
     fn to_judge(&self, phase: &Phase) -> String {
         let judged = self
             .steps

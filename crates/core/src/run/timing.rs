@@ -1,6 +1,6 @@
 //! Reminders, escalations and snoozes of interrupts that wait for a decision. Each reminder, each escalation and each
-//! end of a snooze is a deadline of the run. An overdue deadline takes effect once, when the deadlines are next
-//! checked.
+//! end of a snooze is a deadline of the run. If a deadline was missed, it takes effect once, at the next check of the
+//! deadlines.
 
 use std::collections::BTreeSet;
 
@@ -14,15 +14,15 @@ use crate::interrupt::{DueEvent, Escalation, Interrupt, ReminderReason};
 use crate::time::Timestamp;
 
 impl Draft<'_> {
-    /// Returns true if a freeze holds the interrupt. During the freeze no deadline of the interrupt takes effect.
-    /// Overdue deadlines take effect when the freeze is lifted.
+    /// Returns true if a freeze stops the work of the interrupt. During the freeze, reminders, escalations and the
+    /// expiry of the interrupt do not happen. They happen when the freeze is lifted, if their time has passed.
     pub(super) fn is_held(&self, interrupt: &Interrupt) -> bool {
         let agent = interrupt.opened.agent.as_deref();
         agent.is_some_and(|agent| self.cx.system.freezes.of_agent(agent).is_some())
     }
 
-    /// Sends due reminders, escalates, and ends snoozes. Several overdue reminders or escalations take effect as one.
-    /// The next reminder and the next escalation are then timed from now.
+    /// Sends reminders, escalates and ends snoozes whose time has come. If several reminders or escalations were
+    /// missed, only one is carried out. The delay of the next one begins now.
     pub(super) fn keep_waiting(&mut self) {
         if self.run.freeze(self.cx.system).is_some() {
             return;
@@ -92,8 +92,8 @@ impl Draft<'_> {
         );
     }
 
-    /// Escalates to the next escalation step that reaches a person. If no remaining step reaches a person, admins and
-    /// operators are asked.
+    /// Carries out the next escalation step that names a person who can decide. If no step does, admins and operators
+    /// are asked.
     fn ask_others(&mut self, interrupt: &Interrupt) {
         let (cx, starter, now) = (self.cx, self.run.starter().map(str::to_owned), self.now());
         let (people, starter) = (&cx.system.people, starter.as_deref());

@@ -34,15 +34,15 @@ impl Run {
         (value, words)
     }
 
-    /// Returns the cost and the currency of a reply to this step. `None` if the workflow has no price for the model
+    /// Returns the cost and the currency of a reply in this step. `None` if the workflow has no price for the model
     /// that answered.
     pub fn cost_of(&self, step: &str, answered: &str, usage: Usage) -> Option<(Cost, String)> {
         let terms = self.terms(self.model_of(step).as_deref(), Some(answered))?;
         terms.price.as_ref().map(|price| (price.cost(usage), price.currency.clone()))
     }
 
-    /// Returns the workflow's terms (price and window) for a model. If the request named a model, returns the terms of
-    /// that model. Otherwise returns the terms of the model that answered, or else the default terms.
+    /// Returns the prices and the context window that the workflow defines for a model. If the request named a model,
+    /// this model is looked up. Otherwise the model that replied is looked up, or else the default model.
     pub(super) fn terms(&self, named: Option<&str>, answered: Option<&str>) -> Option<&ModelTerms> {
         let models = &self.definition.models;
         match named {

@@ -1,8 +1,9 @@
-//! Trials: a command first runs where it cannot change the workspace. The gates then vote on the changes that the
-//! command made there (design, part 4).
+//! Trials: a command first runs on a copy of the workspace. The gates then vote on the changes that the command made
+//! there (design, part 4).
 //!
-//! A trial has no effect, so a lost trial is repeated. A trial is also repeated if a different call writes to the
-//! workspace after it. If the repeated trial makes the same changes, the release of the call stays valid.
+//! A trial has no lasting effect. If it is lost in a crash, it is therefore repeated. A trial is also repeated if
+//! another call writes to the workspace after it. If the repeated trial makes the same changes, the approval of the
+//! call remains valid.
 
 use serde_json::{Value, json};
 
@@ -46,13 +47,13 @@ impl Run {
         call.tool == undo::TOOL && self.runs_here(&call.tool)
     }
 
-    /// Returns true if Holdshort computes the changes of a call without running anything, as it does for an undo or a
-    /// merge. False for a tool of a client that has the same name.
+    /// Returns true if Holdshort computes the changes of a call without executing a command, as for an undo or a merge.
+    /// Returns false for a client's tool of the same name.
     pub(super) fn is_worked_out(&self, call: &Call) -> bool {
         self.is_undo(call) || (call.tool == merge::TOOL && self.runs_here(&call.tool))
     }
 
-    /// Returns true if the gates of a call vote on the changes that the call made in a trial.
+    /// Returns true if the gates vote on the changes that this call made in a trial.
     pub(super) fn is_tried(&self, call: &Call) -> bool {
         self.is_to_be_tried(call) && self.why_untried(call).is_none()
     }
@@ -66,8 +67,8 @@ impl Run {
         self.definition.gates.trial && (may_write || self.is_worked_out(call))
     }
 
-    /// Returns the reason why a command cannot run in a trial. With network access, or in an incomplete sandbox, a
-    /// command could have effects that cannot be discarded after the trial.
+    /// Returns the reason why a command cannot run in a trial. If a command can access the network, or if the sandbox
+    /// is incomplete, the command could have effects that remain after the trial.
     fn why_untried<'c>(&self, call: &'c Call) -> Option<&'c str> {
         if self.is_worked_out(call) {
             // A trial of an undo or a merge runs no command, so such a trial is always possible.
@@ -89,8 +90,8 @@ impl Run {
         impossible.as_deref()
     }
 
-    /// Returns true if a person must decide before a command runs in a trial. The run can require this decision even if
-    /// the workflow does not.
+    /// Returns true if a person must decide before commands run in trials. The run can require this even if the
+    /// workflow does not.
     fn asks_before_trials(&self) -> bool {
         let gates = &self.definition.gates;
         let of_run =
@@ -98,13 +99,12 @@ impl Run {
         of_run || (gates.mandatory.contains(&Checkpoint::BeforeExecution) && !gates.trial_before_execution)
     }
 
-    /// Returns the text on the card that explains why the call had no trial although the workflow requires trials.
+    /// Returns the text for the card if the workflow requires a trial and the call had none.
     pub(super) fn untried_reason<'c>(&self, call: &'c Call) -> Option<&'c str> {
         self.why_untried(call).filter(|_| self.is_to_be_tried(call))
     }
 
-    /// Returns true if a trial of the call is due. After the commit of a call has begun, no further trial of the call
-    /// is due.
+    /// Returns true if a trial of the call must run next. After the commit of a call has begun, no further trial runs.
     pub(super) fn wants_trial(&self, id: &str, call: &Call) -> bool {
         let begins = self.interrupted.is_none() && call.trial.running.is_none() && call.stopped.is_none();
         if !begins || !self.is_tried(call) || self.is_held_by_a_question(&call.step) {
@@ -122,14 +122,14 @@ impl Run {
         }
     }
 
-    /// Returns the reasons that make the changes risky, even if the gates allow the changes.
+    /// Returns the risks of the changes. They are reported even if the gates allow the changes.
     pub(super) fn stakes_of_changes(found: &CallChanges) -> Vec<Reason> {
         stakes::of_deletions(found.changeset.as_deref().unwrap_or(&changeset::EMPTY))
     }
 }
 
 impl Run {
-    /// Returns the problems of an edit that selects which changes of a trial to commit.
+    /// Checks an edit that selects changes of a trial for the commit, and returns its problems.
     pub(super) fn check_kept(&self, interrupt: &Interrupt, edit: &Value) -> Vec<Problem> {
         let kept = if let About::Call(id) = &interrupt.opened.about {
             self.calls.get(id).map_or_else(|| Err(not_tried()), |call| call.select_changes(edit)).map(drop)
@@ -152,8 +152,8 @@ impl Draft<'_> {
         self.emit(Fact::TrialStarted { call: id.to_owned(), attempt, epoch }, Content::none());
     }
 
-    /// Records that a trial was lost with its process. After several losses, Holdshort assumes that the command crashes
-    /// the process.
+    /// Records that a trial was lost, because the server process crashed. After several losses, Holdshort assumes that
+    /// the command crashes the process.
     pub(super) fn lose_trial(&mut self, id: &str, attempt: u32) {
         self.emit(Fact::TrialLost { call: id.to_owned(), attempt }, Content::none());
         let Ok(call) = self.call(id) else { return };

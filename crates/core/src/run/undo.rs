@@ -1,5 +1,5 @@
 //! Undo: reverts the committed changes of a run. An undo is a separate run with a single call. A person reviews and
-//! releases the changes of this call like the changes of any other call. An undo can itself be undone.
+//! approves this call like any other call. An undo can itself be undone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,9 +22,9 @@ use crate::text::clip;
 use crate::tool::{Category, CommandEffect, Effect, OnCrash, Runs, Spec};
 use crate::web::Web;
 
-/// Name of the workflow for runs that undo other runs.
+/// Name of the workflow of runs that undo other runs.
 pub const WORKFLOW: &str = "undo";
-/// Maximum number of bytes of the original run's task in the title of an undo.
+/// Maximum number of bytes that the title of an undo quotes from the original run's task.
 pub(super) const TASK_BYTES: usize = 120;
 /// Tool of the single call in an undo run. No agent has this tool.
 pub const TOOL: &str = "undo_changes";
@@ -33,14 +33,13 @@ pub const TOOL: &str = "undo_changes";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arguments {
-    /// Title of the undo run that people see. [`Arguments::task`] makes the title.
+    /// Title of the undo run, for people. [`Arguments::task`] makes the title.
     pub task: String,
     /// Run whose changes are reverted.
     pub run: RunId,
     /// Sequence number of an event of the original run. Changes after this event are reverted. 0 reverts all changes.
     pub to: u64,
-    /// Digest of the [`Undo`] as canonical JSON. The journal stores the JSON under this digest, as it stores the bytes
-    /// of files under their digests.
+    /// Digest of the [`Undo`] as canonical JSON. The journal stores the JSON separately, under this digest.
     pub changes: Digest,
     /// Sequence number of the original run's last event at the time when the undo was computed. 0 if an earlier version
     /// of Holdshort computed the undo.
@@ -78,18 +77,17 @@ impl Arguments {
     }
 }
 
-/// Changes that revert the commits of a run, and a list of the effects that cannot be reverted.
+/// Changes that revert the commits of a run, and a list of effects that they cannot revert.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Undo {
     pub changeset: Changeset,
-    /// Paths that another program or a person changed between two commits of the run. The undo also reverts those other
-    /// changes to the paths.
+    /// Paths that another program or a person changed between two commits of the run. The undo also reverts these
+    /// changes of others.
     pub mixed: Vec<String>,
     /// Calls whose changes are unknown: commands that ran without a trial, and calls with an unknown outcome.
     pub unknown: Vec<String>,
-    /// Phases of the calls that made the changes. People who may approve the calls of these phases may approve the
-    /// undo.
+    /// Phases of the calls that made the changes. People who can approve calls of these phases can approve the undo.
     #[serde(default)]
     pub phases: BTreeSet<String>,
 }
@@ -117,7 +115,8 @@ pub enum NotUndone {
 }
 
 impl Run {
-    /// Returns the changes that revert all commits after the event `to`. The newest commit is reverted first.
+    /// Returns the changes that revert all commits after the event with the number `to`. The newest commit is reverted
+    /// first.
     pub fn undo(&self, to: u64) -> Result<Undo, NotUndone> {
         if to > self.seq {
             return Err(NotUndone::UnknownEvent);
@@ -174,17 +173,17 @@ impl Run {
         is_started || (is_begun && !is_doubted)
     }
 
-    /// Returns true if a call may change files of the workspace. If the call has a changeset, the changeset lists the
-    /// changes that were actually made.
+    /// Returns true if a call possibly changed files of the workspace. If the call has a changeset, the changeset lists
+    /// the changes that really happened.
     fn may_write_files(&self, call: &Call) -> bool {
         self.runs_here(&call.tool) && self.writes(&call.tool) && call.effect != Some(CommandEffect::Reads)
     }
 }
 
 impl Undo {
-    /// Returns true if the undo has nothing left to revert, because no path still has the content that the run wrote.
-    /// `since`: earlier undos of the run, and the undos of those undos, in the order of their commits. If the run wrote
-    /// a path again after one of these undos was computed, that undo is ignored for the path.
+    /// Returns true if this undo has nothing left to revert, because no path still has the content that the run wrote.
+    /// `since` lists the earlier undos of the run, and the undos of these undos, in the order of their commits. An undo
+    /// in this list is ignored for paths that the run wrote again after the undo was computed.
     pub fn is_taken_back(&self, of: &Run, since: &[&Run]) -> bool {
         let mut written: BTreeMap<&str, u64> = BTreeMap::new();
         for (call, found) in of.committed() {
@@ -234,10 +233,10 @@ fn as_before(changeset: &Changeset) -> String {
     format!("These paths are in their earlier state again: {}.", some(&paths))
 }
 
-/// Returns the approvers of an undo of changes that were made in these phases. Every approver must be allowed to
-/// release the calls of every phase. If all phases name approvers, the result is the people whom every phase names,
-/// with the largest quorum. If no phase names approvers, the result has only the largest quorum. In all other cases,
-/// the undo goes through the stages of all phases, one after the other.
+/// Returns the approvers of an undo, if these phases made the changes. Every approver must be allowed to approve the
+/// calls of every phase. If all phases name approvers, the approvers are the people whom all phases name, with the
+/// largest number of required votes. If no phase names approvers, the result has only the largest number of required
+/// votes. Otherwise the undo has the stages of all phases, one after the other.
 pub(super) fn released_by(
     of: &Definition,
     phases: &BTreeSet<String>,
@@ -288,8 +287,8 @@ pub(super) fn released_by(
     }))
 }
 
-/// Returns the workflow of an undo of changes that were made in these phases. The workflow consists of one tool call,
-/// which a person must always approve.
+/// Returns the workflow of an undo, if these phases made the changes. The workflow consists of one tool call, which a
+/// person must always approve.
 pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definition, NotUndone> {
     let input = json!({
         "type": "object",
@@ -317,12 +316,12 @@ pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definiti
     }))
 }
 
-/// Parameters of a workflow with a single call that computes changes and runs nothing.
+/// Parameters of a workflow that consists of one call. The call computes changes and executes no command.
 pub(super) struct OneCall {
     pub workflow: &'static str,
     pub tool: &'static str,
     pub description: &'static str,
-    /// JSON Schema of the run's input. The input of the run is also the arguments of the call.
+    /// JSON Schema of the run's input. The input of the run is passed to the call as its arguments.
     pub input: Value,
     /// Ids of the options that the card offers, with their labels.
     pub labels: [(&'static str, &'static str); 3],

@@ -1,4 +1,4 @@
-//! Inputs of an external agent about its earlier interrupts: the agent uses an approval, reports the result, or
+//! Inputs of an external agent about its earlier questions: it uses an approval, reports if it wrote the changes, or
 //! withdraws a question.
 
 use super::draft::Draft;
@@ -12,8 +12,8 @@ use crate::interrupt::{About, Cause, ExecOutcome, Interrupt, Outcome, Refusal, U
 use crate::projection::Status;
 
 impl Draft<'_> {
-    /// Marks an approval as used. After this event, the agent performs the approved action. An approval can be used
-    /// only once.
+    /// Marks an approval as used. An approval can be used only once. After this event, the agent performs the approved
+    /// action.
     pub(super) fn use_approval(&mut self, id: &InterruptId, digest: Digest) -> Result<(), Rejection> {
         let asked = self.require_asked_elsewhere(id)?;
         asked.check_use(digest, self.now())?;
@@ -45,7 +45,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Records whether the agent wrote the approved changes. Only the first report counts, and a repetition changes
+    /// Records whether the agent wrote the approved changes. Only the first report is accepted. Repeating it changes
     /// nothing.
     pub(super) fn report_exec(
         &mut self,

@@ -1,5 +1,5 @@
-//! End of a run. Open calls and interrupts end before the run ends. The text of a failed run reports the results and
-//! the usage so far.
+//! End of a run. Open calls and interrupts are ended before the run. The error text of a failed run includes the
+//! results and the usage so far.
 
 use super::draft::Draft;
 use super::{Call, CallEnd, CallState, Fact};
@@ -35,8 +35,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Fails the run. Every failure of a run goes through this function, so every failure text ends with the results
-    /// and the usage so far.
+    /// Fails the run. All failures of runs go through this function, so that every error text ends with the results and
+    /// the usage so far.
     pub(super) fn fail_run(&mut self, reason: &str, text: impl Into<String>) {
         if self.is_over() {
             return;

@@ -1,7 +1,7 @@
-//! Current work of a run, for people who watch the run: who works since when, and who waits for what.
+//! Current work of a run, for people who watch it: which agents work since when, and which wait for what.
 //!
-//! The work depends only on the state of the run. Steps that assist another step (overseer, router and summariser
-//! steps) are not listed. The entry of the assisted step also represents its helper steps.
+//! It depends only on the state of the run. Steps that only help another step (overseer, router and summariser) are not
+//! listed. The entry of the other step includes their work.
 
 use super::{CallState, ModelCall, Run, Step};
 use crate::definition::{Phase, PhaseKind};
@@ -27,13 +27,13 @@ pub enum Doing<'r> {
     Thinks,
     /// Calls of these tools are running.
     Acts(Vec<&'r str>),
-    /// The step continues without a decision of a person, either at once or after the retry delay of its model.
+    /// The step continues without a person, at once or when its failed model call is retried.
     Begins,
     /// The step waits until a person decides on these interrupts.
     Asks(Vec<&'r InterruptId>),
-    /// Questions of the step are kept back until the listed agents also wait for an answer.
+    /// Questions of the step are held back until the listed agents also wait for an answer.
     Gathers(Vec<&'r str>),
-    /// Questions of the listed agents are open. The step starts no work until the questions are answered.
+    /// The listed agents have open questions. The step starts no work until the questions are answered.
     Held(Vec<&'r str>),
     /// The phase waits until the listed phases have ended.
     Needs(Vec<&'r str>),
@@ -117,8 +117,8 @@ impl Run {
         (Doing::Begins, step.model_at)
     }
 
-    /// Returns the agents of other steps that still work. Questions are kept back until these agents also wait for an
-    /// answer.
+    /// Returns the agents of other steps that still work. Until these agents also wait for an answer, questions are
+    /// held back.
     fn who_goes_on(&self, but: &str) -> Vec<&str> {
         let open = self.steps.open().filter(|(id, _)| *id != but);
         let going = open.filter(|(id, step)| {
@@ -132,7 +132,7 @@ impl Run {
     }
 }
 
-/// Returns the agent that begins the phase. `None` if no agent or several agents begin the phase.
+/// Returns the agent that begins the phase. `None` if the phase has no first agent, or several.
 fn agent(phase: &Phase) -> Option<&str> {
     match &phase.kind {
         PhaseKind::OneShot { agent } => Some(agent),
