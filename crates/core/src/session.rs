@@ -1,5 +1,6 @@
-//! Sessions: conversations with a person. A session contains grants, refusals and a state, which the runs of the
-//! session use as context. The start of a run can create a session, which then has no events and is open.
+//! Sessions: conversations with a person. A session has a state, and contains the grants and refusals that apply to all
+//! its runs. If a run is started without a session, a session is created for it. Such a session is open and has no
+//! events.
 
 mod fact;
 mod front;
@@ -41,11 +42,11 @@ pub struct Session {
     pub said: u64,
     /// Changes that a person undid, the oldest first.
     pub undone: SharedList<Undone>,
-    /// Undo runs that have not ended. The key is the run whose changes are undone.
+    /// Undo runs that have not ended. The key is the run whose changes are being undone.
     pub open_undos: SharedMap<RunId, RunId>,
-    /// Settings from the event that opened the session. `None` if the start of a run created the session.
+    /// Settings with which the session was opened. `None` if the session was created by the start of a run.
     pub opened: Option<Opened>,
-    /// First and last event that changed the state. `None` if the state was never set.
+    /// First and last event that changed the state. `None` if no event has changed the state.
     pub changed: Option<RowSpan>,
 }
 
@@ -58,8 +59,8 @@ pub enum Input {
         interrupt: InterruptId,
     },
     Open(Open),
-    /// Makes these runs the earlier front runs of the conversation. An earlier version of Holdshort started the runs.
-    /// The input has no effect if the session already has a front run.
+    /// Makes these runs the earlier runs of the conversation. They were started by an earlier version of Holdshort. Has
+    /// no effect if the conversation already has a run.
     Continue {
         runs: Vec<RunId>,
     },
@@ -80,7 +81,7 @@ pub struct Open {
     /// [`limits::SESSION_IDLE_MS`].
     pub idle_ms: Option<u64>,
     pub name: Option<String>,
-    /// Configuration of the session's runs, as the creator of the session sent it. Null if the creator sent no
+    /// Configuration for the session's runs, as the creator of the session sent it. Null if the creator sent no
     /// configuration.
     pub config: Value,
 }
@@ -97,7 +98,7 @@ pub enum Rejection {
     AlreadyThere,
     #[error("the session is closed ({})", .0.as_str())]
     Closed(End),
-    /// The session has no idle time after which it expires, or has not been idle for that time.
+    /// The session cannot expire, or has not been idle long enough.
     #[error("the session has not been idle for long enough")]
     NotIdle,
     #[error("the request is not valid")]
@@ -192,7 +193,7 @@ impl Session {
         }
     }
 
-    /// Builds an event of this session without applying the event.
+    /// Builds an event of this session. Does not apply it.
     pub fn event(&self, now: Timestamp, actor: &Actor, fact: Fact) -> Event {
         Event {
             stream: StreamId::Session(self.id.clone()),
@@ -279,24 +280,24 @@ impl Session {
         self.changed = Some(RowSpan { first_at, last_at: at, last_seq: self.seq });
     }
 
-    /// Returns the time at which the session expires according to its own events. Runs of the session may have been
-    /// active after its last event.
+    /// Returns the time at which the session expires if only its own events are considered. Runs of the session may
+    /// have been active later.
     fn idle_at(&self) -> Option<Timestamp> {
         let idle_ms = self.opened.as_ref()?.idle_ms?;
         Some(self.changed?.last_at.plus_ms(idle_ms))
     }
 
-    /// Returns true if the session closes after it was idle for some time.
+    /// Returns true if the session closes automatically after it was idle for some time.
     pub fn expires(&self) -> bool {
         self.opened.as_ref().is_some_and(|opened| opened.idle_ms.is_some())
     }
 
-    /// Returns the front run, which is the latest run that a message started. The front run may have ended.
+    /// Returns the front run: the latest run that was started by a message. It may have ended.
     pub fn front_run(&self) -> Option<&RunId> {
         self.front.runs.last()
     }
 
-    /// Returns the front runs that came before `run`, the newest first.
+    /// Returns the earlier front runs, which came before `run`, the newest first.
     pub fn front_before<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s RunId> {
         let newer = self.front.runs.iter().rev().position(|each| each == run).map_or(0, |at| at + 1);
         self.front.runs.iter().rev().skip(newer)
@@ -308,8 +309,8 @@ impl Session {
         self.undone.push_back_mut(undone);
     }
 
-    /// Returns the undone changes that are reported to a run: changes that the run itself made, and changes that were
-    /// undone while the run was the front run.
+    /// Returns the undone changes about which the agents of a run must be told: changes that the run made, and changes
+    /// that were undone while the run was the front run.
     pub fn undone_for<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s Undone> {
         self.undone.iter().filter(move |undone| undone.front.as_ref() == Some(run) || undone.of == *run)
     }
@@ -324,14 +325,14 @@ impl Session {
         self.grants.values().filter(move |grant| grant.is_active(now))
     }
 
-    /// Returns the refusals that are not revoked.
+    /// Returns the refusals that still apply, because they are not revoked.
     pub fn standing_refusals(&self) -> impl Iterator<Item = &Refusal> {
         self.refusals.values().filter(|refusal| refusal.revoked_at.is_none())
     }
 }
 
 impl Open {
-    /// Returns the content of the event `session_opened`, or the problems of the settings.
+    /// Returns the content of the event `session_opened`. If the settings are invalid, returns their problems.
     fn content(&self) -> Result<Content, Rejection> {
         let mut problems = Vec::new();
         if self.idle_ms.is_some_and(|ms| ms == 0 || ms > limits::SESSION_IDLE_MS) {

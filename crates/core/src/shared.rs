@@ -1,4 +1,4 @@
-//! Maps and lists whose copies share their contents. A copy takes constant time, and a change takes logarithmic time.
+//! Maps and lists whose copies share memory. Copying takes constant time, and changing takes logarithmic time.
 
 use std::borrow::Borrow;
 use std::ops::Index;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync, VectorSync};
 
-/// Ordered map whose copies share their entries.
+/// Sorted map whose copies share memory.
 pub type SharedMap<K, V> = RedBlackTreeMapSync<K, V>;
 
-/// List whose copies share their items.
+/// List whose copies share memory.
 pub type SharedList<T> = VectorSync<T>;
 
 /// Entry of an [`OpenMap`].
@@ -19,8 +19,7 @@ pub trait Open: Clone {
     fn is_open(&self) -> bool;
 }
 
-/// Ordered map whose copies share their entries. The map can iterate over the open entries without visiting the closed
-/// ones.
+/// Sorted map whose copies share memory. It can iterate over its open entries without visiting the other entries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenMap<K: Ord, V> {
     entries: SharedMap<K, Arc<V>>,
@@ -97,8 +96,8 @@ impl<K: Ord + Clone, V: Open> OpenMap<K, V> {
         self.open.remove_mut(key);
     }
 
-    /// Changes the entry with this key. Does nothing if there is no such entry. Only `apply` may change states. The
-    /// method is public for tests.
+    /// Changes the entry with this key. Does nothing if there is no such entry. The method is meant for `apply`. It is
+    /// public so that tests can call it.
     pub fn change<Q: Ord + ?Sized>(&mut self, key: &Q, change: impl FnOnce(&mut V))
     where
         K: Borrow<Q>,
@@ -115,7 +114,7 @@ impl<K: Ord + Clone, V: Open> OpenMap<K, V> {
         }
     }
 
-    /// Changes each open entry for which `is_meant` returns true.
+    /// Changes those open entries for which `is_meant` returns true.
     pub(crate) fn change_open(&mut self, is_meant: impl Fn(&K, &V) -> bool, change: impl Fn(&mut V)) {
         let meant: Vec<K> =
             self.open().filter(|(key, entry)| is_meant(key, entry)).map(|(key, _)| key.clone()).collect();

@@ -1,8 +1,8 @@
 //! Strict deserialisation of parsed JSON: a struct must be an object, and an enum must be a string.
 //!
-//! Serde alone also accepts a list instead of a struct, with the fields in the order of their declaration. Serde's
-//! error messages contain names of Rust types. Every body, frame and plan from outside is therefore deserialised
-//! through this module, at every depth.
+//! Serde alone would also accept a list in place of a struct, with the fields in the order of their declaration. Its
+//! error messages would contain names of Rust types. Every request body, protocol frame and plan from outside is
+//! therefore deserialised through this module, at every depth.
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{Deserializer, Error as _, IntoDeserializer, Visitor};
@@ -98,7 +98,7 @@ impl<'de> Deserializer<'de> for Strict<'de> {
         self.only(self.0.is_u64(), "a whole number from 0", visitor)
     }
 
-    /// Accepts only variants without data, because no enum in a request carries data.
+    /// Accepts only enum variants without data. Enums in requests never carry data.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,

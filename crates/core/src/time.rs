@@ -1,4 +1,4 @@
-//! Time as data: milliseconds since the Unix epoch, which responses show as RFC 3339 in UTC. This module never reads a
+//! Time as data: milliseconds since the Unix epoch. Responses show times as RFC 3339 in UTC. This module never reads a
 //! clock.
 
 use std::fmt;
@@ -6,12 +6,12 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Moment in milliseconds since 1970-01-01T00:00:00Z. The journal stores this number.
+/// Point in time, in milliseconds since 1970-01-01T00:00:00Z. The journal stores this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timestamp(i64);
 
-/// Last moment that RFC 3339 can represent in every time zone: 9999-12-30T22:00:00Z.
+/// Last point in time that RFC 3339 can represent in every time zone: 9999-12-30T22:00:00Z.
 const END: i64 = 253_402_207_200_000;
 
 impl Timestamp {
@@ -33,14 +33,14 @@ impl Timestamp {
         Self(self.0.saturating_sub(i64::try_from(ms).unwrap_or(i64::MAX)))
     }
 
-    /// Returns the milliseconds from `earlier` to this moment, or zero if `earlier` is later than this moment.
+    /// Returns the number of milliseconds since `earlier`, or zero if `earlier` is later than this time.
     pub fn ms_since(self, earlier: Self) -> u64 {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
     }
 }
 
 impl fmt::Display for Timestamp {
-    /// Formats the moment as RFC 3339 in UTC with milliseconds, such as `2026-01-31T09:30:00.000Z`.
+    /// Formats the time as RFC 3339 in UTC with milliseconds, such as `2026-01-31T09:30:00.000Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_millisecond(self.0) {
             Ok(at) => write!(f, "{at:.3}"),

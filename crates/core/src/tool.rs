@@ -180,21 +180,20 @@ pub struct Precondition {
     pub sha256: Option<Digest>,
 }
 
-/// Path of a call that leads through a link. The link's target is at a different place than the name of the path. A
-/// path without links has no entry.
+/// Path of a call that contains a link. The file therefore lies at another place than its path shows. A path without
+/// links has no entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResolvedPath {
-    /// Path as the call names it, relative to the working directory. If empty, the entry applies to all paths of the
+    /// Path as written in the call, relative to the working directory. If empty, the entry is about all paths of the
     /// call.
     pub named: String,
-    /// Absolute path without links. `None` if the target is unknown. Rules that ask or forbid then match as if the
-    /// target could be any path.
+    /// Absolute path without links. `None` if the target is unknown. Rules that ask or forbid then match any path here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
 }
 
-/// Degree to which the sandbox of the machine can confine a command (design, part 7).
+/// Level at which the sandbox of this machine can confine a command (design, part 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxLevel {
@@ -207,8 +206,8 @@ pub enum SandboxLevel {
     Full,
 }
 
-/// Effect that a command may have on the workspace. The gates decide the effect, the digest of an approval includes it,
-/// and the sandbox enforces it.
+/// Effect that a command is permitted to have on the workspace. The gates determine it, an approval is bound to it, and
+/// the sandbox enforces it.
 ///
 /// The variants are in ascending order: later variants permit more.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -219,15 +218,15 @@ pub enum CommandEffect {
     /// The command may write only below these places. Places are paths relative to the workspace, with `/` as the
     /// separator, and `.` is the whole workspace.
     Writes { places: Vec<String> },
-    /// The command may write anywhere in the workspace except to guarded places. A person's own tools run code from
-    /// guarded places ([`guarded`](holdshort_command::guarded)).
+    /// The command may write anywhere in the workspace, except to guarded files. These are files from which a person's
+    /// own tools execute code ([`guarded`](holdshort_command::guarded)).
     Workspace,
-    /// The command may write anywhere in the workspace, including guarded places. A person has approved a card that
-    /// states this permission.
+    /// The command may write anywhere in the workspace, including guarded files. A person has approved this on the
+    /// card.
     Guarded,
 }
 
-/// Result of the inspection of a call, which precedes the vote of the gates. The inspection changes nothing.
+/// Result of inspecting a call before the gates vote. The inspection changes nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inspection {
     /// Canonical path of the workspace.
@@ -236,12 +235,12 @@ pub struct Inspection {
     pub cwd: String,
     /// Preconditions of the call, sorted by path.
     pub preconditions: Vec<Precondition>,
-    /// Degree to which the sandbox confines the command. `None` if the tool is not a command.
+    /// Level at which the sandbox confines the command. `None` if the tool is not a command.
     pub sandbox: Option<SandboxLevel>,
-    /// Codes of findings such as `hard_link`. Each finding makes the gates ask a person, even if the rules allow the
-    /// call.
+    /// Codes of risks that the inspection found, such as `hard_link`. For each of them, the gates ask a person, even if
+    /// the rules allow the call.
     pub ask_because: Vec<String>,
-    /// Paths of the call that lead through a link. The link's target is at a different place than the name of the path.
+    /// Paths of the call that contain a link. The file therefore lies at another place than its path shows.
     pub places: Vec<ResolvedPath>,
     /// Data for the card of the call: `{"diff": {…}, "impact": {…}}`.
     pub card: Value,
@@ -249,8 +248,8 @@ pub struct Inspection {
     pub proposed: Option<Box<ProposedChanges>>,
 }
 
-/// Changes that the tool of a call proposes. The journal stores the bytes of the changed files before the run receives
-/// the proposal.
+/// Changes that a tool proposes for a call. The contents of the changed files are stored in the journal before the run
+/// gets the proposal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProposedChanges {
     pub changeset: Changeset,
@@ -275,13 +274,14 @@ pub enum InspectionOutcome {
 /// Outcome of a call that started.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// The call was executed. The model gets the text as the result. A command with exit code 1 is also `Done`.
+    /// The call was executed. The model gets the text as the result. A command that exits with code 1 was also
+    /// executed.
     Done { text: String, data: Value },
-    /// The command ran, but tried to write or execute something beyond its permitted effect, and the sandbox denied
-    /// this. The text reports the denial.
+    /// The command tried to write or execute something that its permitted effect excludes, and the sandbox prevented
+    /// this. The text reports this.
     Confined { text: String, data: Value },
-    /// A command created files that a person's own tools run automatically. The files were moved away. If the files
-    /// could not be moved away, the text reports them.
+    /// A command created files that a person's own tools execute automatically. The files were moved away. If this
+    /// failed, the text reports them.
     SetAside { text: String, data: Value },
     /// A person stopped the command. The command may have done a part of its work. The text is the output of the
     /// command until the stop.
@@ -292,18 +292,18 @@ pub enum Outcome {
     Changed { paths: Vec<String> },
     /// The call began but did not finish, so a person must decide. The text describes how far the call got.
     Halfway { text: String },
-    /// The call was executed, and its result is held back until a person releases it.
+    /// The call was executed. The agent gets its result only after a person has approved it.
     Held(Box<HeldOutput>),
 }
 
-/// Result that is held back, with derived data for the person who may release it. The derived data never contains the
-/// raw result.
+/// Result that waits for a person's review, with additional data for the reviewer. The additional data never contains
+/// the raw result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldOutput {
     pub title: String,
-    /// Text that becomes the result of the call after the release.
+    /// Text that becomes the result of the call after the approval.
     pub content: String,
-    /// Reasons why the result is held back, one per entry.
+    /// Reasons for the review, one per entry.
     pub findings: Vec<String>,
     /// Consequences of the findings under regulations, one per entry.
     pub implications: Vec<String>,
@@ -328,11 +328,11 @@ pub enum TrialOutcome {
     },
 }
 
-/// Changes that a commit makes to the run's layer, not to the workspace. The layer contains the ignored files of the
-/// run, such as caches and build output. Only commands of the same run see the layer.
+/// Changes that a commit makes to the run's private layer, not to the workspace. The layer contains files that git
+/// ignores, such as caches and build output. Only commands of this run see it.
 ///
-/// Each `before` is the previous entry in the layer. The layer is a cache. If the layer has another entry at the time
-/// of the commit, this is not an error.
+/// Each `before` is the entry that the layer had before. The layer is a cache. It is therefore no error if the layer
+/// has another entry at the time of the commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayerChanges {
@@ -343,15 +343,15 @@ pub struct LayerChanges {
 }
 
 /// Result of a command that ran in a trial. A trial has no lasting effects. If a limit stopped the command, its changes
-/// are dropped, and the text reports the limit.
+/// are discarded, and the text reports the limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialResult {
     /// Changes to the workspace.
     pub changeset: Changeset,
-    /// Changes to the run's layer, if there are any.
+    /// Changes to the run's private layer.
     pub layer: Option<Box<LayerChanges>>,
-    /// Codes of findings: `hard_link`, `special_file`, `layer_full`, and the codes of guarded files. Each finding makes
-    /// the gates ask a person, even if the rules allow the call.
+    /// Codes of risks that were found in the changes: `hard_link`, `special_file`, `layer_full`, and the codes of
+    /// guarded files. For each of them, the gates ask a person, even if the rules allow the call.
     pub ask_because: Vec<String>,
     /// Result that the agent gets after the changes are committed.
     pub text: String,

@@ -1,9 +1,9 @@
-//! Trace and span of the caller, from the header `traceparent` (W3C Trace Context 1). No decision depends on trace and
-//! span, which only make an exported run part of the caller's trace.
+//! Trace and span of the caller, from the header `traceparent` (W3C Trace Context 1). They only connect an exported run
+//! with the caller's trace. Decisions do not depend on them.
 
 use serde::{Deserialize, Serialize};
 
-/// Trace and span of the caller. The journal stores both in the form of the header.
+/// Trace and span of the caller. The journal stores them as the header writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TraceParent {
@@ -17,8 +17,8 @@ const SAMPLED: u128 = 1;
 const LENGTH: usize = 55;
 
 impl TraceParent {
-    /// Parses the header. `None` if the run cannot join the trace, because the header is malformed, the trace or span
-    /// is zero, or the caller does not record its trace.
+    /// Parses the header. `None` if the run cannot belong to the trace: the header is malformed, the trace or span is
+    /// zero, or the caller does not record its trace.
     pub fn read(header: &str) -> Option<Self> {
         let (own, rest) = header.split_at_checked(LENGTH)?;
         let mut parts = own.split('-');

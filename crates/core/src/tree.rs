@@ -1,9 +1,10 @@
-//! Merkle tree over all events (RFC 9162, part 2.1). Computes the root of the tree. Proves that the tree contains an
+//! Merkle tree over all events (RFC 9162, part 2.1). Computes the root of the tree. Can prove that the tree contains an
 //! event, or that it continues an earlier tree.
 //!
-//! The nth leaf is the hash of the nth event, in the order of positions. The hash of an event is also the head of its
-//! stream after the event. The tree therefore contains all earlier heads of all streams. This module never reads
-//! events. A proof is a list of ranges of leaves, and the caller computes the root of each range.
+//! The nth leaf is the hash of the nth event, in the order of positions. The hash of an event is also the end of its
+//! stream's hash chain at that time. The tree therefore contains all earlier ends of these chains. This module never
+//! reads events. A proof needs the roots of some ranges of leaves. This module names the ranges, and the caller
+//! computes their roots.
 
 use std::ops::Range;
 
@@ -18,8 +19,8 @@ fn node(left: &Digest, right: &Digest) -> Digest {
     Digest::of_parts(&[&[1], left.as_bytes(), right.as_bytes()])
 }
 
-/// Root of a list of leaves that grows. The memory that the root needs grows with the logarithm of the number of
-/// leaves.
+/// Computes the root of a list of leaves to which leaves are added. Its memory grows with the logarithm of the number
+/// of leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Growing {
     /// Sizes and roots of the perfect subtrees, from left to right. Each subtree is smaller than the subtree before it.
@@ -37,8 +38,8 @@ impl Growing {
         self.subtree(1, leaf(event));
     }
 
-    /// Adds a perfect subtree with `size` leaves. `size` must be a power of two that divides the current number of
-    /// leaves.
+    /// Adds a perfect subtree with `size` leaves. `size` must be a power of two, and the current number of leaves must
+    /// be a multiple of it.
     pub fn subtree(&mut self, size: u64, root: Digest) {
         debug_assert!(size.is_power_of_two() && self.size().is_multiple_of(size));
         let (mut size, mut root) = (size, root);
@@ -77,7 +78,7 @@ pub fn inclusion(index: u64, size: u64) -> Option<Vec<Range<u64>>> {
 }
 
 /// Returns the ranges whose roots prove that a tree of `size` leaves begins with the tree of the first `earlier`
-/// leaves. `None` if the earlier tree is empty, because nothing can then be proved, or if it is larger.
+/// leaves. `None` if the earlier tree is larger, or if it is empty. An empty tree proves nothing.
 pub fn consistency(earlier: u64, size: u64) -> Option<Vec<Range<u64>>> {
     if earlier == 0 || earlier > size {
         return None;

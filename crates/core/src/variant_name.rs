@@ -1,4 +1,4 @@
-//! Names of enum variants in their serialised form, which the journal, responses and traces contain.
+//! Serialised names of enum variants, as the journal, responses and traces contain them.
 
 use serde::Serialize;
 use serde_json::Value;

@@ -2,10 +2,10 @@
 //! requests use the same parser.
 //!
 //! Different spellings of the same address are equal here. Spellings may differ in the letter case of the host,
-//! punycode, a final dot of the host, numeric forms of an IP address, or `..` in the path. A path that servers may
-//! interpret differently is [ambiguous](Target::path): encoded slashes, `//`, `;`, nested encodings. A pattern of a
-//! rule that allows covers an ambiguous path only if the pattern covers the whole host. A pattern of a rule that asks
-//! or forbids matches every ambiguous path of its host.
+//! punycode, a final dot of the host, numeric forms of an IP address, or `..` in the path. Some paths are
+//! [ambiguous](Target::path), because servers interpret them differently: encoded slashes, `//`, `;`, nested encodings.
+//! A rule that allows matches an ambiguous path only if its pattern matches the whole host. A rule that asks or forbids
+//! matches every ambiguous path of its host.
 
 use std::fmt;
 
@@ -17,11 +17,11 @@ use crate::limits;
 /// Built-in tool that fetches a page.
 pub const FETCH: &str = "web_fetch";
 
-/// Addresses that the built-in web tool may fetch.
+/// Addresses that the built-in web tool is allowed to fetch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Web {
-    /// Address ranges, such as `127.0.0.1/32`, that the tool may reach although they are refused by default.
+    /// Address ranges, such as `127.0.0.1/32`, that the tool is allowed to reach. They are refused by default.
     pub allow_addresses: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Parses a URL. An error message describes the problem in lower case.
+    /// Parses a URL. If this fails, the error message describes the problem.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.chars().count() > limits::URL_CHARS {
             return Err(format!("the URL has more than {} characters", limits::URL_CHARS));
@@ -89,7 +89,7 @@ impl Target {
         &self.url
     }
 
-    /// Returns the host in lower case and in ASCII. If the host is an IPv6 address, it is in brackets.
+    /// Returns the host in lower case and in ASCII. An IPv6 address is in brackets.
     pub fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
     }
@@ -99,13 +99,13 @@ impl Target {
         self.url.port()
     }
 
-    /// Returns the origin: scheme, host and port. A grant for a web tool covers an origin.
+    /// Returns the origin: scheme, host and port. Grants for web tools are given for an origin.
     pub fn origin(&self) -> String {
         let port = self.port().map(|port| format!(":{port}")).unwrap_or_default();
         format!("{}://{}{port}", self.url.scheme(), self.host())
     }
 
-    /// Returns the decoded path. `None` if servers may interpret the path differently.
+    /// Returns the decoded path. `None` if the path is ambiguous: servers may interpret it differently.
     pub fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
@@ -132,7 +132,7 @@ fn plain_name(name: &str) -> Option<&str> {
     name.split('.').all(|part| !part.is_empty()).then_some(name)
 }
 
-/// Decodes a path. `None` if servers may interpret the path differently.
+/// Decodes a path. `None` if the path is ambiguous: servers may interpret it differently.
 fn decoded(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
@@ -157,7 +157,7 @@ fn decoded(path: &str) -> Option<String> {
     (is_plain && !path.split('/').any(|name| matches!(name, "." | ".."))).then_some(path)
 }
 
-/// Pattern for the addresses that a rule matches: `docs.rs/*`, `https://example.org/api/**`, `*.example.org`.
+/// Pattern for addresses in a rule: `docs.rs/*`, `https://example.org/api/**`, `*.example.org`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     /// Scheme that must match. If `None`, both `http` and `https` match.
@@ -177,7 +177,7 @@ enum HostPattern {
 }
 
 impl Pattern {
-    /// Parses a pattern. An error message describes the problem in lower case.
+    /// Parses a pattern. If this fails, the error message describes the problem.
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Some(stray) =
             text.chars().find(|c| c.is_whitespace() || c.is_control() || "@?#\\%".contains(*c))
@@ -214,7 +214,7 @@ impl Pattern {
         })
     }
 
-    /// Returns true if a rule that allows certainly covers the address.
+    /// Returns true if a rule with this pattern that allows calls matches the address.
     pub fn covers(&self, target: &Target) -> bool {
         let is_port = match self.port {
             None => target.port().is_none(),
@@ -228,8 +228,8 @@ impl Pattern {
         is_port && is_path && self.is_at(target)
     }
 
-    /// Returns true if a rule that asks or forbids may match the address. A pattern without a port matches every port.
-    /// The letter case of the path is ignored, and every ambiguous path matches.
+    /// Returns true if a rule with this pattern that asks or forbids matches the address. A pattern without a port
+    /// matches every port. The letter case of the path is ignored, and every ambiguous path matches.
     pub fn may_cover(&self, target: &Target) -> bool {
         let is_port = self.port.is_none_or(|port| target.url.port_or_known_default() == Some(port));
         let may_be_path = |pattern: &str, path: &str| {

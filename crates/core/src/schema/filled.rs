@@ -1,8 +1,8 @@
-//! Satisfiability of a schema. Detects schemas that no finite value satisfies, because each value would have to contain
-//! a value of the same schema.
+//! Detects JSON Schemas that no finite value can satisfy, because each value would have to contain a value of the same
+//! schema.
 //!
-//! If a problem is reported, the schema is certainly not satisfiable. Some schemas that are not satisfiable are not
-//! detected, because ranges, patterns, conditions and listed values are assumed to be satisfiable.
+//! If a problem is reported, the schema is certainly not satisfiable. Some impossible schemas are not detected, because
+//! ranges, patterns, conditions and listed values are not examined.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,8 +55,8 @@ impl Schemas<'_> {
         self.all.contains_key(at) && !self.fitting.contains(at)
     }
 
-    /// Returns a schema that must be satisfiable before the schema `at` can be satisfiable. Returns `at` itself if no
-    /// value can satisfy it.
+    /// Returns a schema that must be satisfiable before the schema at `at` can be. Returns `at` itself if no value can
+    /// satisfy it.
     fn lack(&self, at: &str) -> Option<String> {
         let map = match self.all.get(at)? {
             Value::Bool(false) => return Some(at.to_owned()),
@@ -97,7 +97,7 @@ impl Schemas<'_> {
         }
     }
 
-    /// Returns the schema of a required member that has not been shown to be satisfiable.
+    /// Returns the schema of a required member for which it was not shown yet that a value can satisfy it.
     fn lack_of_object(&self, at: &str, map: &Map<String, Value>) -> Option<String> {
         let required = map.get("required").and_then(Value::as_array)?;
         let named = map.get("properties").and_then(Value::as_object);
@@ -114,7 +114,7 @@ impl Schemas<'_> {
         })
     }
 
-    /// Returns the schema of a required item that has not been shown to be satisfiable.
+    /// Returns the schema of a required item for which it was not shown yet that a value can satisfy it.
     fn lack_of_array(&self, at: &str, map: &Map<String, Value>) -> Option<String> {
         let least = |keyword: &str| map.get(keyword).and_then(Value::as_u64);
         if map.contains_key("contains") && least("minContains") != Some(0) {

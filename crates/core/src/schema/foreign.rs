@@ -1,9 +1,9 @@
-//! Schemas that agents and clients send. Accepts or rejects a schema. This module never checks a value against a
-//! schema.
+//! JSON Schemas that agents and clients send. This module accepts or rejects such a schema. It never checks a value
+//! against a schema.
 //!
-//! Libraries write types as definitions that refer to each other (`$ref`, `$defs`). This module follows references
-//! within the same schema. This module limits the cost of a check as far as the cost depends on the schema alone. The
-//! module `work` limits the cost that also depends on the value.
+//! Schemas that libraries generate often consist of definitions that refer to each other (`$ref`, `$defs`). This module
+//! follows references inside the schema. It rejects schemas for which every check would cost too much. The module
+//! `work` limits costs that also depend on the value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,18 +12,18 @@ use serde_json::Value;
 use super::positions::{self, Applies, KEYWORDS, target};
 use super::{Problem, filled, options};
 
-/// Maximum number of bytes of a schema that an agent sends with a question. The check of a larger schema would take too
-/// long.
+/// Maximum number of bytes of a schema that an agent sends with a question. Checking values against a larger schema
+/// would take too long.
 pub const FOREIGN_BYTES: usize = 16 * 1024;
 
 /// Maximum number of schemas that apply to one value through nesting and references. A longer chain could exhaust the
 /// stack.
 const CHAIN: usize = 32;
 
-/// Maximum number of definitions that references in a schema may reach.
+/// Maximum number of definitions to which references in a schema may lead.
 const DEFINITIONS: usize = 100;
 
-/// JSON Schema drafts that `$schema` may name. A final `#` is optional.
+/// Versions of JSON Schema that `$schema` is allowed to name. A final `#` is optional.
 const DRAFTS: [&str; 4] = [
     "https://json-schema.org/draft/2020-12/schema",
     "https://json-schema.org/draft/2019-09/schema",
@@ -31,7 +31,7 @@ const DRAFTS: [&str; 4] = [
     "https://json-schema.org/draft-07/schema",
 ];
 
-/// Keywords that are rejected, because they change the meaning of a reference or need a schema from elsewhere.
+/// Keywords that are rejected. They change the meaning of a reference, or need a schema that is stored elsewhere.
 const REFUSED: [&str; 7] =
     ["$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$anchor", "$vocabulary", "$id"];
 
@@ -43,7 +43,7 @@ pub fn refuse_foreign(schema: &Value, base: &str) -> Vec<Problem> {
     refuse(schema, base)
 }
 
-/// Returns the problems of a schema whose size has already been limited.
+/// Returns the problems of a schema whose size is already checked.
 pub fn refuse(schema: &Value, base: &str) -> Vec<Problem> {
     let all = positions::all(schema);
     let mut problems: Vec<Problem> = all.iter().flat_map(|(at, schema)| keywords(at, schema, &all)).collect();
@@ -114,7 +114,7 @@ fn unusable(schema: &Value, at: &str) -> Option<String> {
 
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "object", "array", "null"];
 
-/// Keywords that may be in the same schema as a reference, because they do not restrict the value.
+/// Keywords that may stand next to a reference, because they do not restrict the value.
 const BESIDE: [&str; 8] =
     ["$ref", "$defs", "definitions", "$schema", "$id", "title", "description", "default"];
 
@@ -179,7 +179,7 @@ fn defined(all: &BTreeMap<String, &Value>) -> String {
     if names.is_empty() { String::new() } else { format!("; there is {}", names.join(", ")) }
 }
 
-/// Returns the problems of a schema whose references never end or form a chain that is too long.
+/// Returns a problem if references in the schema never end, or form a chain that is too long.
 fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
     let reference =
         |schema: &Value| schema.get("$ref").and_then(Value::as_str).map(|text| text[1..].to_owned());
@@ -211,11 +211,11 @@ fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
     Vec::new()
 }
 
-/// Computes, for each schema, the number of schemas that apply to the same value.
+/// Computes, for each schema, how many schemas apply to the same value as this schema.
 struct Chains<'s> {
     all: &'s BTreeMap<String, &'s Value>,
-    /// Results by schema. A result is `None` during its computation. A second visit during the computation reveals a
-    /// cycle of references.
+    /// Results by schema. A result is `None` while it is being computed. If it is needed during its own computation,
+    /// the references form a cycle.
     known: BTreeMap<String, Option<usize>>,
 }
 
@@ -247,7 +247,7 @@ impl Chains<'_> {
         Ok(longest)
     }
 
-    /// Returns the schemas that apply directly to the same value as the schema at `at`.
+    /// Returns the schemas that directly apply to the same value as the schema at the place `at`.
     fn next(&self, at: &str) -> Vec<String> {
         let Some(Value::Object(map)) = self.all.get(at) else { return Vec::new() };
         let within = KEYWORDS

@@ -1,8 +1,8 @@
-//! Checks of values against JSON Schemas (2020-12). Each problem has a JSON pointer to its location in the request.
+//! Checks of values against JSON Schemas (2020-12). Each problem has a JSON pointer to its place in the request.
 //!
-//! `foreign` accepts or rejects schemas from outside. `filled` detects schemas that no value satisfies. `work` limits
-//! the cost of schemas with references or backtracking patterns. `union` finds the location of a failure within a
-//! union.
+//! `foreign` accepts or rejects schemas from agents and clients. `filled` detects schemas that no value can satisfy.
+//! `work` limits the cost of checks with references or backtracking patterns. `union` finds the relevant error in a
+//! union of schemas.
 
 mod filled;
 mod foreign;
@@ -37,19 +37,20 @@ impl Problem {
 /// Maximum number of problems in one report.
 const MAX_PROBLEMS: usize = 20;
 
-/// Maximum number of backtracking steps in one match. Libraries write patterns for numbers and addresses. For a text
-/// that matches, these patterns need far fewer steps. On a short text, this number of steps takes a tenth of a
-/// millisecond. If each step looks ahead to the end of a text of 60 kB, the steps take a third of a second.
+/// Maximum number of backtracking steps in one match. It is chosen for patterns for numbers and addresses that
+/// libraries generate. Matching texts need far fewer steps with these patterns. On a short text, this number of steps
+/// takes about a tenth of a millisecond. In the worst case, each step looks ahead to the end of a text of 60 kB. Then
+/// the steps take a third of a second.
 const BACKTRACKS: usize = 2_000;
 
 /// Returns the options of the validator. Only patterns with lookaround or backreferences can backtrack. All other
-/// patterns run in linear time. If a match reaches the limit, the validator rejects the value.
+/// patterns run in linear time. If matching a pattern exceeds the limit, the value is rejected.
 fn options() -> jsonschema::ValidationOptions<'static> {
     let patterns = jsonschema::PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS);
     jsonschema::options().with_pattern_options(patterns).should_validate_formats(false)
 }
 
-/// Returns true if the linear-time engine cannot run this pattern.
+/// Returns true if matching this pattern needs an engine that backtracks.
 fn backtracks(pattern: &str) -> bool {
     let linear = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex());
     linear.build(&json!({ "pattern": pattern })).is_err()
@@ -66,7 +67,7 @@ fn backtracking<'s>(schemas: impl Iterator<Item = &'s Value>) -> BTreeSet<String
     schemas.flat_map(patterns).filter(|pattern| backtracks(pattern)).map(str::to_owned).collect()
 }
 
-/// Maximum number of validators in the cache. Runs need only the schemas of a few workflows and of their tools.
+/// Maximum number of compiled schemas in the cache. Runs need only the schemas of a few workflows and their tools.
 const COMPILED: usize = 64;
 
 #[derive(Debug)]
@@ -79,13 +80,13 @@ struct Compiled {
 }
 
 impl Compiled {
-    /// Returns true if the cost of a check may be larger than the sizes of the schema and of the value suggest.
+    /// Returns true if the cost of a check cannot be judged by the sizes of the schema and the value.
     fn needs_counting(&self) -> bool {
         self.refers || !self.backtracking.is_empty()
     }
 }
 
-/// Returns the validator of a schema. To build a validator costs many times more than a check, so the latest validators
+/// Returns the compiled form of a schema. Compiling costs many times more than checking, so the latest compiled schemas
 /// are cached. The cache does not affect results.
 fn compiled(schema: &Value) -> Result<Arc<Compiled>, ValidationError<'static>> {
     static KNOWN: Mutex<Vec<(Value, Arc<Compiled>)>> = Mutex::new(Vec::new());
@@ -138,8 +139,7 @@ fn describe_error(error: &ValidationError<'_>) -> String {
     without_value(error)
 }
 
-/// The error message quotes the value before it gives the reason. Only the beginning of a long value is therefore
-/// quoted.
+/// Returns the error message. It quotes the value before the reason, so a long value is shortened.
 fn without_value(error: &ValidationError<'_>) -> String {
     const QUOTED_CHARS: usize = 60;
     let (text, value) = (error.to_string(), error.instance().to_string());

@@ -1,13 +1,13 @@
-//! Positions of schemas within a schema, defined by a table of keywords. This module never checks a value.
+//! Finds the schemas that are nested in a schema, by a table of keywords. This module never checks a value.
 //!
-//! Not every member of a schema is a schema. A `$ref` under `default`, `enum` or `const` is data, and a `$ref` under
-//! `properties` is the name of a property. Only the values of the keywords in this table contain schemas.
+//! Not every field of a schema contains a schema. For example, `$ref` under `default`, `enum` or `const` is plain data,
+//! and `$ref` under `properties` is the name of a property. The table lists the keywords whose values contain schemas.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Number and form of the schemas that the value of a keyword contains.
+/// Form in which the value of a keyword contains schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
     One,
@@ -17,14 +17,14 @@ pub(super) enum Holds {
     OneOrList,
 }
 
-/// Part of the checked value to which the schemas under a keyword apply.
+/// Part of the checked value to which the nested schemas of a keyword apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Applies {
     /// Value to which the outer schema applies.
     Here,
     /// Members or items of that value.
     Below,
-    /// No value. The schema is only a target of references.
+    /// No value. The nested schemas are used only through references.
     Nowhere,
 }
 
@@ -56,7 +56,7 @@ pub(super) const KEYWORDS: [(&str, Holds, Applies); 22] = [
     ("contains", Holds::One, Below),
 ];
 
-/// Returns the schemas under a keyword. Each has a JSON pointer that is relative to the outer schema.
+/// Returns the nested schemas of a keyword. Each comes with a JSON pointer that is relative to the outer schema.
 pub(super) fn under<'s>(keyword: &str, holds: Holds, value: &'s Value) -> Vec<(String, &'s Value)> {
     let is_schema = |value: &Value| value.is_object() || value.is_boolean();
     let one = || vec![(format!("/{keyword}"), value)];

@@ -1,15 +1,15 @@
-//! Failures of unions. If the value can be meant for only one member of the union, reports the error within that
-//! member.
+//! Error messages for unions of schemas (`anyOf`, `oneOf`). If the value can only be meant for one schema of the union,
+//! reports the error within this schema.
 //!
-//! A member of the union is ruled out if the value has another type, or if an enumeration of the member rejects the
-//! value. A member is also ruled out if a constant rejects the value or a property of the value. A discriminator
-//! (`kind: "number"`) therefore leaves only one member.
+//! A schema is ruled out if the value has another type, or if an enumeration of the schema rejects the value. A schema
+//! is also ruled out if a constant in it rejects the value or one of its properties. A discriminator such as
+//! `kind: "number"` therefore rules out all other schemas.
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 
-/// Returns the innermost errors. If only one member is not ruled out, they are the errors of this member. Otherwise the
-/// result is the error itself.
+/// Returns the relevant errors. If all but one schema of the union are ruled out, these are the errors within the
+/// remaining schema. Otherwise it is the error of the union itself.
 pub(super) fn within<'e>(error: &'e ValidationError<'e>) -> Vec<&'e ValidationError<'e>> {
     let (ValidationErrorKind::AnyOf { context: members }
     | ValidationErrorKind::OneOfNotValid { context: members }) = error.kind()
@@ -29,8 +29,8 @@ fn depth(error: &ValidationError<'_>) -> usize {
     error.instance_path().as_str().matches('/').count()
 }
 
-/// Returns true if the error rules out a member of the union. `union` is the number of segments in the JSON pointer of
-/// the union's value.
+/// Returns true if the error rules out a schema of the union. `union` is the number of segments in the JSON pointer of
+/// the value to which the union applies.
 fn rules_out(error: &ValidationError<'_>, union: usize) -> bool {
     let kind = error.kind();
     let is_of_the_value = matches!(kind, ValidationErrorKind::Type { .. } | ValidationErrorKind::Enum { .. });

@@ -1,9 +1,9 @@
-//! Cost of the check of a value against a schema with references or backtracking patterns. The cost is counted before
-//! the check. This module never decides if the value matches.
+//! Estimates the cost of checking a value against a schema with references or backtracking patterns. The cost is
+//! estimated before the check. This module never decides if the value is valid.
 //!
-//! Definitions that refer to each other can cause an exponential amount of work, even if the schema and the value are
-//! small. A backtracking pattern can do the same. This module visits the schemas that the validator would visit, but
-//! does not check them. The visit stops when all schemas are visited or a limit is reached.
+//! Definitions that refer to each other can cause exponential cost, even with a small schema and a small value.
+//! Backtracking patterns can do the same. The module visits the schemas that the check would visit, and counts them. It
+//! stops when all schemas are visited or a limit is reached.
 
 use std::collections::BTreeSet;
 
@@ -11,20 +11,21 @@ use serde_json::{Map, Value};
 
 use super::positions::target;
 
-/// Maximum number of steps of one check. Each schema, each entry of a list in a schema, and each piece of a text counts
-/// as a step. For this number of steps, a validator takes well under a second.
+/// Maximum number of steps that a check may need. One step is a schema, an entry of a list in a schema, or a piece of a
+/// text. A check with this number of steps takes well under a second.
 const STEPS: usize = 200_000;
 
-/// Maximum nesting of schemas along the value and along references. A validator can recurse to this depth.
+/// Maximum nesting depth of schemas, through parts of the value and through references. A check can recurse to this
+/// depth.
 const DEPTH: usize = 256;
 
 /// Number of bytes of text that a pattern can match in about the time of one step.
 const PIECE: usize = 32;
 
-/// Number of steps that each piece of a text costs if its match backtracks up to the limit.
+/// Number of steps that are counted for each piece of a text if its pattern can backtrack.
 const BACKTRACKING: usize = 50;
 
-/// Returns the reason why the check of the value would cost too much. `None` if the value can be checked.
+/// Returns the reason why checking the value would cost too much. `None` if the value can be checked.
 pub(super) fn refuse(schema: &Value, value: &Value, backtracking: &BTreeSet<String>) -> Option<&'static str> {
     let mut walk = Walk { root: schema, backtracking, left: STEPS };
     match walk.visit(schema, value, DEPTH) {
@@ -149,7 +150,7 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// Counts the steps for a value that the validator compares as a whole.
+    /// Counts the steps for a value that is compared as a whole.
     fn whole(&mut self, value: &Value) -> Result<(), Enough> {
         self.pay(1 + entries(value))?;
         match value {

@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fact {
-    /// A person allowed similar calls for the rest of the session.
+    /// A person gave a grant: similar calls are allowed for the rest of the session.
     GrantAdded {
         grant: GrantId,
         matcher: Matcher,
@@ -25,7 +25,7 @@ pub enum Fact {
         grant: GrantId,
     },
     /// A person refused a call. Until the refusal is revoked, a person is asked about every similar call, even if a
-    /// grant or a rule allows the call. The event's text describes the refused call in one line.
+    /// grant or a rule would allow it. The event's text describes the refused call in one line.
     RefusalAdded {
         /// Interrupt on which the person decided. The id of the interrupt also identifies the refusal.
         interrupt: InterruptId,
@@ -35,29 +35,29 @@ pub enum Fact {
     RefusalRevoked {
         interrupt: InterruptId,
     },
-    /// A person opened the session before any run started. `session_opened` is always the first event of its session.
-    /// The content of the event is `{name?, config?}`.
+    /// A person opened the session, before any run started in it. `session_opened` is always the first event. The
+    /// content of the event is `{name?, config?}`.
     SessionOpened {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workflow: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         idle_ms: Option<u64>,
     },
-    /// A message started this run, which became the front run of the session. The previous front run had ended.
+    /// A message started this run. It is now the front run of the session. The previous front run had ended.
     FrontTaken {
         run: RunId,
         /// Agent that begins the run, if a person chose one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
-    /// A message was added to the conversation. An event of the front run contains the text of the message.
+    /// A message was added to the conversation. The text of the message is stored in an event of the front run.
     Said {
         run: RunId,
         seq: u64,
-        /// Agent that wrote the message. If `None`, a person wrote the message: the actor of this event.
+        /// Agent that wrote the message. If `None`, the actor of this event wrote the message.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
-        /// Interrupt that asks with the message, or that the message answers.
+        /// Interrupt with whose question or answer the message belongs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         interrupt: Option<InterruptId>,
     },

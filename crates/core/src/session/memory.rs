@@ -1,4 +1,4 @@
-//! Grants and refusals of a session that apply to a call.
+//! Finds the grants and refusals of a session that apply to a call.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,8 @@ use crate::interrupt::Assignment;
 use crate::people::People;
 use crate::time::Timestamp;
 
-/// Data that determines whose grants apply to a call. Only a grant by a person who could decide the call alone applies.
+/// Data that determines which people's grants apply to a call. The person who gave the grant must be allowed to decide
+/// the call alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Granters<'a> {
     pub(crate) assignment: &'a Assignment,
@@ -26,8 +27,8 @@ impl Granters<'_> {
 }
 
 impl Session {
-    /// Returns the active grants of these people. `asked_at` is the time at which a person was first asked about the
-    /// call. Grants that were given later do not cover the call.
+    /// Returns the active grants that were given by people who can decide the call alone. `asked_at` is the time at
+    /// which a person was first asked about the call. Grants that were given later do not apply to the call.
     pub(crate) fn grants_by(
         &self,
         granters: Granters<'_>,
@@ -43,7 +44,7 @@ impl Session {
         RefusedBefore::compare(self.standing_refusals(), subject, arguments)
     }
 
-    /// Returns the refused calls that the grant would cover. The card that offers the grant shows them.
+    /// Returns the refused calls that the grant would allow. A card that offers the grant lists them.
     pub(crate) fn refused_of(&self, grant: &Matcher) -> Vec<String> {
         let mut refused: Vec<&Refusal> =
             self.standing_refusals().filter(|refusal| refusal.call.may_be_covered(grant)).collect();

@@ -1,12 +1,12 @@
-//! Rows of a session and of its grants for the index of the store.
+//! Rows of a session and of its grants, for the tables of the store.
 
 use super::Session;
 use crate::id::GrantId;
 use crate::projection::{GrantRow, SessionRow};
 
 impl Session {
-    /// Returns the row that the session's own events contribute. `None` before the first event that changes the state.
-    /// Each run of the session also contributes a row (see [`SessionRow::with`]).
+    /// Returns the row that the session's own events produce. `None` before the first event that changes the state.
+    /// Each run of the session produces another row (see [`SessionRow::with`]).
     pub fn row(&self) -> Option<SessionRow> {
         let changed = self.changed?;
         let opened = self.opened.as_ref();

@@ -1,4 +1,4 @@
-//! States of a session. `session.rs` checks who may change the state.
+//! States of a session. `session.rs` checks who is allowed to change the state.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::time::Timestamp;
 pub enum State {
     #[default]
     Open,
-    /// A person suspended the session. Its runs are paused. No run starts, and no run resumes.
+    /// A person suspended the session. Its runs are paused. No run starts or continues.
     Suspended,
     /// The session has ended. The runs of the session are cancelled, and no new run starts.
     Closed(End),
@@ -21,12 +21,12 @@ pub enum State {
 pub enum End {
     /// A person closed the session.
     Completed,
-    /// The session was idle for the time that its settings allow.
+    /// The session was idle for the time after which it expires.
     Expired,
 }
 
-/// Settings with which a session was opened. The name and configuration of the session are not included, because they
-/// are erasable content of its first event.
+/// Settings with which a session was opened. Does not contain the name and the configuration of the session. They are
+/// erasable content of its first event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
     /// Workflow for which the session was opened.
@@ -35,7 +35,7 @@ pub struct Opened {
     pub idle_ms: Option<u64>,
 }
 
-/// Times of the first and the last event that determine the row of the session.
+/// Times of the first and the last event that changed the row of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowSpan {
     pub first_at: Timestamp,

@@ -1,4 +1,4 @@
-//! Undone changes: records that a person undid changes of a run, and tells later runs.
+//! Undone changes of a session: records them, and describes them to agents.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ pub struct Undone {
     pub by: RunId,
     /// Front run of the session at the time of the undo.
     pub front: Option<RunId>,
-    /// Text that lists the files of the undo. Empty if the text was erased.
+    /// Text that lists the files whose changes were undone. Empty if the text was erased.
     pub text: Arc<str>,
 }
 
-/// Returns the id of the session in which follow-up runs of a closed session start, such as undos. The id depends only
-/// on the closed session. All follow-up runs therefore share one session and one record of open undos.
+/// Returns the id of the session that continues a closed session. Runs such as undos start there. The id depends only
+/// on the closed session. All such runs therefore have the same session, and know about each other's undos.
 pub fn continuation(closed: &SessionId) -> SessionId {
     let hash = digest::sha256_parts(&[b"holdshort.continuation.v1", closed.as_str().as_bytes()]);
     let mut seed = [0; 16];

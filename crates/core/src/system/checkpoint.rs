@@ -1,15 +1,15 @@
-//! Delivery of checkpoints over channels: the interval between deliveries, and the record of each delivery in the
-//! journal.
+//! Delivery of the journal's checkpoints over channels: the time between two deliveries, and the record of each
+//! delivery.
 //!
-//! Each delivery of a checkpoint is an event. Neither a restart nor a second node therefore repeats a delivery within
-//! an interval. The event is part of the journal, but does not itself cause a further checkpoint.
+//! Each delivery of a checkpoint is an event. Therefore neither a restart nor a second server node sends another
+//! checkpoint too early. This event belongs to the journal, but does not make a further checkpoint necessary.
 
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::time::Timestamp;
 
-/// Tree of the events that a checkpoint covers.
+/// Merkle tree over the events that a checkpoint covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointTree {
@@ -26,7 +26,7 @@ pub struct LastSentCheckpoint {
 }
 
 impl LastSentCheckpoint {
-    /// Returns true if the checkpoint after this one is due. `size` is the number of events in the journal.
+    /// Returns true if the next checkpoint must be sent. `size` is the number of events in the journal.
     pub fn is_next_due(&self, now: Timestamp, every_ms: u64, size: u64) -> bool {
         // The event of the last delivery is a new event in the journal, but does not cause a checkpoint.
         now >= self.at.plus_ms(every_ms) && size > self.covered.size + 1

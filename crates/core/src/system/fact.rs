@@ -18,7 +18,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fact {
-    /// Rules for all runs were set. These rules are evaluated before the rules of the run's workflow.
+    /// Rules for all runs were set. In every run, they are evaluated before the rules of the workflow.
     PolicySet {
         rules: Vec<Rule>,
     },
@@ -39,7 +39,7 @@ pub enum Fact {
         person: String,
         is: Person,
     },
-    /// A person was removed and may no longer decide.
+    /// A person was removed, and is no longer allowed to decide.
     PersonLeft {
         person: String,
     },
@@ -58,11 +58,11 @@ pub enum Fact {
     HoursUnset {
         group: String,
     },
-    /// A one-time login link for this person was created. The journal does not contain the secret code of the link.
+    /// A one-time login link for this person was created. The secret code of the link is not in the journal.
     LoginLinkMade {
         person: String,
     },
-    /// All logins and login links of this person were ended.
+    /// The person was signed out everywhere, and all login links of the person became invalid.
     SignedOut {
         person: String,
     },
@@ -81,13 +81,13 @@ pub enum Fact {
         digest: Digest,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
-        /// Folder in which the server tries commands of the agent. Absent in events of earlier versions, and if the key
-        /// has no folder.
+        /// Folder in which the server runs trials of the agent's commands. Absent if the key has no folder, and in
+        /// events of earlier versions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         folder: Option<String>,
     },
     /// A key got a new secret. `digest`: digest of the new secret. The previous secret stays valid until
-    /// `previous_until`. If `previous_until` is `None`, the previous secret became invalid at once.
+    /// `previous_until`. If `previous_until` is `None`, the previous secret becomes invalid at once.
     KeyRotated {
         key: KeyId,
         digest: Digest,

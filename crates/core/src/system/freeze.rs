@@ -1,4 +1,5 @@
-//! Freezes. Until a freeze is lifted, no call starts and no deadline takes effect.
+//! Freezes: they stop all work, or the work of a run, workflow or agent, until they are lifted. During a freeze, no
+//! call starts and no deadline takes effect.
 
 use std::collections::BTreeMap;
 
@@ -17,16 +18,16 @@ pub enum Part {
     Run(RunId),
     /// All runs of the workflow with this name.
     Workflow(String),
-    /// Calls that the agent with this name makes in any run, and questions of the external agent with this name.
+    /// Calls of the agent with this name, in any run. Also questions of the external agent with this name.
     Agent(String),
 }
 
-/// Record of a freeze.
+/// Freeze that is in effect, or its record in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Freeze {
     pub by: String,
     pub at: Timestamp,
-    /// Reason for the freeze. `None` in journals of versions that did not require a reason.
+    /// Reason for the freeze. `None` if the freeze was recorded by an earlier version, which did not require a reason.
     pub reason: Option<String>,
 }
 
@@ -50,18 +51,18 @@ impl Freezes {
         part.map_or(self.all.as_ref(), |part| self.parts.get(part))
     }
 
-    /// Returns the widest freeze that stops all runs of a workflow.
+    /// Returns the freeze that stops all runs of a workflow: of the installation, or else of the workflow.
     pub fn of_workflow(&self, workflow: &str) -> Option<&Freeze> {
         self.all.as_ref().or_else(|| self.parts.get(&Part::Workflow(workflow.to_owned())))
     }
 
-    /// Returns the widest freeze that stops a run of a workflow, and therefore all agents in the run.
+    /// Returns the freeze that stops the whole run: of the installation, or else of the workflow or the run.
     pub fn for_run(&self, run: &RunId, workflow: &str) -> Option<&Freeze> {
         self.of_workflow(workflow).or_else(|| self.parts.get(&Part::Run(run.clone())))
     }
 
-    /// Returns the widest freeze that stops a run, or the calls of an agent in the run, together with the part that is
-    /// frozen. The part is `None` if the whole installation is frozen.
+    /// Returns the freeze that stops a run or the calls of an agent in it, and the part that is frozen. If there are
+    /// several, returns the one for the largest part. The part is `None` if the whole installation is frozen.
     pub fn holding(
         &self,
         run: &RunId,
@@ -79,7 +80,7 @@ impl Freezes {
         self.parts.get(&Part::Agent(agent.to_owned()))
     }
 
-    /// Returns true if a freeze in `before` is no longer active.
+    /// Returns true if a freeze that is in `before` is not in effect any more.
     pub fn lifts(&self, before: &Self) -> bool {
         (before.all.is_some() && self.all.is_none())
             || before.parts.keys().any(|part| !self.parts.contains_key(part))
@@ -97,7 +98,7 @@ impl Freezes {
         }
     }
 
-    /// Returns the problems of a freeze that a person requests.
+    /// Checks a freeze that a person requests, and returns its problems.
     pub(super) fn check(&self, part: Option<&Part>, reason: &str) -> Vec<Problem> {
         let mut problems = check_reason(reason);
         let named = match part {
@@ -120,7 +121,7 @@ impl Freezes {
     }
 }
 
-/// Returns the problems of the reason that a person gives for an action that stops the work of other people.
+/// Checks the reason for an action that stops the work of other people, and returns its problems.
 pub(crate) fn check_reason(reason: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     if reason.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! Inputs of the system: the changes that actors request. `handle` checks the permissions for the inputs.
+//! Inputs of the system: the changes that actors request. `handle` checks if the actor has the permission.
 
 use super::checkpoint;
 use super::freeze::Part;
@@ -31,7 +31,7 @@ pub enum Input {
     RemovePerson {
         id: String,
     },
-    /// Replaces all people who are from the same source.
+    /// Replaces all people whose records come from the same source.
     SetPeople {
         source: PeopleSource,
         people: Vec<(String, Person)>,
@@ -41,8 +41,8 @@ pub enum Input {
         public: String,
     },
     TellCheckpoint(checkpoint::SendCheckpoint),
-    /// Adds or changes a person according to the claims in a token of an identity provider. The provider issued the
-    /// token at `person.issued_at`.
+    /// Adds or changes a person as a token of an identity provider states. The provider issued the token at
+    /// `person.issued_at`.
     TakeUp {
         id: String,
         person: Person,
@@ -58,7 +58,7 @@ pub enum Input {
     UnsetHours {
         group: String,
     },
-    /// Replaces the working hours of all groups whose hours are from the same source.
+    /// Replaces the working hours of all groups whose hours come from the same source.
     SetAllHours {
         source: PeopleSource,
         hours: Vec<(String, Hours)>,
@@ -66,7 +66,7 @@ pub enum Input {
     MakeLoginLink {
         person: String,
     },
-    /// Ends all logins of a person.
+    /// Signs a person out everywhere.
     SignOut {
         person: String,
     },

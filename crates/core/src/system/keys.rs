@@ -1,7 +1,8 @@
-//! Keys: names, roles and secrets for agents and services. The journal stores only the SHA-256 of each secret.
+//! Keys with which agents and services authenticate: their names, roles and secrets. The journal stores only the
+//! SHA-256 of each secret.
 //!
-//! A secret is 256 random bits and cannot be guessed, so its digest needs neither a salt nor key stretching. Requests
-//! with the key have the `name` of the key as their actor id.
+//! Each secret has 256 random bits, so nobody can guess it from its digest. The digest therefore needs no salt and no
+//! key stretching. In requests with a key, the actor's id is the `name` of the key.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +12,8 @@ use crate::id::KeyId;
 use crate::limits::{KEY_FOLDER_BYTES, KEY_NAME_BYTES, KEY_OVERLAP_MS, KEYS, KEYS_REVOKED};
 use crate::time::{Timestamp, format_duration};
 
-/// Roles that a key may have. A key may not have the role `admin`, because a stolen admin key could create further
-/// keys.
+/// Roles that a key can have. A key cannot have the role `admin`. If such a key were stolen, the thief could create
+/// more keys.
 pub const KEY_ROLES: [Role; 4] = [Role::Agent, Role::Operator, Role::Reviewer, Role::Auditor];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,14 +26,14 @@ pub struct Key {
     pub made_by: String,
     pub rotated_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
-    /// Folder in which the server tries commands of this agent. If `None`, the server tries no commands for the key.
+    /// Folder in which the server runs trials of this agent's commands. If `None`, there are no trials for this agent.
     pub folder: Option<String>,
     pub revoked_at: Option<Timestamp>,
     digest: Digest,
     previous: Option<Previous>,
 }
 
-/// Secret that was valid before the last rotation and stays valid for some time.
+/// Secret that was replaced by a newer one and is still valid for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Previous {
     digest: Digest,
@@ -46,7 +47,7 @@ pub enum Status {
     Revoked,
 }
 
-/// Result of the search for a key by its secret.
+/// Result of searching a key by its secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyLookup<'a> {
     /// The key is valid until `until`, unless it is rotated or revoked earlier. If `until` is `None`, the key does not
@@ -98,7 +99,8 @@ pub enum Refusal {
     Revoked,
     #[error("the key has expired: create a new one")]
     Expired,
-    /// An existing secret has the same 256 random bits, or a creation event was replayed.
+    /// A key with this secret already exists: two secrets are equal by chance, or the event that created the key was
+    /// replayed.
     #[error("a key with this id or secret already exists")]
     Twice,
 }
@@ -120,7 +122,7 @@ impl Key {
     }
 }
 
-/// All keys of the installation. Only the latest [`KEYS_REVOKED`] of the revoked keys are included.
+/// All keys of the installation. Revoked keys are limited to the latest [`KEYS_REVOKED`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keys {
     by_id: BTreeMap<KeyId, Key>,
@@ -162,7 +164,7 @@ impl Keys {
         }
     }
 
-    /// Checks that the key may be created. The caller must check that no other key or person has the name.
+    /// Checks that the key can be created. The caller must check that the name is not used by another key or person.
     pub(super) fn may_be_made(&self, new: &NewKey, now: Timestamp) -> Result<(), Refusal> {
         if !is_name(&new.name) {
             return Err(Refusal::Name);
@@ -188,8 +190,8 @@ impl Keys {
         Ok(())
     }
 
-    /// Checks that the key may be rotated. Returns the time until which the current secret stays valid. `None` if the
-    /// current secret becomes invalid at once.
+    /// Checks that the secret of the key can be replaced. Returns the time until which the current secret remains
+    /// valid. `None` if the current secret becomes invalid at once.
     pub(super) fn may_be_rotated(
         &self,
         id: &KeyId,
@@ -212,7 +214,7 @@ impl Keys {
         Ok((overlap_ms > 0).then(|| now.plus_ms(overlap_ms)))
     }
 
-    /// Returns true if the key exists and is not revoked yet.
+    /// Returns true if the key can be revoked, false if it is already revoked.
     pub(super) fn may_be_revoked(&self, id: &KeyId) -> Result<bool, Refusal> {
         Ok(self.get(id).ok_or(Refusal::Unknown)?.revoked_at.is_none())
     }
@@ -267,8 +269,8 @@ impl Keys {
     }
 }
 
-/// Returns true if the text is a valid name of a key. Names have only one letter case and one script, so that no two
-/// names look alike.
+/// Returns true if the text is a valid name of a key. Names have only one letter case and one script, so that different
+/// names do not look alike.
 fn is_name(name: &str) -> bool {
     let is_first = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
     (1..=KEY_NAME_BYTES).contains(&name.len())
@@ -276,7 +278,7 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(|c| is_first(c) || b"._-".contains(&c))
 }
 
-/// Returns true if the text is the path of a folder in which the server may try commands of an agent.
+/// Returns true if the text is the path of a folder in which the server can run trials of an agent's commands.
 fn is_folder(path: &str) -> bool {
     path.len() <= KEY_FOLDER_BYTES
         && path != "/"

@@ -55,7 +55,7 @@ pub enum Rejection {
     Role,
     #[error(transparent)]
     Key(#[from] keys::Refusal),
-    /// [`is_same`] compares the names. `who` describes the owner of the name, worded as the end of the sentence.
+    /// [`is_same`] compares the names. `who` describes the owner of the name. It is the end of the error message.
     #[error("`{name}` {who}")]
     NameTaken { name: String, who: &'static str },
     #[error("the person does not exist")]
@@ -66,14 +66,14 @@ pub enum Rejection {
     UnknownPush,
     #[error("this group has no working hours")]
     UnknownGroup,
-    /// Another source set the person or hours, and only that source may change them.
+    /// The person or the hours come from another source. Only that source is allowed to change them.
     #[error("{0}")]
     OtherSource(&'static str),
     /// The token belongs to a person who was removed from this installation.
     #[error("`{0}` was removed; only an administrator or the people file can add this person again")]
     Removed(String),
-    /// A second freeze is rejected, because its reason would hide the current reason and lifting it would also lift the
-    /// first freeze.
+    /// A second freeze is rejected. Its reason would hide the first reason, and lifting it would also lift the first
+    /// freeze.
     #[error(
         "the target is already frozen, since {} by {}{}; lift the freeze before you give another reason",
         .0.at, .0.by, .0.why()
@@ -170,8 +170,8 @@ impl System {
         }
     }
 
-    /// Returns the system without the keys that have expired by `now`, because an expired key may not decide. `None` if
-    /// no key has expired. An expiry of a key causes no event.
+    /// Returns the system without keys that have expired at `now`, because an expired key is not allowed to decide.
+    /// `None` if no key has expired. When a key expires, no event is recorded.
     pub fn without_expired(&self, now: Timestamp) -> Option<Self> {
         if self.people.expired(now).is_empty() {
             return None;
@@ -196,13 +196,13 @@ impl System {
         }
     }
 
-    /// Describes the owner of a name, worded as the end of a sentence that begins with the name. `None` if the name is
-    /// free. No two owners have the same name in any of its forms.
+    /// Describes the owner of a name. The text is the end of a sentence that begins with the name. `None` if nobody has
+    /// the name. Names that differ only in spelling are treated as the same name.
     pub fn describe_name_owner(&self, name: &str, now: Timestamp) -> Option<&'static str> {
         self.describe_remaining_owner(name, now, &|_| false)
     }
 
-    /// Describes the owner that a name will have after the people whom the predicate selects have left.
+    /// Describes who will own a name after those people have left that the predicate selects.
     fn describe_remaining_owner(
         &self,
         name: &str,

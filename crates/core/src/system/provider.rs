@@ -1,5 +1,5 @@
-//! Sign-outs at the identity provider of one session or of all sessions of a person (back-channel logout of `OpenID`
-//! Connect). The journal contains digests of the session ids, so it reveals no session id.
+//! Sign-outs that an identity provider reports: one session of a person, or all sessions of a person (back-channel
+//! logout of `OpenID` Connect). The journal stores only digests of session ids.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use crate::digest::Digest;
 use crate::limits::{PROVIDER_SIGN_OUTS, PROVIDER_SIGN_OUTS_MS};
 use crate::people::{Moment, Since};
 
-/// Sessions that ended at the identity provider, and the logout notices that reported this. A notice takes effect only
-/// once, even if it arrives at several nodes.
+/// Sessions that ended at the identity provider, and the logout notices that reported this. If a notice arrives at
+/// several server nodes, it still takes effect only once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SignedOutThere {
     sessions: BTreeMap<Digest, Moment>,
@@ -16,8 +16,8 @@ pub struct SignedOutThere {
 }
 
 impl SignedOutThere {
-    /// Returns true if one of these sessions has ended after the time `since`. The person signed in with these
-    /// sessions.
+    /// Returns true if one of these sessions has ended after `since`. They are the sessions with which a person signed
+    /// in.
     pub fn has_ended(&self, sessions: &[Digest], since: Since) -> bool {
         sessions
             .iter()

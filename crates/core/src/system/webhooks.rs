@@ -1,21 +1,22 @@
-//! Webhooks that were registered over the API: channels in addition to the channels in the channels file (contract D4).
+//! Webhooks that were registered through the API. They are channels in addition to those in the channels file (contract
+//! D4).
 //!
-//! The journal contains only the existence, kind and host of a webhook. No event contains the URL, the secret or the
-//! headers, because they may grant access to the receiver. URL, secret and headers are stored in a file of the data
-//! folder or, if several nodes share a database, in the database.
+//! The journal records that a webhook exists, its kind, and its host. Events never contain the URL, the secret or the
+//! headers. Anyone who knows them could have access to the receiver. URL, secret and headers are stored in a file of
+//! the data folder or, if several nodes share a database, in the database.
 
 use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 
-/// Protocol that the receiver of the webhook speaks.
+/// Protocol that the receiver of a webhook understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookKind {
     /// A client that speaks the crew protocol.
     CustomUrl,
     Slack,
-    /// One e-mail address. The mail server of the channels file sends to it.
+    /// One e-mail address. The mail server of the channels file delivers the e-mails.
     Email,
     Teams,
 }
@@ -45,7 +46,7 @@ pub struct Webhook {
     pub kind: WebhookKind,
     /// Part of the webhook's address that is not secret.
     pub host: String,
-    /// True if deliveries are sent to the webhook.
+    /// True if notifications are sent to the webhook.
     pub active: bool,
 }
 

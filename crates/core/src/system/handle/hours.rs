@@ -1,5 +1,5 @@
-//! Working hours of groups. The people file or an administrator sets them, and each changes only the hours that it has
-//! set.
+//! Working hours of groups. They come from the people file or from an administrator. Each of these two can change only
+//! hours that come from it.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::schema::Problem;
 use crate::system::{Fact, Rejection, System};
 
 impl System {
-    /// Sets the working hours of a group. If the hours do not change, no event follows.
+    /// Sets the working hours of a group. Returns no event if the hours stay the same.
     pub(super) fn set_hours(&self, group: String, hours: Hours) -> Result<Option<Fact>, Rejection> {
         let known = self.people.all_hours().count();
         fits(known + usize::from(self.people.hours(&group).is_none()))?;
@@ -39,7 +39,8 @@ impl System {
         }
     }
 
-    /// Sets the working hours that have changed. Removes the hours of groups that the same source no longer lists.
+    /// Sets the working hours that have changed. Removes the hours of those groups that the source does not list any
+    /// more.
     pub(super) fn set_all_hours(
         &self,
         source: PeopleSource,

@@ -179,8 +179,8 @@ impl System {
         if may { Ok(()) } else { Err(Rejection::Role) }
     }
 
-    /// Returns the person. `None` if the person does not exist. Returns an error if this source may not change the
-    /// person.
+    /// Returns the person, if this source is allowed to change the person. `None` if there is no such person. Returns
+    /// an error if the source is not allowed to.
     fn may_change(&self, id: &str, source: PeopleSource) -> Result<Option<&Person>, Rejection> {
         let Some(person) = self.people.get(id) else { return Ok(None) };
         match person.source {
@@ -203,7 +203,7 @@ impl System {
         Ok(Fact::KeyMade { key: id, name, role, digest, expires_at, folder })
     }
 
-    /// Adds or changes a person. `leaves` returns true for people whom the same input removes.
+    /// Adds or changes a person. `leaves` returns true for people that the same input removes.
     fn set_person(
         &self,
         id: String,
@@ -230,7 +230,7 @@ impl System {
         Ok(vec![(Fact::PersonSet { person: id, is: person }, content)])
     }
 
-    /// Adds and changes people. Removes the people whom the same source no longer lists.
+    /// Adds and changes people. Removes people that the source does not list any more.
     fn set_people(
         &self,
         source: PeopleSource,
@@ -255,8 +255,9 @@ impl System {
         Ok(facts)
     }
 
-    /// Adds or changes a person according to the claims of a token. The people file and an administrator override a
-    /// token. A token that was issued later overrides an earlier token. A token without a role removes the person.
+    /// Adds or changes a person as a token of an identity provider states. Records from the people file or from an
+    /// administrator take precedence over tokens. A newer token takes precedence over an older one. A token without a
+    /// role removes the person.
     fn take_up(&self, id: String, person: Person, at: Timestamp) -> Result<Vec<(Fact, Content)>, Rejection> {
         match self.people.get(&id) {
             Some(known) if known.source != PeopleSource::Provider => Ok(Vec::new()),

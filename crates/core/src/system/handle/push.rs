@@ -1,4 +1,4 @@
-//! Subscriptions of browsers to Web Push.
+//! Subscription of browsers to push notifications (Web Push).
 
 use crate::id::PushId;
 use crate::limits::{NAME_BYTES, PUSH, PUSH_OF_PERSON};
