@@ -93,10 +93,10 @@ impl Actor {
         Self { id: id.to_owned(), role: Role::Admin, via: Some(via.to_owned()), let_in_by: None }
     }
 
-    /// Returns the id of the person who is responsible for the action. This is usually the actor. If the actor signed
-    /// in with a login link of another person, returns the creator of the link, because the creator could have used the
-    /// link. Exception: if the local operator created the link, returns the actor. The local operator owns the server.
-    /// Without an identity provider, all people sign in through links of the local operator.
+    /// Returns the id of the person who is responsible for the action. The responsible person is usually the actor. If
+    /// the actor signed in with a login link of another person, returns the creator of the link, because the creator
+    /// could have used the link. Exception: if the local operator created the link, returns the actor. The local
+    /// operator owns the server. Without an identity provider, all people sign in through links of the local operator.
     pub fn hand(&self) -> &str {
         hand(&self.id, self.let_in_by.as_deref())
     }

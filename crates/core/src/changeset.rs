@@ -1,5 +1,5 @@
-//! A changeset describes the changes that a call makes to the workspace. It has one entry per changed path (design,
-//! part 1).
+//! A changeset describes the changes that a call makes to the workspace. A changeset has one entry per changed path
+//! (design, part 1).
 //!
 //! A file tool proposes a changeset. A trial, which runs a command on a copy of the workspace, also produces a
 //! changeset. The gates vote on the changeset. An approval is bound to the digest of the changeset. A *commit* applies

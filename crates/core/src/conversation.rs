@@ -1,7 +1,7 @@
-//! Text that tells the next run of a conversation about the earlier runs. The text contains all messages of people. It
-//! also contains the results of the runs, newest first, as far as they fit.
+//! Text that tells the next run of a conversation about the earlier runs. The text contains all messages of people. The
+//! text also contains the results of the runs, newest first, as far as they fit.
 //!
-//! The text is not stored. It is computed from the earlier runs of the session, which
+//! The text is not stored. The text is computed from the earlier runs of the session, which
 //! [`session::Front`](crate::session::Front) lists.
 
 use std::sync::Arc;
@@ -123,7 +123,8 @@ impl Turn {
         Self { said: Vec::new(), came: "(this part of the conversation cannot be read)".to_owned() }
     }
 
-    /// Returns the smallest number of bytes to which the turn can be shortened. This is the size of people's messages.
+    /// Returns the smallest number of bytes to which the turn can be shortened. The smallest size is the size of
+    /// people's messages.
     pub fn bytes(&self) -> usize {
         self.said.iter().map(|said| said.len() + LABEL).sum::<usize>() + LABEL
     }

@@ -180,7 +180,7 @@ pub struct Phase {
     pub kind: PhaseKind,
     /// Ids of the phases that must have ended before this phase starts. By default, a phase needs the previous phase.
     pub needs: Vec<String>,
-    /// Instructions for the agents of this phase. They are added to the run's task.
+    /// Instructions for the agents of this phase. The instructions are added to the run's task.
     pub input: Option<String>,
     /// Gates before and after the steps of the phase, merged with the workflow's gates.
     pub gates: StepGates,

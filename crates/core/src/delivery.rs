@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 /// Notification about one event over one channel, with the state of its delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Id that is sent with every attempt. It allows the receiver to discard duplicates.
+    /// Id that is sent with every attempt. The id allows the receiver to discard duplicates.
     pub delivery: DeliveryId,
     pub channel: String,
     pub occasion: Occasion,
@@ -23,8 +23,8 @@ pub struct Delivery {
     pub seq: u64,
     pub interrupt: InterruptId,
     /// Notification as JSON: a [`Notice`](crate::notice::Notice) or a
-    /// [`CheckpointNotice`](crate::notice::CheckpointNotice). It contains no content that people can erase. It is
-    /// removed from old deliveries.
+    /// [`CheckpointNotice`](crate::notice::CheckpointNotice). A notification contains no content that people can erase.
+    /// The notification is removed from old deliveries.
     pub notice: String,
     pub state: DeliveryState,
     pub created_at: Timestamp,
@@ -97,7 +97,7 @@ pub struct Attempt {
     pub error: Option<String>,
     /// SHA-256 of the sent bytes, in hexadecimal. `None` if no bytes were sent.
     pub digest: Option<String>,
-    /// Beginning of the receiver's response. It is removed from old deliveries.
+    /// Beginning of the receiver's response. The response is removed from old deliveries.
     pub answer: Option<String>,
 }
 

@@ -1,10 +1,10 @@
 //! Envelope of an event: its head, its erasable content, and its position in the hash chain of its stream.
 //!
-//! An event is stored in two parts. The `head` contains the facts. They are all that is needed to replay the stream.
-//! The `content` contains texts, arguments and results. It can be erased. The head contains
+//! An event is stored in two parts. The `head` contains the facts. The facts are all that is needed to replay the
+//! stream. The `content` contains texts, arguments and results. The `content` can be erased. The head contains
 //! `content_digest = SHA-256(salt ‖ content)`. The events of a stream form a chain, with `hash = SHA-256(prev ‖ head)`.
-//! The bytes are RFC 8785 JSON. To verify a hash, the stored bytes are used. They are never encoded again. The types of
-//! facts are defined in [`crate::event`].
+//! The bytes are RFC 8785 JSON. To verify a hash, the stored bytes are used. The stored bytes are never encoded again.
+//! The types of facts are defined in [`crate::event`].
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

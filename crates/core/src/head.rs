@@ -1,9 +1,9 @@
 //! The head of a journal: the last hash of a chain over all events, with few enough digits to write down.
 //!
 //! Each stream has its own chain. The chain of the whole journal contains all events in the order of their positions.
-//! It begins with 32 zero bytes: `hash(n) = SHA-256(hash(n - 1) ‖ hash of the nth event)`. The hash of an event depends
-//! on all earlier events of its stream. A head therefore depends on all events before it. A person who wrote down
-//! yesterday's head can verify that today's journal still contains the same events up to it.
+//! The chain of the journal begins with 32 zero bytes: `hash(n) = SHA-256(hash(n - 1) ‖ hash of the nth event)`. The
+//! hash of an event depends on all earlier events of its stream. A head therefore depends on all events before it. A
+//! person who wrote down yesterday's head can verify that today's journal still contains the same events up to it.
 
 use std::fmt;
 use std::str::FromStr;

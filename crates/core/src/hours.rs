@@ -29,7 +29,7 @@ pub struct Hours {
     pub time_zone: String,
     /// Working hours by day of the week. On a day that is missing, nobody in the group works.
     pub week: BTreeMap<Day, Vec<Span>>,
-    /// Dates on which nobody in the group works. They take precedence over `week`.
+    /// Dates on which nobody in the group works. Holidays take precedence over `week`.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub holidays: BTreeSet<Date>,
     pub source: PeopleSource,

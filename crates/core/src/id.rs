@@ -36,7 +36,8 @@ impl Draw {
         Self { seed, now, n: 0 }
     }
 
-    /// Returns the next 16 bytes. They are used as the salt of an event's content. Ids do not reveal bits of a salt.
+    /// Returns the next 16 bytes. The bytes are used as the salt of an event's content. Ids do not reveal bits of a
+    /// salt.
     pub fn salt(&mut self) -> [u8; 16] {
         let hash = self.next(b"holdshort.salt.v1");
         let mut salt = [0; 16];
@@ -201,7 +202,7 @@ id!(
     "psh_"
 );
 id!(
-    /// Id of the key of an agent or service. It is not secret.
+    /// Id of the key of an agent or service. The id of a key is not secret.
     KeyId,
     "key_"
 );

@@ -1,7 +1,7 @@
 //! Finds paths of files in texts. If no text of a task names a changed path, cards mark this path as *outside the
 //! task*.
 //!
-//! The mark is a hint for the approver. It has no influence on approvals: rules, grants and gates ignore it.
+//! The mark is a hint for the approver. The mark has no influence on approvals: rules, grants and gates ignore it.
 //! `docs/guides/changesets.md` describes when a path is marked. `tests/it/mentioned_paths.rs` has the table of test
 //! cases.
 
@@ -40,7 +40,8 @@ enum Certainty {
     /// A word such as `docs`, which can also be an ordinary word. If the word is a path, then all paths below `docs`
     /// are named, too. The word alone does not prove that the text names paths at all.
     Perhaps,
-    /// A word such as `src/core`, or a word in backticks. It is treated as a path only if it matches a changed path.
+    /// A word such as `src/core`, or a word in backticks. Such a word is treated as a path only if it matches a changed
+    /// path.
     WhereMet,
     /// A word that looks like a path: `src/lib.rs`, `docs/`, `*.md`, `Makefile`.
     Surely,

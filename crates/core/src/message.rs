@@ -50,7 +50,7 @@ pub enum Message {
     },
 }
 
-/// Tool call in the history of a request. Holdshort creates the id of the call. It is unique in the run. Ids of the
+/// Tool call in the history of a request. Holdshort creates the id of the call. The id is unique in the run. Ids of the
 /// provider are not used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {

@@ -1,4 +1,4 @@
-//! Notices: notifications for people. They are computed from the events of one append.
+//! Notices: notifications for people. Notices are computed from the events of one append.
 //!
 //! A notice contains only facts (ids, a kind, a risk, the approvers), and never content that can be erased. An
 //! interrupt that is opened and resolved in the same append causes no notice, because nobody needs to decide.
@@ -125,7 +125,7 @@ pub enum Recipient {
     Person(String),
     /// Address from the channel's configuration.
     Address(String),
-    /// One browser of a person. Its push endpoint is looked up when the notice is sent.
+    /// One browser of a person. The push endpoint of the browser is looked up when the notice is sent.
     Browser { person: String, push: PushId },
 }
 
@@ -141,10 +141,10 @@ impl Recipient {
 
 impl Notice {
     /// Returns the ids of the people to notify. If the event is directed at certain people (`told`), these people are
-    /// the recipients. Otherwise the recipients are the named approvers and the members of the named groups. If the
-    /// notice names no approvers, or if `operators` is set, the people who may decide unassigned interrupts are
-    /// recipients, too. Instead of an absent person, the person's delegate is notified. Ids of service keys are left
-    /// out.
+    /// the recipients. If the event is not directed at certain people, the recipients are the named approvers and the
+    /// members of the named groups. If the notice names no approvers, or if `operators` is set, the people who may
+    /// decide unassigned interrupts are recipients, too. Instead of an absent person, the person's delegate is
+    /// notified. Ids of service keys are left out.
     pub fn recipients(&self, people: &People, now: Timestamp) -> BTreeSet<String> {
         if !self.told.is_empty() {
             return self.told.iter().filter(|id| people.get(id).is_some()).cloned().collect();

@@ -331,9 +331,9 @@ impl People {
         }
     }
 
-    /// Returns true if a sign-in or invitation is no longer valid. `since` is the time at which it was made. It is
-    /// invalid if the person does not exist, was signed out from all browsers after `since`, or left after `since`. In
-    /// the last case it remains invalid even if the person has returned.
+    /// Returns true if a sign-in or invitation is no longer valid. `since` is the time at which it was made. A sign-in
+    /// is invalid if the person does not exist, was signed out from all browsers after `since`, or left after `since`.
+    /// In the last case it remains invalid even if the person has returned.
     pub fn is_signed_out(&self, id: &str, since: Since) -> bool {
         self.signs_in(id).is_empty()
             || self.has_left(id, since)
@@ -510,8 +510,8 @@ impl Person {
         away.delegate.as_deref()
     }
 
-    /// Returns the data that identifies the person. It is stored as erasable content, so the head of the event does not
-    /// contain it.
+    /// Returns the data that identifies the person. Such data is stored as erasable content, so the head of the event
+    /// does not contain it.
     pub(super) fn content(&self) -> Value {
         json!({ "name": self.name, "addresses": self.addresses })
     }

@@ -12,7 +12,7 @@ use crate::tool::Category;
 pub struct Rule {
     /// Complete names of tools.
     pub tools: Vec<String>,
-    /// Command patterns, such as `git push *`. They are compared with the words of a command after parsing.
+    /// Command patterns, such as `git push *`. The patterns are compared with the words of a command after parsing.
     pub commands: Vec<String>,
     /// Globs for paths, relative to the workspace.
     pub paths: Vec<String>,

@@ -44,7 +44,7 @@ impl Price {
     }
 }
 
-/// Exact amount of money. It is rounded only when it is displayed.
+/// Exact amount of money. An amount is rounded only when it is displayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost(u64);
 

@@ -9,7 +9,7 @@ use crate::interrupt::{Kind, assignee_index};
 use crate::session::State;
 use crate::time::Timestamp;
 
-/// Row of one run. It is used for the list of runs, and by the driver at its start to find unfinished runs.
+/// Row of one run. The row is used for the list of runs, and by the driver at its start to find unfinished runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRow {
     pub run: RunId,
@@ -112,14 +112,14 @@ impl InterruptRow {
         Self { assigned: None, ..self.clone() }
     }
 
-    /// Returns true if showing the interrupt needs more events than those to which the row refers. This is the case if
-    /// a vote did not decide the interrupt, or if its approvers have changed.
+    /// Returns true if showing the interrupt needs more events than those to which the row refers. More events are
+    /// needed if a vote did not decide the interrupt, or if its approvers have changed.
     pub fn is_involved(&self) -> bool {
         self.assigned.as_ref().is_some_and(|marks| marks.contains(assignee_index::INVOLVED))
     }
 }
 
-/// Row of one grant. It allows finding the grant by its id.
+/// Row of one grant. The row allows finding the grant by its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrantRow {
     pub grant: GrantId,

@@ -11,7 +11,7 @@ use crate::hours::{Day, Edge, ZONES, moment};
 use crate::level::Level;
 use crate::time::Timestamp;
 
-/// Quiet hours and digest times of a channel. They delay its notices.
+/// Quiet hours and digest times of a channel. Both delay the notices of the channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hold {
     /// Times of day at which no notices are sent. Quiet times that overlap or touch are treated as one.
@@ -44,7 +44,8 @@ pub enum Digest {
 }
 
 const MINUTES: usize = 24 * 60;
-/// Maximum number of consecutive quiet times that are joined. It is larger than the number of quiet times in a week.
+/// Maximum number of consecutive quiet times that are joined. The maximum is larger than the number of quiet times in a
+/// week.
 const CHAINED: usize = 64;
 
 impl Hold {

@@ -48,7 +48,7 @@ use Extent::{All, Assigned, Nothing, Own, Unassigned};
 /// Roles in the order of the table's columns. The engine has no column: it is no user and cannot sign in.
 pub const ROLES: [Role; 5] = [Role::Admin, Role::Operator, Role::Reviewer, Role::Agent, Role::Auditor];
 
-/// One row per permission. It lists one extent per role, in the order of [`ROLES`].
+/// One row per permission. A row lists one extent per role, in the order of [`ROLES`].
 pub const TABLE: [(Permission, [Extent; ROLES.len()]); 9] = [
     (Permission::Read, [All, All, Assigned, Own, All]),
     (Permission::Steer, [All, All, Nothing, Own, Nothing]),
@@ -69,8 +69,8 @@ pub fn extent(role: Role, permission: Permission) -> Extent {
     column.zip(row).and_then(|(column, (_, extents))| extents.get(column).copied()).unwrap_or(Nothing)
 }
 
-/// Returns the role in which a person uses a permission. It is the role with the widest extent. If several roles have
-/// this extent, it is the weakest of them. `None` if no role of the person has the permission.
+/// Returns the role in which a person uses a permission. The result is the role with the widest extent. If several
+/// roles have this extent, it is the weakest of them. `None` if no role of the person has the permission.
 pub fn acting(roles: &BTreeSet<Role>, permission: Permission) -> Option<Role> {
     let theirs = ROLES.into_iter().filter(|role| roles.contains(role));
     // `max_by_key` returns the last of equal items, and `ROLES` begins with the strongest role.

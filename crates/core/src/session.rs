@@ -59,7 +59,7 @@ pub enum Input {
         interrupt: InterruptId,
     },
     Open(Open),
-    /// Makes these runs the earlier runs of the conversation. They were started by an earlier version of Holdshort. Has
+    /// Makes these runs the earlier runs of the conversation. An earlier version of Holdshort started these runs. Has
     /// no effect if the conversation already has a run.
     Continue {
         runs: Vec<RunId>,
@@ -292,7 +292,7 @@ impl Session {
         self.opened.as_ref().is_some_and(|opened| opened.idle_ms.is_some())
     }
 
-    /// Returns the front run: the latest run that was started by a message. It may have ended.
+    /// Returns the front run: the latest run that was started by a message. The front run may have ended.
     pub fn front_run(&self) -> Option<&RunId> {
         self.front.runs.last()
     }

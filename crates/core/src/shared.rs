@@ -19,7 +19,7 @@ pub trait Open: Clone {
     fn is_open(&self) -> bool;
 }
 
-/// Sorted map whose copies share memory. It can iterate over its open entries without visiting the other entries.
+/// Sorted map whose copies share memory. The map can iterate over its open entries without visiting the other entries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenMap<K: Ord, V> {
     entries: SharedMap<K, Arc<V>>,
@@ -96,8 +96,8 @@ impl<K: Ord + Clone, V: Open> OpenMap<K, V> {
         self.open.remove_mut(key);
     }
 
-    /// Changes the entry with this key. Does nothing if there is no such entry. The method is meant for `apply`. It is
-    /// public so that tests can call it.
+    /// Changes the entry with this key. Does nothing if there is no such entry. The method is meant for `apply`.
+    /// `change` is public so that tests can call it.
     pub fn change<Q: Ord + ?Sized>(&mut self, key: &Q, change: impl FnOnce(&mut V))
     where
         K: Borrow<Q>,

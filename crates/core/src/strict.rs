@@ -1,8 +1,8 @@
 //! Strict deserialisation of parsed JSON: a struct must be an object, and an enum must be a string.
 //!
-//! Serde alone would also accept a list in place of a struct, with the fields in the order of their declaration. Its
-//! error messages would contain names of Rust types. Every request body, protocol frame and plan from outside is
-//! therefore deserialised through this module, at every depth.
+//! Serde alone would also accept a list in place of a struct, with the fields in the order of their declaration. The
+//! error messages of serde would contain names of Rust types. Every request body, protocol frame and plan from outside
+//! is therefore deserialised through this module, at every depth.
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{Deserializer, Error as _, IntoDeserializer, Visitor};

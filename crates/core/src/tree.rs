@@ -19,7 +19,7 @@ fn node(left: &Digest, right: &Digest) -> Digest {
     Digest::of_parts(&[&[1], left.as_bytes(), right.as_bytes()])
 }
 
-/// Computes the root of a list of leaves to which leaves are added. Its memory grows with the logarithm of the number
+/// Computes the root of a list of leaves to which leaves are added. The memory grows with the logarithm of the number
 /// of leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Growing {

@@ -218,8 +218,8 @@ pub enum Source {
 pub struct Rule {
     pub occasions: BTreeSet<Occasion>,
     pub kinds: BTreeSet<Kind>,
-    /// People who are approvers or recipients of the notice. A notice matches if it matches `people` or `groups`. It
-    /// need not match both.
+    /// People who are approvers or recipients of the notice. A notice matches if it matches `people` or `groups`. A
+    /// notice need not match both `people` and `groups`.
     pub people: BTreeSet<String>,
     pub groups: BTreeSet<String>,
     pub workflows: BTreeSet<String>,

@@ -1,10 +1,11 @@
 //! Gates for calls of external agents. Three sources vote, as they do on calls of Holdshort's own agents: the rules of
 //! the system, the command parser, and the grants of the session.
 //!
-//! If the server ran the call in a trial (`foreign_trial.rs`), the gates vote on the changes that the trial made.
-//! Otherwise only the call itself is examined. Holdshort has no access to the external agent's workspace, so it sees
-//! neither the targets of links nor the scripts that a command executes. A person is asked if the arguments alone do
-//! not show what the call does. For the same reason, grants do not allow commands that execute files of the workspace.
+//! If the server ran the call in a trial (`foreign_trial.rs`), the gates vote on the changes that the trial made. If
+//! there was no trial, only the call itself is examined. Holdshort has no access to the external agent's workspace, so
+//! it sees neither the targets of links nor the scripts that a command executes. A person is asked if the arguments
+//! alone do not show what the call does. For the same reason, grants do not allow commands that execute files of the
+//! workspace.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -68,7 +68,7 @@ impl ForeignTrial {
     }
 }
 
-/// Facts about the changes that an external agent's call makes. They are not part of the call itself.
+/// Facts about the changes that an external agent's call makes. These facts are not part of the call itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence<'a> {
     pub trial: Option<&'a ForeignTrial>,

@@ -66,8 +66,8 @@ pub struct Matcher {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<Program>,
     /// Files that the commands execute, with their state at the time of the grant. Includes files that did not exist at
-    /// that time. Grants of earlier versions have no such list. They allow no command that executes a file of the
-    /// workspace.
+    /// that time. Grants of earlier versions have no such list. Such a grant allows no command that executes a file of
+    /// the workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<Precondition>,
     /// Top-level files and folders of the workspace that the call changed in its trial. The grant allows no changes
@@ -96,16 +96,16 @@ pub struct Program {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
     /// Options in the command line, with the values that determine the effect of the command. Grants of earlier
-    /// versions have no options. They allow no command that writes.
+    /// versions have no options. Grants without options allow no command that writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
     /// Operands of the command in their order, if they determine the effect of the command. Operands do not determine
-    /// the effect if they are certainly files or texts. Grants of earlier versions have no operands. They allow no
-    /// command whose operands determine the effect.
+    /// the effect if they are certainly files or texts. Grants of earlier versions have no operands. Grants without
+    /// operands allow no command whose operands determine the effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operands: Option<Vec<String>>,
-    /// Absolute working directory. Grants of earlier versions have no working directory. They allow no command that
-    /// writes.
+    /// Absolute working directory. Grants of earlier versions have no working directory. Grants without a working
+    /// directory allow no command that writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
 }

@@ -1,9 +1,9 @@
-//! Smart approval: finds reasons to ask a person about an action of an agent (contract A4). It searches the agent's
-//! message, the agent's call, and the recent failures.
+//! Smart approval: finds reasons to ask a person about an action of an agent (contract A4). Smart approval searches the
+//! agent's message, the agent's call, and the recent failures.
 //!
-//! It compares whole words, and its result is always the same for the same input. It only adds reasons to ask a person.
-//! It never cancels a question of a gate, and never stops a call that only reads. Optionally, a model also judges
-//! calls: see `run/oversight.rs`.
+//! Smart approval compares whole words, and its result is always the same for the same input. Smart approval only adds
+//! reasons to ask a person. Smart approval never cancels a question of a gate, and never stops a call that only reads.
+//! Optionally, a model also judges calls: see `run/oversight.rs`.
 //!
 //! | code | a person is asked if |
 //! |---|---|

@@ -21,7 +21,8 @@ pub enum Source {
     Inspection,
     /// A person has refused the call before in this session.
     Refusal,
-    /// Words and options that indicate risk. They raise the risk level of the call, but do not make a person decide.
+    /// Words and options that indicate risk. Such words raise the risk level of the call, but do not make a person
+    /// decide.
     Words,
     /// Default: no rule matches the call.
     Default,

@@ -88,8 +88,9 @@ impl Interrupt {
     }
 
     /// Returns the assignment after a reassignment. The new assignment must require at least as many votes and stages
-    /// as the gate does. It must not permit self-approval if the gate excludes self-approval. Some people can reassign
-    /// only interrupts that are assigned to them. They can replace only the approvers of the current stage.
+    /// as the gate does. The new assignment must not permit self-approval if the gate excludes self-approval. Some
+    /// people can reassign only interrupts that are assigned to them. Such people can replace only the approvers of the
+    /// current stage.
     pub fn check_reassign(&self, voter: &Voter<'_>, to: HandedTo) -> Result<Assignment, Refusal> {
         let now = self.stage_now();
         match rights::extent(voter.actor.role, Permission::Assign) {

@@ -10,7 +10,8 @@ use crate::time::Timestamp;
 
 /// Mark of an interrupt with a stage in which every admin and operator can decide.
 pub const ANYBODY: &str = "\n*\n";
-/// Mark of an interrupt whose approvers cannot be read from its row. They depend on the complete state of the run.
+/// Mark of an interrupt whose approvers cannot be read from its row. The approvers depend on the complete state of the
+/// run.
 pub const INVOLVED: &str = "\n!\n";
 
 /// Beginning of a mark that names a person.

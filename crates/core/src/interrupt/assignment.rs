@@ -283,8 +283,8 @@ impl Assignment {
     }
 
     /// Returns true if a decision of the time `at` can still be applied to later interrupts. This ends when the person
-    /// leaves the list of people, or when the creator of the person's login link leaves it. It does not begin again
-    /// when the person returns.
+    /// leaves the list of people, or when the creator of the person's login link leaves it. The decision cannot be
+    /// applied again when the person returns.
     pub fn still_trusts(
         &self,
         who: ResponsiblePeople<'_>,

@@ -25,8 +25,8 @@ pub struct Decision {
     /// Time for which the person's client displayed the card, in milliseconds. The client reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// Name of the person that the voter acts for. The client reports the name. It is only recorded: nobody verifies
-    /// it, and it has no effect.
+    /// Name of the person that the voter acts for. The client reports the name. The name is only recorded: nobody
+    /// verifies it, and it has no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<String>,
     /// Further open interrupts that this decision also approves, because they match the grant that it gives. The client

@@ -144,9 +144,10 @@ impl Interrupt {
         self.opened.options.iter().find(|offer| offer.id == option)
     }
 
-    /// Returns the value that an edit would replace. This is a member of the payload. Its name depends on the kind of
-    /// interrupt. If the payload has no such member, the value is the complete payload. `None` if the kind has no
-    /// edits, or if the interrupt is a question. Before its answer, a question has nothing to replace.
+    /// Returns the value that an edit would replace. The value is a member of the payload. The name of this member
+    /// depends on the kind of interrupt. If the payload has no such member, the value is the complete payload. `None`
+    /// if the kind has no edits, or if the interrupt is a question. Before its answer, a question has nothing to
+    /// replace.
     pub fn replaced(&self) -> Option<&Value> {
         let member = self.opened.kind.row().edits?;
         let payload = self.content.get("payload")?;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Carry, Effect, HeldWork, Kind, Outcome, Row, option};
 use crate::schema;
 
-/// Option of an interrupt, copied from the option table. Its label may differ from the table.
+/// Option of an interrupt, copied from the option table. The label of the option may differ from the table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Offer {
@@ -118,8 +118,8 @@ pub fn offered(own: Vec<Offer>, wanted: &[String]) -> Vec<Offer> {
 /// Value of `on_expiry` if the interrupt expires without applying an option. No option has this id.
 pub const EXPIRED: &str = "expired";
 
-/// Returns the id of the option that takes effect when the interrupt expires. It is the first usable one of: the
-/// configured option, the default option of the kind, the last option that stops work. An option is usable if the
+/// Returns the id of the option that takes effect when the interrupt expires. The option is the first usable one of:
+/// the configured option, the default option of the kind, the last option that stops work. An option is usable if the
 /// interrupt offers it and it needs no input. Returns [`EXPIRED`] if no option is usable.
 pub fn on_expiry(kind: Kind, configured: Option<&str>, offered: &[Offer]) -> String {
     let find = |id: &str| offered.iter().find(|offer| offer.id == id && offer.applies_alone());

@@ -1,8 +1,9 @@
 //! Table of interrupts: the options of each kind, and the effects of each option (design, part 4).
 //!
-//! Workflows and edges (adapters for other frameworks) can rename, leave out or reorder options. They cannot add
-//! options. Exception: the agent that opens an interrupt of the kind `choice` defines its options. Choosing any of them
-//! answers the interrupt. The option `custom` of `choice` is always offered, too. It answers the interrupt with a text.
+//! Workflows and edges (adapters for other frameworks) can rename, leave out or reorder options. Workflows and edges
+//! cannot add options. Exception: the agent that opens an interrupt of the kind `choice` defines its options. Choosing
+//! any of them answers the interrupt. The option `custom` of `choice` is always offered, too. Choosing `custom` answers
+//! the interrupt with a text.
 
 use serde::{Deserialize, Serialize};
 

@@ -79,8 +79,8 @@ impl Interrupt {
         Some(ReleasedChanges { trial: trial?, dropped })
     }
 
-    /// Returns the approved action. It has the form of the payload that the agent sent. `None` if the interrupt is not
-    /// approved, or if its content was erased.
+    /// Returns the approved action. The action has the form of the payload that the agent sent. `None` if the interrupt
+    /// is not approved, or if its content was erased.
     pub fn approved(&self) -> Option<Value> {
         let is_approved = self.resolution.as_ref().is_some_and(|it| it.outcome == Outcome::Approved);
         if !is_approved || self.opened.about != About::External || self.content.is_null() {

@@ -52,8 +52,8 @@ impl Vote {
         actor::hand(&self.by, self.let_in_by.as_deref())
     }
 
-    /// Returns true if possibly the same person cast both votes. This is the case if both voters have the same name, or
-    /// if one of them signed in with a login link that the other created.
+    /// Returns true if possibly the same person cast both votes. The result is true if both voters have the same name,
+    /// or if one of them signed in with a login link that the other created.
     pub(super) fn is_of_one_hand(&self, other: &Self) -> bool {
         let is_let_in = |vote: &Self| vote.hand() != vote.by;
         let is_same = name::is_same(self.hand(), other.hand())

@@ -32,7 +32,8 @@ pub struct Subtask {
     pub agent: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
-    /// Estimated duration as the planner wrote it, such as `5 min`. It is shown to people, and has no other use.
+    /// Estimated duration as the planner wrote it, such as `5 min`. The estimate is shown to people, and has no other
+    /// use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_time: Option<String>,
 }
@@ -186,8 +187,8 @@ pub fn schema() -> Value {
     })
 }
 
-/// Returns true if the id of a subtask is valid. Ids become part of step ids, paths and labels. They are not erased
-/// when texts are erased.
+/// Returns true if the id of a subtask is valid. Ids become part of step ids, paths and labels. Ids are not erased when
+/// texts are erased.
 fn is_id(id: &str) -> bool {
     (1..=limits::SUBTASK_ID_BYTES).contains(&id.len())
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))

@@ -112,7 +112,7 @@ fn subtask(item: &Value) -> Value {
     Value::Object(native)
 }
 
-/// Fields that may contain the description of a subtask. Their texts are joined in this order.
+/// Fields that may contain the description of a subtask. The texts of these fields are joined in this order.
 const WORDS: [&str; 5] = ["title", "sub_task", "task", "description", "bullet_points"];
 
 /// Joins the descriptions of a subtask into one text. Keeps a description that is not a text, so that the later check

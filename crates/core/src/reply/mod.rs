@@ -2,7 +2,7 @@
 //! must not ask for anything.
 //!
 //! This module only analyses the text. `run/ending.rs` decides what happens if the reply has a [`Flaw`]. The analysis
-//! of natural language can be wrong. It is not applied to agents that must end their step by a tool call
+//! of natural language can be wrong. The analysis is not applied to agents that must end their step by a tool call
 //! (`ends: finish`). In doubt, a text is treated as a question. An unnecessary question costs a person little time, but
 //! a missed question ends a run without a result.
 

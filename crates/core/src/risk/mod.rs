@@ -1,5 +1,5 @@
 //! Risk that is recognised by words and flags in texts. The table in `table.rs` is applied to every interrupt after
-//! which work may continue. It is built in: neither the agent nor the workflow can change it.
+//! which work may continue. The table is built in: neither the agent nor the workflow can change it.
 //!
 //! A match only raises the risk level and adds a reason. The decision to ask, allow or forbid is made elsewhere, in
 //! `gate`. In commands, words that are only searched for (as with `grep`) are ignored. Effects of commands are in
@@ -24,8 +24,8 @@ use text::Text;
 /// Maximum number of words that a reason quotes.
 const NAMED: usize = 3;
 
-/// Fields in payloads of Holdshort's own agents that contain documents or results. They do not describe the intended
-/// action.
+/// Fields in payloads of Holdshort's own agents that contain documents or results. Such fields do not describe the
+/// intended action.
 const DOCUMENTS: [&str; 9] =
     ["content", "old", "new", "output", "diff", "trial", "preconditions", "judgement", "before"];
 
@@ -33,8 +33,8 @@ const DOCUMENTS: [&str; 9] =
 #[derive(Clone, Debug, Default)]
 pub struct SearchedTexts {
     texts: Vec<Text>,
-    /// True if an external agent wrote the payload. It could choose the field names and the lengths of texts so as to
-    /// hide risk words. Therefore no text is treated as a document, and field names are searched, too.
+    /// True if an external agent wrote the payload. An external agent could choose field names and lengths of texts so
+    /// as to hide risk words. Therefore no text is treated as a document, and field names are searched, too.
     is_foreign: bool,
     /// Field names that were already searched.
     names: BTreeSet<String>,

@@ -100,9 +100,9 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Handles the second inspection of an approved call. It was needed because the call waited for other calls to
-    /// write. The approval is valid only for the state that the first inspection found. If the state is different now,
-    /// the gates vote again.
+    /// Handles the second inspection of an approved call. A second inspection is needed if the call waited for other
+    /// calls to write. The approval is valid only for the state that the first inspection found. If the state is
+    /// different now, the gates vote again.
     fn looked_before_start(
         &mut self,
         id: &str,
@@ -178,8 +178,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns an earlier approval of an identical action, if it is still valid. It becomes invalid if the action is
-    /// later refused.
+    /// Returns an earlier approval of an identical action, if it is still valid. An approval becomes invalid if the
+    /// action is later refused.
     fn approved_before(&self, call: &Call, digest: Digest, reasons: &[Reason]) -> Option<InterruptId> {
         let is_refused = reasons.iter().any(|reason| reason.source == Source::Refusal);
         let people = &self.cx.system.people;

@@ -51,8 +51,8 @@ impl Config {
     }
 }
 
-/// Gates that apply to one run, in addition to the workflow's gates. They can only make the run stricter. An `allow`
-/// rule of the run applies only to calls that no rule of the workflow matches.
+/// Gates that apply to one run, in addition to the workflow's gates. These gates can only make the run stricter. An
+/// `allow` rule of the run applies only to calls that no rule of the workflow matches.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent gates, named as the workflow names them")]

@@ -47,7 +47,8 @@ pub(super) struct Draft<'a> {
     draw: Draw,
 }
 
-/// Parameters of a new interrupt. They complete the table of the interrupt's kind and the settings of the workflow.
+/// Parameters of a new interrupt. The parameters complete the table of the interrupt's kind and the settings of the
+/// workflow.
 pub(super) struct Opening {
     pub(super) kind: Kind,
     pub(super) about: About,

@@ -100,7 +100,7 @@ fn reach(card: &Value) -> Option<String> {
     Some(format!("{about}{files} files"))
 }
 
-/// Returns the risk of a call. It is computed from facts about the call, and the agent's words have no influence.
+/// Returns the risk of a call. The risk is computed from facts about the call, and the agent's words have no influence.
 pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
     if reasons.iter().any(|reason| matches!(reason.source, Source::Inspection | Source::Smart)) {
         return Level::High;
@@ -174,7 +174,7 @@ impl Run {
         self.definition.gate(phase, Kind::ToolApproval)
     }
 
-    /// Returns the risks of the call. They are reported even if the gates allow the call.
+    /// Returns the risks of the call. The risks are reported even if the gates allow the call.
     pub(super) fn stakes_of(&self, call: &Call) -> Vec<Reason> {
         let runs_commands = self.spec(&call.tool).is_some_and(|spec| !matches!(spec.runs, Runs::Opens(_)));
         if let Some(found) = call.found() {

@@ -1,5 +1,5 @@
-//! Finds open calls that a new grant would allow. A decision that gives the grant also approves such calls. It approves
-//! only calls that the client showed and that the person left selected.
+//! Finds open calls that a new grant would allow. A decision that gives the grant also approves such calls. Such a
+//! decision approves only calls that the client showed and that the person left selected.
 
 use serde_json::Value;
 

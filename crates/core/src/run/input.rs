@@ -388,7 +388,8 @@ pub enum Rejection {
     NotEnded,
     #[error("the run is on legal hold, so its content cannot be erased until the hold is lifted")]
     Held,
-    /// A second hold is rejected. Its reason would be lost, and lifting the first hold would also lift the second.
+    /// A second hold is rejected. The reason of a second hold would be lost, and lifting the first hold would also lift
+    /// the second.
     #[error(
         "the run is already on legal hold, since {} by {}{}; lift the hold before you give another reason",
         .0.at, .0.by, .0.why()

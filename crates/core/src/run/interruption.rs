@@ -266,8 +266,7 @@ impl Run {
         })
     }
 
-    /// Returns true if the action continues after a person interrupted the run. This is true only for a commit that has
-    /// begun.
+    /// Returns true if the action continues after a person interrupted the run. Only a commit that has begun continues.
     pub(super) fn goes_on_interrupted(&self, action: &Action) -> bool {
         match action {
             Action::CallTool { call, .. } => self.calls.get(call).is_some_and(|call| call.trial.commits > 0),

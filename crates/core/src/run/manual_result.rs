@@ -53,8 +53,8 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Checks that the result that a person supplies for a planner contains a plan. It can be in any form in which a
-    /// planner may write plans.
+    /// Checks that the result that a person supplies for a planner contains a plan. The plan can be in any form in
+    /// which a planner may write plans.
     pub(super) fn check_given(&self, interrupt: &Interrupt, offer: &Offer, given: &Decision) -> Vec<Problem> {
         let About::Failure(id) = &interrupt.opened.about else { return Vec::new() };
         let must = offer.effect == Effect::Respond && self.must_plan(id);

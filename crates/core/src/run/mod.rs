@@ -1,9 +1,9 @@
 //! A run: one execution of a workflow, as a state machine without I/O.
 //!
-//! `handle` decides: it returns the events and the next state, and changes nothing. Only `apply` changes the state. It
-//! cannot fail, and works in the same way for live runs and for replays. `actions` and `next_deadline` compute from the
-//! state what must happen next. `state.rs` contains the state, `fact/` the events, and `advance.rs` the follow-up
-//! events.
+//! `handle` decides: it returns the events and the next state, and changes nothing. Only `apply` changes the state.
+//! `apply` cannot fail, and works in the same way for live runs and for replays. `actions` and `next_deadline` compute
+//! from the state what must happen next. `state.rs` contains the state, `fact/` the events, and `advance.rs` the
+//! follow-up events.
 
 mod action;
 mod advance;
@@ -185,8 +185,8 @@ pub struct RunEnd {
     pub reason: String,
     pub seq: u64,
     pub at: Timestamp,
-    /// Sequence number of the event that contains the final text and the result of the run. This is normally the event
-    /// that ended the run. If an answer in the result was erased later, it is the event that records the erasure.
+    /// Sequence number of the event that contains the final text and the result of the run. The event is normally the
+    /// one that ended the run. If an answer in the result was erased later, it is the event that records the erasure.
     pub told: u64,
     pub text: Option<String>,
     pub result: Value,

@@ -1,4 +1,4 @@
-//! Progress of a subtask. It is computed from the subtask's step and from the run.
+//! Progress of a subtask. Progress is computed from the subtask's step and from the run.
 
 use super::{CallState, Run, Step, StepEnd};
 

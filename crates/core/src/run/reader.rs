@@ -1,8 +1,8 @@
 //! Read-only view of a run: the subtask of each step, the attempts and the activity of each step, and the questions and
 //! decisions of people. The API, the terminal and the browser show these values as they are.
 //!
-//! They depend only on the state of the run. A replay of the events up to some point therefore shows the values that
-//! the live run had at this point. This module changes nothing and decides nothing.
+//! The values depend only on the state of the run. A replay of the events up to some point therefore shows the values
+//! that the live run had at this point. This module changes nothing and decides nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -107,8 +107,8 @@ impl Run {
         resolution.is_some_and(|resolution| resolution.outcome == Outcome::Approved)
     }
 
-    /// Returns the reason at which a person ended a step although the agent wanted to continue. It is a limit, or a
-    /// reply that did not end the step.
+    /// Returns the reason at which a person ended a step although the agent wanted to continue. The reason is a limit,
+    /// or a reply that did not end the step.
     pub fn stopped_at(&self, step: &str) -> Option<&About> {
         let stopped = self.interrupts.values().filter(|each| super::phase::stopped_short(each));
         let mut abouts = stopped.map(|each| &each.opened.about);

@@ -1,6 +1,6 @@
 //! Questions that agents ask in their replies (contract C8). Each question is converted to a call of a tool that asks
-//! people. All other code then treats it like any tool call. The agent does not have this tool. Its next request
-//! therefore shows the questions and their answers as text.
+//! people. All other code then treats it like any tool call. The agent does not have this tool. The agent's next
+//! request therefore shows the questions and their answers as text.
 
 use serde_json::{Value, json};
 

@@ -107,9 +107,9 @@ impl Run {
         messages
     }
 
-    /// Returns tools that other agents called earlier in the step. They are declared in the request of an agent without
-    /// tools. Some providers reject a request whose history has calls if it declares no tool. If the agent calls one of
-    /// these tools, the call is rejected.
+    /// Returns tools that other agents called earlier in the step. Such tools are declared in the request of an agent
+    /// without tools. Some providers reject a request whose history has calls if it declares no tool. If the agent
+    /// calls one of these tools, the call is rejected.
     fn called_before(&self, messages: &[Message]) -> Vec<Declaration> {
         let called: BTreeSet<&str> = messages
             .iter()
@@ -136,9 +136,9 @@ fn declaration(spec: &Spec) -> Declaration {
 }
 
 /// Returns the entries of a step. Keeps the newest messages from before the start of the step, as many as the limit
-/// permits. It goes from the newest to the oldest message, and stops at the first message that does not fit. If a text
-/// is kept, its later corrections are therefore kept, too. The newest message is kept at any length, because a person's
-/// decision must not be cut (contract A15).
+/// permits. The selection goes from the newest to the oldest message, and stops at the first message that does not fit.
+/// If a text is kept, its later corrections are therefore kept, too. The newest message is kept at any length, because
+/// a person's decision must not be cut (contract A15).
 fn remembered(step: &Step) -> Vec<&Entry> {
     let mut room = limits::NOTES_CHARS;
     let mut told: Vec<&Entry> = Vec::new();

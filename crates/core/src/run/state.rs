@@ -45,8 +45,8 @@ pub struct Step {
     pub end: Option<StepEnd>,
     /// Outcome with which the step will end as soon as its running calls have ended.
     pub closing: Option<StepEnd>,
-    /// Interrupt that stops the whole step. Interrupts about single calls are not included. They are stored with the
-    /// calls.
+    /// Interrupt that stops the whole step. Interrupts about single calls are not included. Interrupts about calls are
+    /// stored with the calls.
     pub blocked: Option<InterruptId>,
     pub entries: SharedList<Entry>,
     /// Number of turns so far.
@@ -240,8 +240,8 @@ pub struct Call {
     pub tool: String,
     pub arguments: Value,
     pub state: CallState,
-    /// Revision of the call. It increases each time that the call must be inspected again. Results of inspections with
-    /// an older revision are rejected.
+    /// Revision of the call. The revision increases each time that the call must be inspected again. Results of
+    /// inspections with an older revision are rejected.
     pub revision: u32,
     /// Number of starts of the call so far. `started_at` is the time of the last start.
     pub attempt: u32,
@@ -252,7 +252,8 @@ pub struct Call {
     /// True if the call must be inspected again, because another call has written to the workspace. The inspection
     /// takes place before the call starts. If the card shows files, it takes place at once.
     pub look_again: bool,
-    /// True if the call depends on effects of earlier calls. It is then inspected again after these calls have ended.
+    /// True if the call depends on effects of earlier calls. Such a call is inspected again after the earlier calls
+    /// have ended.
     pub deferred: bool,
     pub card: Value,
     /// Changes that a file tool proposes, from the last inspection of the call.
@@ -261,7 +262,7 @@ pub struct Call {
     pub trial: Trial,
     pub digest: Option<Digest>,
     pub authority: Option<Authority>,
-    /// Text of the person who stopped the call. It can be empty. The call ends after its processes have ended.
+    /// Text of the person who stopped the call. The text can be empty. The call ends after its processes have ended.
     pub stopped: Option<Arc<str>>,
     /// True if the call was stopped because a person interrupted the run.
     pub interrupted: bool,
@@ -286,7 +287,7 @@ pub struct Call {
     pub result: Option<Arc<str>>,
     /// Data that the tool reported with its result.
     pub outcome: Value,
-    /// Result that the agent gets only after a person has approved it. It is still stored after the approval.
+    /// Result that the agent gets only after a person has approved it. The result is still stored after the approval.
     pub held: Option<Arc<HeldResult>>,
 }
 
@@ -391,7 +392,7 @@ pub struct Trial {
     pub impossible: Option<Arc<str>>,
 }
 
-/// Changes that a call makes to the workspace. Its trial made them, or its tool proposed them.
+/// Changes that a call makes to the workspace. The trial of the call made the changes, or its tool proposed them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallChanges {
     /// Digest of the changeset.

@@ -16,8 +16,8 @@ use crate::text::clip;
 struct Failure {
     reason: &'static str,
     text: String,
-    /// Number of failures that caused this. It counts consecutive failed model calls, consecutive unusable plans, or
-    /// the failed calls of one reply.
+    /// Number of failures that caused this. The number counts consecutive failed model calls, consecutive unusable
+    /// plans, or the failed calls of one reply.
     failures: u32,
 }
 
@@ -103,8 +103,8 @@ impl Draft<'_> {
         self.written() > before
     }
 
-    /// Handles the agent's final text. If there is a gate after the step, a person decides on the text. Otherwise the
-    /// text ends the step.
+    /// Handles the agent's final text. If there is a gate after the step, a person decides on the text. Without such a
+    /// gate, the text ends the step.
     fn step_answered(&mut self, id: &str, step: &Step, text: &str) {
         let worry = self.run.worry_about_result(step, text);
         if self.run.asks_after(id, step) || worry.is_some() {
@@ -122,8 +122,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Closes a step. If no work is running, the step ends at once. Otherwise it ends after the running work, because
-    /// the outcome of a started call must become known first.
+    /// Closes a step. If no work is running, the step ends at once. If work is running, the step ends after this work,
+    /// because the outcome of a started call must become known first.
     pub(super) fn close_step(&mut self, id: &str, end: StepEnd, text: &str) {
         if self.settle(id) {
             self.end_step(id, end, text);

@@ -2,8 +2,9 @@
 //! command gets a message.
 //!
 //! `tool_stopped` is committed before any process of the command is ended. The driver then ends the processes of the
-//! command. Their outcome ends the call. After a crash, or if another call has written files on which the command
-//! depends, there is no outcome. The call then ends without an outcome. A stopped call never starts again.
+//! command. The outcome of the ended processes ends the call. After a crash, or if another call has written files on
+//! which the command depends, there is no outcome. The call then ends without an outcome. A stopped call never starts
+//! again.
 
 use serde_json::Value;
 
@@ -95,8 +96,8 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(describe_stop(call, printed, STARTED)), data });
     }
 
-    /// Ends a stopped call whose command no longer runs. This is the case after a crash, or if another call has written
-    /// files on which the call depends. Returns true if a call was ended.
+    /// Ends a stopped call whose command no longer runs. A command does not run any more after a crash, or if another
+    /// call has written files on which the call depends. Returns true if a call was ended.
     pub(super) fn end_what_stopped(&mut self) -> bool {
         let is_idle = |call: &Call| {
             let waits =

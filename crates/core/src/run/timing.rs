@@ -15,7 +15,8 @@ use crate::time::Timestamp;
 
 impl Draft<'_> {
     /// Returns true if a freeze stops the work of the interrupt. During the freeze, reminders, escalations and the
-    /// expiry of the interrupt do not happen. They happen when the freeze is lifted, if their time has passed.
+    /// expiry of the interrupt do not happen. When the freeze is lifted, reminders, escalations and expiries happen if
+    /// their time has passed.
     pub(super) fn is_held(&self, interrupt: &Interrupt) -> bool {
         let agent = interrupt.opened.agent.as_deref();
         agent.is_some_and(|agent| self.cx.system.freezes.of_agent(agent).is_some())

@@ -122,7 +122,7 @@ impl Run {
         }
     }
 
-    /// Returns the risks of the changes. They are reported even if the gates allow the changes.
+    /// Returns the risks of the changes. The risks are reported even if the gates allow the changes.
     pub(super) fn stakes_of_changes(found: &CallChanges) -> Vec<Reason> {
         stakes::of_deletions(found.changeset.as_deref().unwrap_or(&changeset::EMPTY))
     }

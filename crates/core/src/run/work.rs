@@ -1,7 +1,7 @@
 //! Current work of a run, for people who watch it: which agents work since when, and which wait for what.
 //!
-//! It depends only on the state of the run. Steps that only help another step (overseer, router and summariser) are not
-//! listed. The entry of the other step includes their work.
+//! The current work depends only on the state of the run. Steps that only help another step (overseer, router and
+//! summariser) are not listed. The entry of the other step includes their work.
 
 use super::{CallState, ModelCall, Run, Step};
 use crate::definition::{Phase, PhaseKind};

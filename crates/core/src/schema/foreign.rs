@@ -1,9 +1,9 @@
-//! JSON Schemas that agents and clients send. This module accepts or rejects such a schema. It never checks a value
-//! against a schema.
+//! JSON Schemas that agents and clients send. This module accepts or rejects such a schema. This module never checks a
+//! value against a schema.
 //!
 //! Schemas that libraries generate often consist of definitions that refer to each other (`$ref`, `$defs`). This module
-//! follows references inside the schema. It rejects schemas for which every check would cost too much. The module
-//! `work` limits costs that also depend on the value.
+//! follows references inside the schema. This module rejects schemas for which every check would cost too much. The
+//! module `work` limits costs that also depend on the value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,8 @@ const DRAFTS: [&str; 4] = [
     "https://json-schema.org/draft-07/schema",
 ];
 
-/// Keywords that are rejected. They change the meaning of a reference, or need a schema that is stored elsewhere.
+/// Keywords that are rejected. Such keywords change the meaning of a reference, or need a schema that is stored
+/// elsewhere.
 const REFUSED: [&str; 7] =
     ["$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$anchor", "$vocabulary", "$id"];
 

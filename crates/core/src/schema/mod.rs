@@ -37,7 +37,7 @@ impl Problem {
 /// Maximum number of problems in one report.
 const MAX_PROBLEMS: usize = 20;
 
-/// Maximum number of backtracking steps in one match. It is chosen for patterns for numbers and addresses that
+/// Maximum number of backtracking steps in one match. The limit is chosen for patterns for numbers and addresses that
 /// libraries generate. Matching texts need far fewer steps with these patterns. On a short text, this number of steps
 /// takes about a tenth of a millisecond. In the worst case, each step looks ahead to the end of a text of 60 kB. Then
 /// the steps take a third of a second.
@@ -139,7 +139,7 @@ fn describe_error(error: &ValidationError<'_>) -> String {
     without_value(error)
 }
 
-/// Returns the error message. It quotes the value before the reason, so a long value is shortened.
+/// Returns the error message. The message quotes the value before the reason, so a long value is shortened.
 fn without_value(error: &ValidationError<'_>) -> String {
     const QUOTED_CHARS: usize = 60;
     let (text, value) = (error.to_string(), error.instance().to_string());

@@ -43,7 +43,7 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         idle_ms: Option<u64>,
     },
-    /// A message started this run. It is now the front run of the session. The previous front run had ended.
+    /// A message started this run. The run is now the front run of the session. The previous front run had ended.
     FrontTaken {
         run: RunId,
         /// Agent that begins the run, if a person chose one.

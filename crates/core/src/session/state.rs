@@ -9,7 +9,7 @@ use crate::time::Timestamp;
 pub enum State {
     #[default]
     Open,
-    /// A person suspended the session. Its runs are paused. No run starts or continues.
+    /// A person suspended the session. The runs of the session are paused. No run starts or continues.
     Suspended,
     /// The session has ended. The runs of the session are cancelled, and no new run starts.
     Closed(End),
@@ -25,8 +25,8 @@ pub enum End {
     Expired,
 }
 
-/// Settings with which a session was opened. Does not contain the name and the configuration of the session. They are
-/// erasable content of its first event.
+/// Settings with which a session was opened. Does not contain the name and the configuration of the session. Name and
+/// configuration are erasable content of the session's first event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
     /// Workflow for which the session was opened.

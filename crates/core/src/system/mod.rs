@@ -55,7 +55,8 @@ pub enum Rejection {
     Role,
     #[error(transparent)]
     Key(#[from] keys::Refusal),
-    /// [`is_same`] compares the names. `who` describes the owner of the name. It is the end of the error message.
+    /// [`is_same`] compares the names. `who` describes the owner of the name. The description is the end of the error
+    /// message.
     #[error("`{name}` {who}")]
     NameTaken { name: String, who: &'static str },
     #[error("the person does not exist")]
@@ -72,8 +73,8 @@ pub enum Rejection {
     /// The token belongs to a person who was removed from this installation.
     #[error("`{0}` was removed; only an administrator or the people file can add this person again")]
     Removed(String),
-    /// A second freeze is rejected. Its reason would hide the first reason, and lifting it would also lift the first
-    /// freeze.
+    /// A second freeze is rejected. The reason of a second freeze would hide the first reason, and lifting it would
+    /// also lift the first freeze.
     #[error(
         "the target is already frozen, since {} by {}{}; lift the freeze before you give another reason",
         .0.at, .0.by, .0.why()

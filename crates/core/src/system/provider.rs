@@ -16,8 +16,7 @@ pub struct SignedOutThere {
 }
 
 impl SignedOutThere {
-    /// Returns true if one of these sessions has ended after `since`. They are the sessions with which a person signed
-    /// in.
+    /// Returns true if one of these sessions has ended after `since`. A person signed in with these sessions.
     pub fn has_ended(&self, sessions: &[Digest], since: Since) -> bool {
         sessions
             .iter()

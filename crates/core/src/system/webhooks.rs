@@ -1,5 +1,5 @@
-//! Webhooks that were registered through the API. They are channels in addition to those in the channels file (contract
-//! D4).
+//! Webhooks that were registered through the API. Such webhooks are channels in addition to those in the channels file
+//! (contract D4).
 //!
 //! The journal records that a webhook exists, its kind, and its host. Events never contain the URL, the secret or the
 //! headers. Anyone who knows them could have access to the receiver. URL, secret and headers are stored in a file of

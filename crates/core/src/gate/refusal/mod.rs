@@ -30,8 +30,8 @@ pub const CODE: &str = "refused_before";
 /// Maximum number of earlier refusals that one card lists.
 pub(crate) const NAMED: usize = 3;
 
-/// Call in the form that is compared with refusals. It is stored in the head of an event. Heads can never be erased, so
-/// it contains digests instead of paths.
+/// Call in the form that is compared with refusals. The refused call is stored in the head of an event. Heads can never
+/// be erased, so it contains digests instead of paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedCall {
@@ -50,7 +50,7 @@ pub struct RefusedCall {
 pub enum Identity {
     /// Programs of a command line, without programs that only read. If all programs only read, all are included.
     Programs(BTreeSet<RefusedProgram>),
-    /// The refusal matches every command line of any tool. It is recorded for a refused command line with too many
+    /// The refusal matches every command line of any tool. The variant is used for a refused command line with too many
     /// programs.
     AnyCommand,
     /// File that a file tool reads or changes.
@@ -181,8 +181,8 @@ impl RefusedCall {
         }
     }
 
-    /// Returns true if a grant probably allows the call. The result can be wrong. It is used only for a hint on a card,
-    /// never for a decision.
+    /// Returns true if a grant probably allows the call. The result can be wrong. The result is used only for a hint on
+    /// a card, never for a decision.
     pub(crate) fn may_be_covered(&self, grant: &Matcher) -> bool {
         if grant.category.is_some() {
             return !self.reads;

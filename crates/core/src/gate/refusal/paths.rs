@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::json::is_default;
 
-/// Root folder. It contains every path, so it is also used for an unknown path.
+/// Root folder. The root folder contains every path, so it is also used for an unknown path.
 pub(super) const ROOT: &str = "/";
 
 /// Number of hexadecimal digits of a [`PathDigest`].

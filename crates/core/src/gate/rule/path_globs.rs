@@ -1,9 +1,9 @@
 //! Compares the paths of a call with the `paths` of a rule.
 //!
-//! A path of the call is compared by its name. It is also compared by the targets of its links, which the inspection
-//! resolved. A rule that allows matches only if the name and all targets are inside the rule's paths. A rule that asks
-//! or forbids matches if the name or any target is inside the rule's paths. If a target is unknown, rules that ask or
-//! forbid match, and rules that allow do not match.
+//! A path of the call is compared by its name. The path is also compared by the targets of its links, which the
+//! inspection resolved. A rule that allows matches only if the name and all targets are inside the rule's paths. A rule
+//! that asks or forbids matches if the name or any target is inside the rule's paths. If a target is unknown, rules
+//! that ask or forbid match, and rules that allow do not match.
 
 use globset::GlobMatcher;
 

@@ -1,6 +1,6 @@
 //! Risks of commands: deletion of folders, irreversible losses, permissions of folders, options that force an action,
-//! production, deployment. They do not depend on the gates. If a risk is found, the command has *high* risk, its card
-//! offers no grant, and a person should examine it closely. If no risk is found, the command is not automatically
+//! production, deployment. The risks do not depend on the gates. If a risk is found, the command has *high* risk, its
+//! card offers no grant, and a person should examine it closely. If no risk is found, the command is not automatically
 //! allowed.
 //!
 //! The module `losses` has the table of irreversible losses.

@@ -77,7 +77,7 @@ pub(super) const SHOWN: [&str; 36] = [
     "workspace",
 ];
 
-/// Keys that the gates add to the card of an external agent's call. They are left out of the redacted card.
+/// Keys that the gates add to the card of an external agent's call. The redacted card does not contain these keys.
 const MADE: [&str; 3] = ["diff", "grant", "new_file"];
 
 impl Interrupt {
@@ -245,7 +245,7 @@ impl Cover {
         }
     }
 
-    /// Redacts the names of stages. They were written by the agent or service that opened the interrupt.
+    /// Redacts the names of stages. Names of stages were written by the agent or service that opened the interrupt.
     pub(crate) fn stages(&self, assignment: &mut Assignment) {
         for stage in &mut assignment.stages {
             stage.name = stage.name.as_deref().map(|name| self.text(name));

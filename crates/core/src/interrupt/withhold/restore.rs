@@ -1,7 +1,7 @@
 //! Edits by people who are not allowed to see all values. Puts the hidden values back into such an edit.
 //!
 //! The edit must contain each mark at the place of its hidden value. If a mark is missing, moved or duplicated, the
-//! edit is rejected. It would change a value that the person is not allowed to see.
+//! edit is rejected. Such an edit would change a value that the person is not allowed to see.
 
 use std::collections::BTreeSet;
 

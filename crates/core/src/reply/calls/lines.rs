@@ -43,8 +43,8 @@ const LABELS: &[&str] = &[
 const ARGUMENT_LABELS: &[&str] =
     &["action input", "tool input", "with arguments", "with", "argument", "parameter"];
 
-/// Maximum number of lines of one call. It keeps the run time linear in the length of the text, even if each line looks
-/// like the start of a call.
+/// Maximum number of lines of one call. The limit keeps the run time linear in the length of the text, even if each
+/// line looks like the start of a call.
 const CALL_LINES: usize = 60;
 
 /// Maximum number of lines between a tool's name and its arguments.

@@ -386,7 +386,8 @@ pub(in crate::reply) const GO_ON: &[&str] = &[
     "get further",
 ];
 
-/// Verbs that name a necessary step, after a phrase of [`CANNOT`]. They count only if no work is done yet.
+/// Verbs that name a necessary step, after a phrase of [`CANNOT`]. These verbs are relevant only if no work is done
+/// yet.
 pub(in crate::reply) const STUCK: &[&str] = &[
     "start",
     "begin",

@@ -1,7 +1,7 @@
 //! English words and phrases with which models ask, wait, offer help, and end politely. This file contains only data.
 //! `speech.rs` and `asks.rs` use the data. All phrases are in lower case.
 
-/// Phrases with which a text ends politely. They ask for nothing that the work needs.
+/// Phrases with which a text ends politely. Such phrases ask for nothing that the work needs.
 pub(in crate::reply) const POLITE: &[&str] = &[
     "anything else",
     "any questions",
@@ -40,7 +40,7 @@ pub(in crate::reply) const GOES_ON: &[&str] = &[
     "approve",
 ];
 
-/// Offers of additional work. They count only if the text has already said that the work is done.
+/// Offers of additional work. Such offers are relevant only if the text has already said that the work is done.
 pub(in crate::reply) const OFFERS: &[&str] =
     &["would you like me to", "do you want me to", "want me to", "should i also", "shall i also"];
 
@@ -191,7 +191,8 @@ pub(in crate::reply) const WAITS: &[&str] = &[
     "please let me know what",
 ];
 
-/// Phrases that say that the work waits for a person's approval or answer. They count at any place in a sentence.
+/// Phrases that say that the work waits for a person's approval or answer. Such phrases are relevant at any place in a
+/// sentence.
 pub(in crate::reply) const YOUR_WORD: &[&str] = &[
     "need your approval",
     "needs your approval",
@@ -575,7 +576,7 @@ pub(in crate::reply) const LISTED: &[&str] = &[
     "next steps",
 ];
 
-/// Words that say that work is done. They do not count in a negated sentence.
+/// Words that say that work is done. Such words are ignored in a negated sentence.
 pub(in crate::reply) const DONE: &[&str] = &[
     "done",
     "finished",

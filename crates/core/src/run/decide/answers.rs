@@ -60,8 +60,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Answers a question with an earlier answer. The question remains open if the earlier answer does not fit. It also
-    /// remains open if the author of the answer is not allowed to decide on this question.
+    /// Answers a question with an earlier answer. The question remains open if the earlier answer does not fit. The
+    /// question also remains open if the author of the answer is not allowed to decide on it.
     pub(in crate::run) fn reuse_answer(
         &mut self,
         id: &InterruptId,

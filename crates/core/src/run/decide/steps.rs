@@ -18,7 +18,7 @@ use crate::run::{Fact, StepEnd, StepRole, another_plan};
 use crate::text::readable;
 
 impl Draft<'_> {
-    /// Applies the decision on the plan of a planning phase. It is the first plan, or a new version of a plan that
+    /// Applies the decision on the plan of a planning phase. The plan is the first one, or a new version of a plan that
     /// agents are already carrying out.
     pub(super) fn planned_effect(&mut self, phase: &str, taken: &AppliedDecision<'_>) {
         let planned = self.run.plans.get(phase).cloned().unwrap_or_default();
@@ -173,7 +173,8 @@ impl Draft<'_> {
         self.tell_run(taken.text);
     }
 
-    /// Ends a step. Its output is the last reply of the agent. `why` is the reason, which is added to the output.
+    /// Ends a step. The output of the step is the last reply of the agent. `why` is the reason, which is added to the
+    /// output.
     pub(in super::super) fn end_as_it_is(&mut self, step: &str, why: &str) {
         let found = self.run.steps.get(step);
         let last = found.and_then(|step| self.run.last_turn(step)).map(|(text, _)| text);

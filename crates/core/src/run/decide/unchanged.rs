@@ -11,8 +11,8 @@ use crate::json;
 use crate::plan::Plan;
 use crate::strict::Strict;
 
-/// Returns the decision in its normal form. It depends only on the decision and on the content of the interrupt, and
-/// this content never changes. If a decision is repeated, its normal form is therefore the same.
+/// Returns the decision in its normal form. The normal form depends only on the decision and on the content of the
+/// interrupt, and this content never changes. If a decision is repeated, its normal form is therefore the same.
 pub(super) fn as_it_counts(interrupt: &Interrupt, decision: &Decision) -> Decision {
     let edit = json::as_read_again(decision.edit.clone());
     let decision = &Decision { edit, ..decision.clone() };

@@ -216,7 +216,8 @@ pub enum Fact {
         step: String,
         turn: u32,
         attempt: u32,
-        /// True if part of the reply had arrived. It then belongs to the conversation, even after its text was erased.
+        /// True if part of the reply had arrived. The interrupted reply then belongs to the conversation, even after
+        /// its text was erased.
         #[serde(default, skip_serializing_if = "is_default")]
         said: bool,
     },
@@ -307,8 +308,8 @@ pub enum Fact {
         call: String,
         digest: Digest,
         by: Authority,
-        /// Effect that the allowed command is permitted to have. It is part of the digest to which an approval is
-        /// bound.
+        /// Effect that the allowed command is permitted to have. The effect is part of the digest to which an approval
+        /// is bound.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effect: Option<CommandEffect>,
     },

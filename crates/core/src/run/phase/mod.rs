@@ -279,8 +279,8 @@ impl Run {
     }
 }
 
-/// Returns true if a person ended a step although the agent wanted to continue. This is possible at a limit, after a
-/// reply that did not end the step, or after an interruption.
+/// Returns true if a person ended a step although the agent wanted to continue. A person can do this at a limit, after
+/// a reply that did not end the step, or after an interruption.
 pub(super) fn stopped_short(interrupt: &Interrupt) -> bool {
     if interruption::ended_by_person(interrupt) {
         return true;

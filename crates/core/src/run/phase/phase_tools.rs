@@ -25,8 +25,8 @@ use crate::tool::{PhaseTool, Runs};
 /// Text in the input of a phase that is replaced by the result of the previous phase of the chain.
 const PREVIOUS: &str = "$previous";
 
-/// Returns the id of a phase that a call begins. It contains a colon. Ids of the workflow's phases contain no colon, so
-/// the ids differ.
+/// Returns the id of a phase that a call begins. The id contains a colon. Ids of the workflow's phases contain no
+/// colon, so the ids differ.
 fn id_of(call: &str, nth: usize) -> String {
     if nth == 0 { format!("of:{call}") } else { format!("of:{call}.{}", nth + 1) }
 }

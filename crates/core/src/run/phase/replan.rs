@@ -80,7 +80,8 @@ impl Run {
     /// Returns the plan that a person wrote as the edit of a checkpoint, and the planning phase whose plan it replaces.
     /// There must be exactly one approved plan before the checkpoint that no phase has begun to carry out. Other plans
     /// cannot be replaced. A plan in the usual JSON format is returned unchanged, so that problems are reported at the
-    /// places where the person wrote them. `None` if the edit is not a plan. It is then a message to later agents.
+    /// places where the person wrote them. `None` if the edit is not a plan. An edit that is not a plan is a message to
+    /// later agents.
     pub(in super::super) fn plan_at(&self, checkpoint: &str, edit: &Value) -> Option<(&str, Value)> {
         let is_native = edit.get("subtasks").is_some_and(Value::is_array);
         let plan = if is_native { edit.clone() } else { plan::sent(edit)? };

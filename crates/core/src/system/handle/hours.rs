@@ -1,5 +1,5 @@
-//! Working hours of groups. They come from the people file or from an administrator. Each of these two can change only
-//! hours that come from it.
+//! Working hours of groups. Working hours come from the people file or from an administrator. Each of these two can
+//! change only hours that come from it.
 
 use std::collections::BTreeSet;
 
