@@ -30,8 +30,8 @@ pub(crate) fn is_hidden(each: char) -> bool {
     )
 }
 
-/// Returns true if a text is a valid name. A name is one line of at most `bytes` bytes. All its characters are visible,
-/// and it has no space at its beginning or end.
+/// Returns true if a text is a valid name. A name is one line of at most `bytes` bytes. All characters of a name are
+/// visible, and there is no space at its beginning or end.
 pub fn is_name(text: &str, bytes: usize) -> bool {
     let shows = |each: char| each == ' ' || !(each.is_control() || each.is_whitespace() || is_hidden(each));
     !text.is_empty() && text.len() <= bytes && text.trim() == text && text.chars().all(shows)

@@ -55,8 +55,8 @@ pub struct ForeignCall {
 pub(crate) struct ForeignInputs<'a> {
     /// Rules of the system.
     pub(crate) rules: &'a [Rule],
-    /// Grants that apply to the call. `None` if several people must decide on the call. A grant of one person then does
-    /// not suffice.
+    /// Grants that apply to the call. `None` if several people must decide on the call. If several people must decide,
+    /// a grant of one person does not suffice.
     pub(crate) grants: Option<Vec<&'a Grant>>,
     /// Refusals of the session that are not revoked.
     pub(crate) refusals: Vec<&'a Refusal>,

@@ -46,7 +46,7 @@ impl Grant {
 /// Criteria by which a grant allows a later call. For a command, the criteria are its programs, their subcommands,
 /// their options, and the working directory. For a web tool, the criteria are the tool's full name and the origin of
 /// the URL. For any other tool, the only criterion is the tool's full name. If the criterion were the complete command
-/// line, the grant would allow hardly any later call. With fewer criteria, it would allow too many.
+/// line, the grant would allow hardly any later call. With fewer criteria, the grant would allow too many calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Matcher {

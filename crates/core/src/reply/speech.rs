@@ -407,8 +407,8 @@ fn announces(said: &str, before: SentenceContext) -> bool {
         && (end.ends_with("...") || end.ends_with('…') || end.trim_end_matches('.').ends_with(" now"))
 }
 
-/// Classifies the rest of a sentence after *let me know*. A condition such as *if you like* is only polite. If the
-/// condition is about the work, it is a request.
+/// Classifies the rest of a sentence after *let me know*. A condition such as *if you like* is only polite. A condition
+/// about the work is a request.
 fn let_me_know(rest: &str) -> Speech {
     let polite =
         has(rest, POLITE) || rest.starts_with("if ") && !has(rest, GOES_ON) && !rest.contains(" i should");

@@ -72,9 +72,9 @@ impl Run {
         Some((last, reasons))
     }
 
-    /// After a call has written, marks other calls for a new inspection. The write may have changed their files or the
-    /// targets of links. The result of an inspection that is running is rejected, because it may have read files before
-    /// the write.
+    /// After a call has written, marks other calls for a new inspection. The write may have changed files that the
+    /// other calls depend on, or the targets of links. The result of an inspection that is running is rejected, because
+    /// it may have read files before the write.
     pub(super) fn look_again(&mut self, writer: &str) {
         let definition = self.definition.clone();
         let runs_here = |call: &Call| {

@@ -218,7 +218,7 @@ pub enum Input {
         interrupt: InterruptId,
         text: Option<String>,
     },
-    /// Finishes the run of an agent of another framework.
+    /// Finishes the run of an external agent.
     Finish {
         result: Value,
     },

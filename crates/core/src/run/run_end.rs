@@ -6,9 +6,9 @@ use super::Run;
 use crate::interrupt::{About, Effect, HeldWork};
 
 impl Run {
-    /// Returns the exception for an option with this effect. True: the option ends the run, although the table says
-    /// that it does not. False: the option does not end the run, although the table says that it does. `None`: the
-    /// table is right.
+    /// Returns the exception to the table of effects for an option with this effect. True: the option ends the run,
+    /// although the table says that it does not. False: the option does not end the run, although the table says that
+    /// it does. `None`: the table is right.
     pub(super) fn unusual_end(&self, about: &About, effect: Effect) -> Option<bool> {
         let ends = self.ends_by(about, effect);
         (ends != (effect.work() == HeldWork::Ended)).then_some(ends)

@@ -3,8 +3,8 @@
 //!
 //! `tool_stopped` is committed before any process of the command is ended. The driver then ends the processes of the
 //! command. The outcome of the ended processes ends the call. After a crash, or if another call has written files on
-//! which the command depends, there is no outcome. The call then ends without an outcome. A stopped call never starts
-//! again.
+//! which the command depends, there is no outcome. If no outcome arrives, the call ends without one. A stopped call
+//! never starts again.
 
 use serde_json::Value;
 

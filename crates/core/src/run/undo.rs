@@ -236,7 +236,7 @@ fn as_before(changeset: &Changeset) -> String {
 /// Returns the approvers of an undo, if these phases made the changes. Every approver must be allowed to approve the
 /// calls of every phase. If all phases name approvers, the approvers are the people whom all phases name, with the
 /// largest number of required votes. If no phase names approvers, the result has only the largest number of required
-/// votes. Otherwise the undo has the stages of all phases, one after the other.
+/// votes. In all other cases, the undo has the stages of all phases, one after the other.
 pub(super) fn released_by(
     of: &Definition,
     phases: &BTreeSet<String>,
