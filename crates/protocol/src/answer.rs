@@ -1,4 +1,4 @@
-//! Stored answers per subject, and suggestions from these answers.
+//! Stored answers of people about a subject (`input.subject` of a run), and suggestions that are made from them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -58,13 +58,13 @@ pub struct Suggestion {
     #[schema(value_type = Value)]
     pub answer: Value,
     pub by: String,
-    /// Time at which the answer was given or last corrected.
+    /// Time at which the earlier answer was given or last corrected.
     #[schema(format = DateTime)]
     pub at: String,
 }
 
-/// Request to correct a stored answer. If the schema of the question accepts more than text, send `edit`. Otherwise
-/// send `text`.
+/// Request to correct a stored answer. If the JSON Schema of the question accepts other values than text, send the new
+/// answer as `edit`. Otherwise send `text`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"text": "Yes, ten days."}))]

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::form::followed;
 
-/// Returns the label and the value of each member of an object. Any other value is returned as one pair with an empty
-/// label. `schema` is the schema of the answer, if known.
+/// Returns the pairs of label and value for the members of a JSON object. Any other value is returned as one pair with
+/// an empty label. `schema` is the schema of the answer, if known.
 pub fn labelled_members(schema: Option<&Value>, data: &Value) -> Vec<(String, String)> {
     let Value::Object(members) = data else { return vec![(String::new(), render_value(data))] };
     let properties = schema.and_then(|schema| followed(schema, schema).get("properties")?.as_object());
@@ -24,8 +24,9 @@ pub fn labelled_lines(schema: Option<&Value>, data: &Value) -> Vec<String> {
     labelled_members(schema, data).into_iter().map(line).collect()
 }
 
-/// Returns the title of a member. If it has no title, returns its name with spaces. A `$ref` is not followed, because
-/// the title of the referenced schema is the name of a type.
+/// Returns the title that the schema gives to a member. If the schema gives no title, returns the name of the member
+/// with spaces for underscores. A `$ref` is not followed, because the title of the referenced schema is the name of a
+/// type.
 pub(crate) fn label<'s>(name: &'s str, schema: &'s Value) -> Cow<'s, str> {
     let title = schema.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
     title.map_or_else(|| name.replace('_', " ").into(), Cow::Borrowed)

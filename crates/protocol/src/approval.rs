@@ -70,8 +70,8 @@ pub struct ExecReport {
     pub text: Option<String>,
 }
 
-/// Outcome of writing the released changes. `unknown` means that no report has arrived: the agent's program may have
-/// stopped before, during or after the write.
+/// Outcome of writing the changes that the approval released to the agent. `unknown` means that no report has arrived:
+/// the agent's program may have stopped before, during or after the write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecOutcome {
@@ -82,7 +82,7 @@ pub enum ExecOutcome {
 }
 
 impl ExecReport {
-    /// Returns a phrase that is appended to the sentence about the use of the approval.
+    /// Returns the phrase about this outcome that is appended to the sentence about the use of the approval.
     fn describe(&self) -> String {
         let what = match self.outcome {
             ExecOutcome::Done => "; all changes were written",
@@ -137,7 +137,8 @@ pub struct UseApproval {
     /// edited the payload, hash the edited version.
     #[schema(pattern = "^[0-9a-f]{64}$")]
     pub digest: String,
-    /// Secret of a tried call. Its SHA-256 was the `exec_digest` of the request. Required if the call was tried.
+    /// Secret of a tried call. The agent sent the SHA-256 of this secret as `exec_digest` when it requested the
+    /// approval. Required if the call was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(write_only)]
     pub exec: Option<String>,
@@ -149,7 +150,7 @@ impl std::fmt::Debug for UseApproval {
     }
 }
 
-/// The approval that the request has used. It cannot be used again.
+/// The approval that this request has now used up. It cannot be used again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "interrupt": "int_01k6f0000000000000000000cc",
@@ -171,7 +172,7 @@ pub struct UsedApproval {
     pub trial: Option<ReleasedTrial>,
 }
 
-/// A resolved interrupt of the agent that sends the request.
+/// Returns `None` if there is nothing to say: the approval is unused, does not expire, and is not about a tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AgentDecision {
     /// Position of the decision in the order of all decisions. Send it as `cursor` or `Last-Event-ID` to continue after

@@ -1,4 +1,4 @@
-//! Permission to decide on an interrupt, and the votes so far.
+//! People who may decide on an interrupt, and the votes that they have cast so far.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,8 +25,8 @@ pub struct Assignment {
     /// All stages in their order. Absent if there is only one stage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Stage>,
-    /// True if a person who voted in one stage cannot vote in any other stage. False if the workflow allows this, or if
-    /// too few people are left to decide. Absent means true.
+    /// True if a person who voted in one stage cannot vote in any other stage. Also false if too few other people would
+    /// be left to decide. Absent means true.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub distinct: bool,
     /// Index of the current stage, from 0. Present on an open interrupt with several stages.
@@ -35,11 +35,11 @@ pub struct Assignment {
     /// Number of missing votes in the current stage. Present on an open interrupt that needs more than one vote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needed: Option<u32>,
-    /// People and groups in the assignment who have not agreed yet. Present if the assignment requires the agreement
-    /// of all of them.
+    /// People and groups named in the assignment whose agreement is still missing. Present if the assignment requires
+    /// the agreement of all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// Delegations of this interrupt. Each names a delegate and the approver that the delegate represents.
+    /// Delegations of this interrupt. Each entry names a delegate, and the approver whom the delegate represents.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delegations: Vec<Delegation>,
 }
@@ -64,7 +64,8 @@ pub struct Quorum {
     #[serde(default = "one")]
     #[schema(minimum = 1)]
     pub required: u32,
-    /// Additional requirement: with `all`, each person in `approvers` and one member of each group must agree.
+    /// With `all`, the quorum has an additional requirement: each person in `approvers` and one member of each group in
+    /// `groups` must agree.
     #[serde(default, skip_serializing_if = "Represented::is_any")]
     pub roles: Represented,
 }
@@ -138,7 +139,8 @@ pub struct Vote {
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub edit: Value,
-    /// Milliseconds for which the voter's client showed the card, as reported by that client. Not verified.
+    /// Milliseconds for which the voter's client showed the card to the voter, as reported by that client. Not
+    /// verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
     /// Person on whose behalf the voter acted, as reported by the voter's client. Not verified.
@@ -154,20 +156,20 @@ pub struct Vote {
     pub seq: u64,
 }
 
-/// Permission of the reader to decide on the interrupt now.
+/// Says if the person who sends this request may decide on the interrupt now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"may_decide": false, "code": "not_your_stage", "why": "you are not an approver of the current stage 1"}))]
 pub struct You {
     pub may_decide: bool,
-    /// Error code with which a decision of the reader would be rejected. Absent if the reader may decide.
+    /// Error code with which the server would reject a decision of this person. Absent if this person may decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Id of the approver whose delegate the reader is. Absent if the reader is not a delegate.
+    /// Id of the approver whom this person represents as a delegate. Absent if this person is not a delegate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<String>,
-    /// Time until which the reader has snoozed the interrupt. Absent if the reader has not snoozed it.
+    /// Time until which this person has snoozed the interrupt. Absent if this person has not snoozed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub snoozed_until: Option<String>,

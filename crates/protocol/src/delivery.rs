@@ -28,7 +28,7 @@ pub struct Delivery {
     /// HTTP or SMTP status of the last attempt. Absent if there was no response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u64>,
-    /// Reason why the last attempt failed, or why the notification is not sent.
+    /// Reason why the last attempt failed, or why no further attempt is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     pub created_at: String,
@@ -40,7 +40,8 @@ pub struct Delivery {
     /// True while a node is sending the notification.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sending: bool,
-    /// All attempts. Present if the delivery is requested by its id, and in the receipt of an interrupt.
+    /// All attempts. Attempts to send the notification. Present if the delivery is requested by its id, and in the
+    /// receipt of an interrupt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Attempt>,
 }
@@ -86,7 +87,7 @@ pub enum DeliveryState {
     Delivered,
     /// All attempts failed. The notification is not sent again.
     Failed,
-    /// The notification became obsolete before it was sent.
+    /// The notification was not sent, because it became obsolete: for example, the interrupt was resolved.
     Dropped,
 }
 

@@ -1,4 +1,4 @@
-//! Diff of a file, as stored in `payload.diff` of a card.
+//! Changed lines of a file, as `payload.diff` of a card contains them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,7 +6,8 @@ use serde_json::Value;
 use crate::effect::Script;
 use crate::trial::TrialCard;
 
-/// Diff of a file. `added` and `removed` count all changed lines, also those that the hunks leave out.
+/// Diff of a file. `added` and `removed` count all added and removed lines of the change, including lines that no hunk
+/// contains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diff {
     pub hunks: Vec<Hunk>,
@@ -41,8 +42,8 @@ const WHOLE_LINES: usize = 20_000;
 
 impl Diff {
     /// Returns the diff in the payload of a card. Returns `None` if the payload has no diff, or one in an unknown
-    /// format. If the runtime shortened the diff of a new file, the complete diff is rebuilt from the arguments of the
-    /// call.
+    /// format. The runtime shortens a long diff. For a new file, this function rebuilds the complete diff from the
+    /// arguments of the call.
     pub fn from_payload(payload: &Value) -> Option<Self> {
         let diff = Self::deserialize(payload.get("diff")?).ok()?;
         let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
@@ -66,9 +67,9 @@ impl Diff {
         (added <= WHOLE_LINES).then(|| Self { hunks: vec![hunk], added, removed: 0, truncated: false })
     }
 
-    /// Describes the parts of a payload that no card shows. With a trial, these are parts of its changes. Without a
-    /// trial, they are parts of the change and of the scripts that the call runs. Returns `None` if the card shows
-    /// everything.
+    /// Describes the parts of a payload that no card shows. If the call was tried, these are parts of the changes that
+    /// the trial found. If the call was not tried, these are parts of the proposed change and of the scripts that the
+    /// call runs. Returns `None` if the card shows everything.
     pub fn unseen_of(payload: &Value) -> Option<String> {
         if let Some(trial) = TrialCard::from_payload(payload) {
             return trial.unseen();

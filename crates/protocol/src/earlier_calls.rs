@@ -7,7 +7,7 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EarlierCall<'a> {
     pub title: &'a str,
-    /// Outcome of the earlier call. `None` if the call had not ended when the interrupt was opened.
+    /// Outcome of the earlier call. `None` if the earlier call had not ended when the interrupt was opened.
     became: Option<&'a str>,
 }
 
@@ -34,7 +34,8 @@ impl<'a> EarlierCall<'a> {
         }
     }
 
-    /// Returns true if the earlier call ended without success. The call on the card then cannot rely on it.
+    /// Returns true if the earlier call ended without success. The call on the card then cannot use the result of the
+    /// earlier call.
     pub fn is_missing(&self) -> bool {
         !matches!(self.became, None | Some("done"))
     }

@@ -20,7 +20,7 @@ pub struct CommandEffect {
 }
 
 impl CommandEffect {
-    /// Returns the effect in the payload of a call. Returns `None` if the payload has none.
+    /// Returns the effect in the payload of a call. Returns `None` if the payload describes no effect.
     pub fn from_payload(payload: &Value) -> Option<Self> {
         let asked = Self::asked_for(payload)?;
         let sandbox = payload.get("sandbox").and_then(Value::as_str);

@@ -27,7 +27,7 @@ pub struct Event {
     pub actor: Actor,
     #[serde(rename = "type")]
     pub kind: String,
-    /// Facts of the event. The member `content` has the form `{text?, data?}` and contains texts, arguments and
+    /// Facts of the event. The member `content` of this object has the form `{text?, data?}`: texts, arguments and
     /// results.
     #[schema(value_type = Object)]
     pub data: Value,
@@ -45,8 +45,8 @@ impl Event {
 pub struct AuditRecord {
     pub stream: String,
     pub seq: u64,
-    /// Stored bytes of the event as text: type, time, actor, facts, and the digest of the content. `hash` is computed
-    /// over these bytes.
+    /// The part of the stored event that `hash` covers, as text: type, time, actor, facts, and the digest of the
+    /// content. `hash` is computed over these bytes.
     pub head: String,
     /// Stored texts, arguments and results. Absent if the event has no content or if the content was erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -20,7 +20,7 @@ pub struct SignedCheckpoint {
     pub at: String,
 }
 
-/// All events of one interrupt in the journal. Each event has a proof that a signed checkpoint covers it.
+/// All events of the journal that concern one interrupt. Each event has a proof that a signed checkpoint covers it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Receipt {
     pub interrupt: String,
@@ -32,8 +32,8 @@ pub struct Receipt {
     pub not_covered: NotCovered,
 }
 
-/// Records about an interrupt that are not in the journal. The checkpoint does not cover them, and they are deleted
-/// after some time.
+/// Records about an interrupt that are kept outside the journal. The signed checkpoint does not prove them, and they
+/// are deleted after some time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NotCovered {
     /// Deliveries of the interrupt, sent or pending: the newest 200, oldest first.
@@ -59,7 +59,8 @@ pub struct RecordedDelivery {
 pub struct ProvedEvent {
     pub stream: String,
     pub seq: u64,
-    /// Stored bytes of the event as text: type, time, actor, facts, and the digest of the content.
+    /// The part of the stored event that `hash` covers, as text: type, time, actor, facts, and the digest of the
+    /// content.
     pub head: String,
     /// Stored texts, arguments and results. Absent if the event has no content or if the content was erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,7 +70,7 @@ pub struct ProvedEvent {
     pub salt: Option<String>,
     /// Hash of the previous event of the same stream. All zeros for the first event.
     pub previous: String,
-    /// SHA-256 of `previous` and `head`. It is the leaf of the Merkle tree.
+    /// SHA-256 of `previous` and `head`. This hash is the leaf of the event in the Merkle tree.
     pub hash: String,
     /// Index of the event among all events of the journal, from 0.
     pub index: u64,

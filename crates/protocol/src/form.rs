@@ -1,5 +1,6 @@
-//! Edits and answers that a person sends with a decision. This module determines the value that an edit replaces, the
-//! form of the edit (text or JSON), and the initial draft in an editor. The server validates the edit.
+//! Edits and answers that a person sends with a decision. This module determines three things: the value that an edit
+//! replaces, the format of the edit (text or JSON), and the draft that an editor shows first. The server validates the
+//! edit.
 
 use std::borrow::Cow;
 
@@ -9,8 +10,8 @@ use crate::interrupt::{Interrupt, Kind, Level, Offer};
 use crate::plain;
 use crate::trial::TrialCard;
 
-/// Maximum number of references and levels of a schema that are followed for a draft. Without this limit, a recursive
-/// type would never end.
+/// Maximum depth to which the references and levels of a schema are followed to build a draft. Without this limit, a
+/// recursive schema would be followed without end.
 const DEPTH: usize = 6;
 
 impl Interrupt {
@@ -24,8 +25,8 @@ impl Interrupt {
         self.options.iter().find(|offer| offer.id == id)
     }
 
-    /// Returns the value that an edit replaces: the arguments, plan, output or input. If there is none of them, returns
-    /// the whole payload. For a question, returns null, because an answer replaces nothing.
+    /// Returns the value that an edit replaces: the arguments, plan, output or input. If the payload has no such value,
+    /// returns the whole payload. For a question, returns null, because an answer replaces nothing.
     pub fn replaced(&self) -> &Value {
         let member = match self.kind {
             Kind::ToolApproval => "arguments",
@@ -45,7 +46,8 @@ impl Interrupt {
     }
 
     /// Returns the initial content of an editor. For an edit, this is the value that the edit replaces. For an answer,
-    /// these are the members that the schema requires. Only values from the schema are filled in.
+    /// this is an object with the members that the schema of the answer requires. A member is filled in only if the
+    /// schema defines its value.
     pub fn draft(&self) -> Value {
         match (self.kind, &self.response_schema) {
             (Kind::Question, Some(_)) if self.edits_text() => Value::from(""),
@@ -54,8 +56,8 @@ impl Interrupt {
         }
     }
 
-    /// Returns the option that accepts an edit. The edit replaces the value on the card. For a question, the edit is
-    /// the answer.
+    /// Returns the option of the interrupt with which a person can send an edit. The edit replaces the value that the
+    /// card shows. If the interrupt is a question, the edit is the answer.
     pub fn editable(&self) -> Option<&Offer> {
         self.options.iter().find(|option| option.needs_edit && !option.keeps_some())
     }
@@ -74,8 +76,7 @@ impl Interrupt {
         parts.map(|part| part.replace('\n', "\\n").replace('\r', "\\r")).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns a sentence with the number of parts for which the list has no room. Returns `None` if all parts are
-    /// listed.
+    /// Returns a sentence that counts the parts that do not fit into the list. Returns `None` if all parts are listed.
     pub fn parts_not_listed(&self) -> Option<String> {
         let more = TrialCard::from_payload(&self.payload).map_or(0, TrialCard::parts_not_shown);
         match more {
@@ -86,7 +87,8 @@ impl Interrupt {
     }
 
     /// Describes the changes that the card does not show and that would still be made with this option. `edit` is the
-    /// edit of the decision. If the option keeps only some changes, only those are described.
+    /// edit that the person sends with the decision. If the option keeps only some changes, describes only changes that
+    /// are kept.
     pub fn unseen_by(&self, offer: &Offer, edit: &Value) -> Option<String> {
         if !offer.releases() {
             return None;
@@ -118,9 +120,10 @@ impl Interrupt {
         self.response_schema.as_ref().map_or_else(|| self.replaced().is_string(), is_of_text)
     }
 
-    /// Returns true if a typed number may be an answer. This is so if the answer is structured data, if it is free text
-    /// without suggestions, or if a suggestion or a choice contains a number. In these cases, a user interface selects
-    /// options by name, because `2` may not mean the second option.
+    /// Returns true if a number that a person types may be an answer to the question. This is the case for structured
+    /// answers, for free text without suggestions, and if a suggestion or a choice contains a number. A user interface
+    /// must then let the person select options by name, because a typed `2` may be the answer and not the second
+    /// option.
     pub fn takes_a_number(&self) -> bool {
         let has_a_number = |text: &str| text.chars().any(char::is_numeric);
         match self.kind {
@@ -175,7 +178,7 @@ fn is_of_text(schema: &Value) -> bool {
         || schema.get("enum").is_some_and(all_texts)
 }
 
-/// Follows references within `root`. Returns the schema at the end of the references.
+/// Follows references within `root`. Follows `$ref` references from `schema`, and returns the schema at their end.
 pub(crate) fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     let mut schema = schema;
     for _ in 0..DEPTH {
@@ -188,8 +191,8 @@ pub(crate) fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     schema
 }
 
-/// Builds a draft with the required members of the schema. A value that the schema does not define is null. The person
-/// must replace each null: an editor rejects null.
+/// Builds a draft with the required members of the schema. A required member without a defined value is null. The
+/// person must replace each null, because the editor does not accept null.
 fn blank(root: &Value, schema: &Value, depth: usize) -> Value {
     let given = |schema: &Value| schema.get("default").or_else(|| schema.get("const")).cloned();
     if let Some(value) = given(schema) {

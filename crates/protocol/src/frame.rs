@@ -1,4 +1,4 @@
-//! Frames of the WebSocket `/v1/ws`. Each text message is one JSON object; its `type` names the kind of frame.
+//! Frames of the WebSocket `/v1/ws`. Each text message is one JSON object; its member `type` names the kind of frame.
 //!
 //! The client chooses each `id`. The id of a subscription is in use until the subscription ends. The id of any other
 //! frame is only repeated in the reply. A client frame with an unknown field is rejected. Later versions may add fields
@@ -59,10 +59,10 @@ pub struct Subscribe {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Topic {
-    /// Events that open, decide, resolve or reassign interrupts: `interrupt_opened`, `decision_made`, `vote_withdrawn`,
-    /// `interrupt_reassigned`, `interrupt_delegated`, `interrupt_reminded`, `interrupt_escalated`, `interrupt_snoozed`,
-    /// `interrupt_resolved`. Clients that may read all runs also receive events about freezes: `frozen`, `unfrozen`,
-    /// `part_frozen`, `part_unfrozen`.
+    /// Events about interrupts, such as their opening, decision, reassignment and resolution: `interrupt_opened`,
+    /// `decision_made`, `vote_withdrawn`, `interrupt_reassigned`, `interrupt_delegated`, `interrupt_reminded`,
+    /// `interrupt_escalated`, `interrupt_snoozed`, `interrupt_resolved`. Clients that may read all runs also receive
+    /// events about freezes: `frozen`, `unfrozen`, `part_frozen`, `part_unfrozen`.
     Inbox,
     /// All events of one run until the run ends.
     Run,
@@ -89,7 +89,7 @@ pub struct Decide {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Replacement for the arguments, the plan or the output as a whole. For a question whose `response_schema` accepts
-    /// more than text: the answer.
+    /// other values than text, this is the answer.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub edit: Value,
@@ -104,15 +104,15 @@ pub struct Decide {
     /// verified. A value above one day is recorded as one day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// Ids from `also_covers` that the person saw and left selected. The grant of the decision also approves these
+    /// Ids from `also_covers` that the person saw and did not deselect. The grant of the decision also approves these
     /// interrupts. If the list is empty, `approve_session` approves only the interrupt of this decision. If an
     /// interrupt in the list is not open, is not covered by the grant, or may not be decided by you, the decision is
     /// rejected and nothing is approved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also: Vec<String>,
-    /// Ids from `also_covers` that your client listed before the decision, selected or not. They are recorded with your
-    /// decision.
+    /// Ids from `also_covers` that your client showed to the person before the decision, selected or deselected. They
+    /// are recorded with your decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also_shown: Vec<String>,
@@ -156,10 +156,11 @@ pub enum ServerFrame {
         /// Interval between the server's pings, in milliseconds. A client that is silent for four intervals is
         /// disconnected.
         ping_ms: u64,
-        /// Current end of the journal. To miss no event, read lists after this frame, and subscribe with this position.
+        /// Position of the newest event in the journal. To miss no event, read lists after this frame, and subscribe
+        /// with this position.
         position: String,
     },
-    /// Reply to `subscribe`. The subscription sends the events after its start position.
+    /// Reply to `subscribe`. The subscription has started: the server sends the events after its start position.
     Subscribed {
         id: String,
         /// Start position of the subscription. Only for the topics `inbox` and `all`.
@@ -173,19 +174,19 @@ pub enum ServerFrame {
     Event { id: String, event: Event },
     /// Unfinished text of a model or a command. A slow client may miss previews, but never events.
     Preview { id: String, preview: Preview },
-    /// The subscription has ended. Reasons: the run ended and its last event was sent, or the client unsubscribed. For
-    /// any other reason, an `error` frame was sent before this frame.
+    /// The subscription has ended. The subscription ended, because the run ended and its last event was sent, or
+    /// because the client unsubscribed. If it ended for another reason, an `error` frame was sent before this frame.
     Ended { id: String },
-    /// Reply to `decide`: the interrupt after the decision.
+    /// Response to `decide`: the interrupt with its new state.
     Decided { id: String, interrupt: Box<Interrupt> },
-    /// Reply to `message`: the current state of the run.
+    /// Response to `message`: the run with its current state.
     Told { id: String, run: Box<Run> },
     /// Reply to `ping`.
     Pong {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
     },
-    /// A client frame was rejected, or an event of a subscription is unreadable.
+    /// The server rejected a client frame, or cannot read an event of a subscription.
     Error {
         /// Id of the rejected frame or of the subscription.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -206,6 +207,6 @@ pub enum Reason {
     Stopping,
     /// The client reads too slowly.
     Behind,
-    /// The client was silent for too long.
+    /// The client sent nothing for too long.
     Silent,
 }

@@ -1,5 +1,5 @@
-//! Text that describes which calls a grant covers. The card that offers a grant and the list of grants show the same
-//! text.
+//! Text for people that describes which tool calls a grant allows. The card that offers a grant and the list of grants
+//! show the same text.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,10 +17,10 @@ pub struct GrantScope {
     /// Text of the scope, as the crate `core` wrote it.
     #[serde(default)]
     words: Option<String>,
-    /// Latest commands of the run that the grant would have covered.
+    /// Latest commands of the run that the grant would have allowed.
     #[serde(default)]
     past: Vec<String>,
-    /// Refused calls. The grant never covers them.
+    /// Refused calls. Commands that the grant never allows.
     #[serde(default)]
     refused: Vec<String>,
 }
@@ -31,7 +31,7 @@ impl GrantScope {
         Self::deserialize(value).ok()
     }
 
-    /// Describes the covered calls: the commands that may run, or every call of a tool.
+    /// Describes the calls that the grant allows: certain commands, or every call of a tool.
     pub fn describe(&self) -> String {
         if let Some(words) = &self.words {
             return plain::line(words).into_owned();
@@ -43,8 +43,8 @@ impl GrantScope {
         format!("every {}", commands.join(", "))
     }
 
-    /// Describes the covered calls and the directory in which they run. `here` is the directory that the user interface
-    /// shows anyway.
+    /// Describes the calls that the grant allows, and the directory in which they run. `here` is the directory that the
+    /// user interface already shows elsewhere. This directory is not repeated.
     pub fn sentence(&self, here: Option<&str>) -> String {
         // The text from `core` already names the directory.
         if self.words.is_some() {
@@ -57,14 +57,14 @@ impl GrantScope {
         format!("{} in {place}", self.describe())
     }
 
-    /// Returns the latest commands of the run that the grant would have covered, formatted as code. Returns `None` if
-    /// there is none.
+    /// Returns the latest commands of the run that the grant would have allowed, formatted as code. Returns `None` if
+    /// the run has no such command.
     pub fn past(&self) -> Option<String> {
         let past: Vec<String> = self.past.iter().map(|line| format!("`{}`", plain::line(line))).collect();
         (!past.is_empty()).then(|| past.join(", "))
     }
 
-    /// Returns the refused calls, which the grant does not cover, on one line. Returns `None` if there is none.
+    /// Returns on one line the calls that the grant never allows. Returns `None` if there is no such call.
     pub fn refused(&self) -> Option<String> {
         let refused: Vec<_> = self.refused.iter().map(|line| plain::line(line)).collect();
         (!refused.is_empty()).then(|| refused.join(", "))

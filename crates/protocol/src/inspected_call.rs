@@ -1,21 +1,21 @@
-//! Card of a call that runs outside Holdshort and that the gates of the installation have inspected.
+//! Card of a call that an agent runs outside Holdshort and that the gates of the installation have checked.
 
 use serde_json::{Map, Value};
 
 use crate::interrupt::{Interrupt, Origin};
 
-/// Fields of the card that describe the inspected call. If a request has a call, the core rejects these fields in its
-/// payload (`OF_CALLS` of `core/src/run/external.rs`). Therefore an agent can send them only in the call. Holdshort
-/// itself sets `category` and `grant`.
+/// Fields of the card that describe the inspected call. If an agent sends a request with a call, the core rejects these
+/// fields in the payload of the request (`OF_CALLS` of `core/src/run/external.rs`). Therefore an agent can set them
+/// only by means of the call. Holdshort itself sets `category` and `grant`.
 pub const OF_CALLS: [&str; 7] = ["tool", "arguments", "category", "workspace", "cwd", "diff", "grant"];
 
 /// Payload of the card of an inspected call, in parts.
 #[derive(Debug, PartialEq)]
 pub struct InspectedCall {
-    /// Fields that the card of a call inside Holdshort has too.
+    /// Fields that also exist on the card of a call inside Holdshort.
     pub call: Value,
-    /// Further fields of the call. They include all arguments even if the card shows a change: the agent uses all
-    /// arguments and not only those of the change.
+    /// Further fields of the call. They include all arguments, even if the card shows a change, because the agent runs
+    /// the call with all arguments.
     pub more: Value,
     /// Fields of the payload that are not part of the call.
     pub beside: Value,
@@ -25,8 +25,8 @@ impl InspectedCall {
     /// Note on every card of an inspected call, about where the call runs.
     pub const RUNS: &str = "where the agent runs, outside the sandbox of Holdshort; its directory and its change are claims of the agent";
 
-    /// Returns the parts of the payload. Returns `None` if no policy inspected the call. The whole payload is then an
-    /// unverified statement of the agent.
+    /// Returns the parts of the payload. Returns `None` if no gate checked a call. The whole payload is then a
+    /// statement of the agent that nobody has verified.
     pub fn from_interrupt(interrupt: &Interrupt) -> Option<Self> {
         if interrupt.origin != Origin::External || interrupt.policy.is_none() {
             return None;
@@ -46,8 +46,8 @@ impl InspectedCall {
     }
 }
 
-/// Returns the workspace and the arguments, without the command, which the card shows already. If the call has neither
-/// a command nor a change, the card already shows all arguments.
+/// Returns the workspace, and the arguments without the command, because the card already shows the command. Leaves the
+/// arguments out if the call has neither a command nor a change, because the card already shows all of them.
 fn more(payload: &Map<String, Value>) -> Map<String, Value> {
     let mut more = Map::new();
     more.extend(payload.get("workspace").map(|workspace| ("workspace".to_owned(), workspace.clone())));

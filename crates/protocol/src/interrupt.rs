@@ -1,4 +1,4 @@
-//! Interrupts, requests of external agents, and decisions of people.
+//! Interrupts, requests of external agents for a decision, and decisions of people.
 
 use std::collections::BTreeMap;
 
@@ -51,25 +51,25 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     pub kind: Kind,
-    /// Position in the run at which the interrupt was opened: `before_step`, `after_step`, `phase`, `on_error`, or
-    /// `plan` (the plan of a phase). For a mandatory checkpoint: `after_planning`, `before_file_edit`,
-    /// `before_execution`, `before_deploy`.
+    /// Point of the run at which the interrupt was opened: `before_step`, `after_step`, `phase`, `on_error`, or `plan`
+    /// (the plan of a phase). For a mandatory checkpoint, the name of the checkpoint: `after_planning`,
+    /// `before_file_edit`, `before_execution`, `before_deploy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
     pub origin: Origin,
     pub status: InterruptStatus,
     pub title: String,
     pub message: String,
-    /// Data on which to decide. Its shape depends on `kind`. Agents write this data: show it as plain data, never as
-    /// markup.
+    /// Information on which the person bases the decision. Its shape depends on `kind`. Agents write this data: show it
+    /// as plain data, never as markup.
     #[schema(value_type = Value)]
     pub payload: Value,
     /// Effects that the command may have inside the sandbox after an approval. Present for a command that Holdshort
     /// runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_effect: Option<CommandEffect>,
-    /// Description of the parts of a change that no card shows. Show it before a person approves. Absent if a card
-    /// shows the complete change.
+    /// Description of the parts of a change that the card does not show. Show it before a person approves. Absent if
+    /// the card shows the complete change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(example = "Not shown here: 2762 more lines that are added, 2762 that are removed.")]
     pub unseen: Option<String>,
@@ -88,10 +88,10 @@ pub struct Interrupt {
     /// Valid votes of an open interrupt, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<Vote>,
-    /// Permission of the reader to decide. Present on an open interrupt.
+    /// Says if the person who reads the interrupt may decide on it. Present on an open interrupt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub you: Option<You>,
-    /// Freeze that covers the work of this interrupt. Absent if the work is not frozen or the interrupt is resolved.
+    /// Freeze that stops the work of this interrupt. Absent if the work is not frozen, or if the interrupt is resolved.
     /// During a freeze, a decision is accepted, but no work starts until the freeze is lifted. If the agent runs
     /// outside Holdshort, only a decision that stops the agent is accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,42 +104,43 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,
-    /// Option that is applied at `expires_at` if no decision was made. With the value `expired`, the interrupt expires
-    /// without a decision.
+    /// Option that is applied at `expires_at` if no decision was made. The value `expired` means that the interrupt
+    /// expires without a decision.
     pub on_expiry: String,
-    /// Time of the next reminder. Present on an open interrupt that has another reminder.
+    /// Time of the next reminder. Present on an open interrupt for which another reminder is planned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub remind_at: Option<String>,
-    /// Next escalation step. Present on an open interrupt that has another escalation step.
+    /// Next escalation step. Next escalation step. Present on an open interrupt for which another step is planned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalates: Option<NextEscalation>,
     /// Earlier answers about the same subject, best match first, at most three. Present on an open question if it is
     /// requested by its id and not in a list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions_from_history: Vec<Suggestion>,
-    /// Open interrupts of the same run that the offered grant would cover and that you may approve, oldest first, at
-    /// most 100. Present on an open interrupt that offers a grant, if it is requested by its id and not in a list. Show
-    /// these interrupts before you send their ids as `also` of a decision.
+    /// Other open interrupts of the same run whose calls the offered grant would allow and that you may approve, oldest
+    /// first, at most 100. Present on an open interrupt that offers a grant, if it is requested by its id and not in a
+    /// list. Show these interrupts before you send their ids as `also` of a decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_covers: Vec<AlsoCovered>,
     /// Texts that could deceive the person who decides. Show them next to the options.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
     /// JSON pointers to the values of the payload that are withheld from the reader. In the payload, the mark
-    /// `{"withheld": POINTER}` stands for each such value. An edit must contain the mark unchanged. Data that is
-    /// derived from a withheld value, such as a diff or a digest, is absent.
+    /// `{"withheld": POINTER}` stands for each such value. An edit must contain the mark unchanged. The server leaves
+    /// out data that is derived from a withheld value, such as a diff or a digest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(example = json!(["/arguments/customer/email"]))]
     pub withheld: Vec<String>,
-    /// Record of the erasure of the run's content. Present if the content was erased: the title, message and payload,
-    /// and everything in the decision except its author.
+    /// Record of the erasure of the run's content. Present if the content was erased. The title, message and payload
+    /// are then deleted, and so is everything in the decision except its author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased: Option<Box<ErasedContent>>,
     /// Id of the person who claimed the interrupt. Other approvers may still decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<String>,
-    /// Version of the interrupt. It increases with each change. A decision may contain the version that the person saw.
+    /// Version of the interrupt. The version increases with each change of the interrupt. A decision may contain the
+    /// version that the person saw.
     pub version: u64,
     /// Id of the earlier interrupt that this interrupt replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,7 +154,7 @@ pub struct Interrupt {
     pub created_at: String,
 }
 
-/// An open interrupt that the offered grant would cover.
+/// An open interrupt whose call the offered grant would allow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"interrupt": "int_01k6f0000000000000000000cd", "title": "edit_file: src/b.rs"}))]
 pub struct AlsoCovered {
@@ -161,7 +162,7 @@ pub struct AlsoCovered {
     pub title: String,
 }
 
-/// A comment on an interrupt, separate from decisions.
+/// A comment that a person wrote on an interrupt. It is not part of a decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "seq": 9, "at": "2026-01-31T09:30:00.000Z", "by": "operator", "text": "The build folder is not in Git."
@@ -194,12 +195,12 @@ pub enum Kind {
     UnknownOutcome,
 }
 
-/// Origin of the agent that waits for the decision.
+/// Place where the agent that waits for the decision runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     Native,
-    /// An external agent. Holdshort runs no work of this agent.
+    /// An external agent. The agent runs outside Holdshort.
     External,
 }
 
@@ -210,7 +211,7 @@ pub enum InterruptStatus {
     Resolved,
 }
 
-/// One option of an interrupt.
+/// One option that a person can choose at an interrupt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Offer {
     pub id: String,
@@ -222,17 +223,17 @@ pub struct Offer {
     #[serde(default)]
     #[schema(required)]
     pub does: String,
-    /// Outcome of the interrupt if this option is chosen.
+    /// Outcome that the interrupt gets if this option is chosen.
     #[serde(default = "approved")]
     #[schema(required)]
     pub outcome: Outcome,
-    /// Effect of this option on the work that waits for the decision. `ended` may be known in advance. An example is a
-    /// request for another plan if the workflow allows no further plan.
+    /// Effect of this option on the work that waits for the decision. `ended` is sent only if it is known in advance
+    /// that the run ends. An example is the option to request another plan if the workflow allows no further plan.
     #[serde(default)]
     #[schema(required)]
     pub work: HeldWork,
-    /// True if a user interface should ask for confirmation before it sends the option. The option skips or cancels the
-    /// request, or ends the run unexpectedly.
+    /// True if a user interface should ask for confirmation before it sends the option. This is the case if the option
+    /// skips or cancels the request, or if it ends the run unexpectedly.
     #[serde(default, skip_serializing_if = "is_false")]
     pub asks_again: bool,
     /// True if a decision for the option must contain a text.
@@ -254,12 +255,12 @@ impl Offer {
         self.work == HeldWork::Ended
     }
 
-    /// Returns true if the edit of the option is a list of the paths whose changes are kept.
+    /// Returns true if the edit that the option requires is a list of paths: the changes of these paths are kept.
     pub fn keeps_some(&self) -> bool {
         self.effect == "proceed_with_some"
     }
 
-    /// Returns true if the option also allows similar calls in the session.
+    /// Returns true if the option also gives a grant, which allows similar calls in the session.
     pub fn gives_grant(&self) -> bool {
         self.effect == "grant"
     }
@@ -273,12 +274,12 @@ fn approved() -> Outcome {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldWork {
-    /// The work continues. If the server does not send the field, a client must assume this value.
+    /// The work continues. A client must assume this value if the server sends no value.
     #[default]
     Continues,
     /// The work is repeated, and a person decides on the new result.
     Repeats,
-    /// The waiting work does not continue, or other work replaces it.
+    /// The waiting work does not continue: it is skipped, or other work replaces it.
     Held,
     /// The waiting work does not continue, and the run ends.
     Ended,
@@ -306,7 +307,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// Returns true if the person who decides must sign in, because a link in a message does not prove who opened it.
+    /// Returns true if the person must sign in to decide, because a link in a message does not prove who opened it.
     pub fn is_risky(self) -> bool {
         self >= Self::High
     }
@@ -314,28 +315,28 @@ impl Level {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Reason {
-    /// Source of the reason: `system`, `run`, `workflow`, `checkpoint`, `smart`, `inspection`, `refusal`, `words` or
-    /// `default`.
+    /// Part of Holdshort that requires the decision: `system`, `run`, `workflow`, `checkpoint`, `smart`, `inspection`,
+    /// `refusal`, `words` or `default`.
     pub source: String,
-    /// Stable code: `rule`, `default`, `hard_link`, `opaque_command`, `guarded_path`, `refused_before` …
+    /// Stable code of the reason: `rule`, `default`, `hard_link`, `opaque_command`, `guarded_path`, `refused_before` …
     pub code: String,
-    /// Index of the rule in its list, from 0. Absent if the reason is not a rule.
+    /// Index of the rule in its list, from 0. Absent if no rule requires the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<usize>,
     pub text: String,
 }
 
-/// Policy rule that opened the interrupt.
+/// Policy rule because of which the interrupt was opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Policy {
-    /// List and index of the rule: `workflow/1`. Absent if no rule opened the interrupt.
+    /// List and index of the rule: `workflow/1`. Absent if the interrupt was opened for another reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// Version of the installation's rules that was in effect.
     pub version: u64,
 }
 
-/// Final outcome of an interrupt.
+/// Final result of an interrupt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "outcome": "approved", "option": "approve", "effect": "proceed", "by": ["operator"],
@@ -343,7 +344,7 @@ pub struct Policy {
 }))]
 pub struct Resolution {
     pub outcome: Outcome,
-    /// Option that a person chose, or that was applied on expiry.
+    /// Id of the option that a person chose, or that was applied when the interrupt expired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -355,12 +356,12 @@ pub struct Resolution {
     pub edit: Value,
     /// Ids of the people who decided.
     pub by: Vec<String>,
-    /// Map from the id of a decider to the person on whose behalf the decider acted. The client of the decider reports
-    /// this, and it is not verified.
+    /// Map from the id of a person who decided to the person whom they represented. The client of the person who
+    /// decided reports this, and the server does not verify it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub on_behalf_of: BTreeMap<String, String>,
-    /// Map from the id of a decider to the person who created the decider's login link. Contains only deciders with a
-    /// link of another person.
+    /// Map from the id of a person who decided to the creator of the login link that they used. Contains only people
+    /// who used a login link that another person created.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub let_in_by: BTreeMap<String, String>,
     /// Ids of other open interrupts that the grant of this decision also approved.
@@ -368,8 +369,8 @@ pub struct Resolution {
     pub also: Vec<String>,
     /// `decision`, `expiry`, `grant`, `rule`, `reused`, `superseded`, `withdrawn` or `run_ended`.
     pub cause: String,
-    /// Id of the earlier question whose answer was reused. If `cause` is `reused`, it was reused automatically.
-    /// Otherwise a person chose it.
+    /// Id of the earlier question whose answer was used again. If `cause` is `reused`, the server used the earlier
+    /// answer without asking a person. Otherwise a person chose the earlier answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     #[schema(format = DateTime)]
@@ -385,7 +386,7 @@ pub enum Outcome {
     /// No decision was made in time. An expired interrupt is never reported as `rejected`.
     Expired,
     Cancelled,
-    /// Another interrupt replaced this interrupt, or a decision became unnecessary.
+    /// Another interrupt replaced this interrupt, or the decision was no longer needed.
     Superseded,
 }
 
@@ -402,12 +403,13 @@ pub struct Ask {
     pub title: String,
     #[serde(default)]
     pub message: String,
-    /// Any data that helps to decide.
+    /// Any data that helps the person to decide.
     #[serde(default)]
     #[schema(value_type = Option<Value>)]
     pub payload: Value,
-    /// Options that the person can choose. Each is an id that the kind defines, with an optional new label. For the
-    /// kind `choice`, use ids of your own: the option `custom` is added. Defaults to all options that the kind defines.
+    /// Options that the person can choose. Each is an id that the kind of the interrupt defines, with an optional label
+    /// that replaces the usual label. For the kind `choice`, choose your own ids: the server adds the option `custom`.
+    /// Defaults to all options that the kind defines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<AskChoice>,
     /// Id of a run of the workflow `external`. If absent, a new run is started that completes when the interrupt is
@@ -417,8 +419,8 @@ pub struct Ask {
     /// Id of the session in which a new run is started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Person or thing that the request is about. It is stored as `input.subject` of the new run. An erasure request
-    /// can select runs by subject.
+    /// Person or thing that the request is about, such as a customer. It is stored as `input.subject` of the new run. A
+    /// request to erase content can select runs by their subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 256)]
     pub subject: Option<String>,
@@ -429,12 +431,12 @@ pub struct Ask {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub expires_in_ms: Option<u64>,
-    /// Call of a `tool_approval`. The call is checked against rules, risk and grants. A rule or a grant may allow or
-    /// refuse it at once.
+    /// Call of a `tool_approval`. Tool call for which the agent requests the decision. Rules, risk assessment and
+    /// grants are applied to it. A rule or a grant may allow or refuse it at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<ForeignCall>,
     /// Requests a trial of `call` before a person is asked. The call must have a `command`, and its `workspace` must be
-    /// the folder of the agent's key. If the command cannot be tried, the card says why.
+    /// the folder of the agent's key. If the server cannot try the command, the card shows the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<AskTrial>,
     /// Time in milliseconds after the decision in which an approval can be used. If absent, the approval does not
@@ -458,7 +460,7 @@ pub struct Ask {
     /// Fields of the payload to withhold from some roles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withhold: Vec<Withhold>,
-    /// Endpoint to which the resolution is sent. The resolution is sent at least once, and each attempt has the same
+    /// Endpoint to which the resolution is sent. The server sends it at least once, and every attempt has the same
     /// `webhook-id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<AskCallback>,
@@ -471,8 +473,8 @@ pub struct Ask {
     "exec_digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "timeout_ms": 60_000
 }))]
 pub struct AskTrial {
-    /// SHA-256 of the secret with which the agent will use the approval. The secret is the field `exec` of that
-    /// request.
+    /// SHA-256 of the secret with which the agent will use the approval. To use the approval, the agent sends the
+    /// secret as the field `exec`.
     #[schema(pattern = "^[0-9a-f]{64}$")]
     pub exec_digest: String,
     /// Maximum time of the trial in milliseconds.
@@ -500,7 +502,7 @@ impl std::fmt::Debug for AskCallback {
     }
 }
 
-/// Id of an option, with an optional label.
+/// Id of an option, with a label that optionally replaces the usual label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskChoice {
@@ -520,7 +522,7 @@ pub struct Decision {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Replacement for the arguments, the plan or the output as a whole. For a question whose `response_schema` accepts
-    /// more than text: the answer.
+    /// other values than text, this is the answer.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub edit: Value,
@@ -535,15 +537,15 @@ pub struct Decision {
     /// verified. A value above one day is recorded as one day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// Ids from `also_covers` that the person saw and left selected. The grant of the decision also approves these
+    /// Ids from `also_covers` that the person saw and did not deselect. The grant of the decision also approves these
     /// interrupts. If the list is empty, `approve_session` approves only the interrupt of this decision. If an
     /// interrupt in the list is not open, is not covered by the grant, or may not be decided by you, the decision is
     /// rejected and nothing is approved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also: Vec<String>,
-    /// Ids from `also_covers` that your client listed before the decision, selected or not. They are recorded with your
-    /// decision.
+    /// Ids from `also_covers` that your client showed to the person before the decision, selected or deselected. They
+    /// are recorded with your decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also_shown: Vec<String>,

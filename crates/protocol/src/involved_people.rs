@@ -8,7 +8,7 @@ use crate::{Assignment, Quorum, Represented, Stage, Vote, You};
 /// Actor id of the server itself.
 const SERVER: &str = "engine";
 
-/// Subject of a line. Each user interface has its own labels for subjects.
+/// Subject of a line. Type of a line. Each user interface has its own label for each type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeopleLine {
     /// The people who may decide.
@@ -21,7 +21,7 @@ pub enum PeopleLine {
     Voted,
     /// The number of missing votes, and the people who can cast them.
     Missing,
-    /// The permission of the reader to decide.
+    /// Says if the person who reads the card may decide.
     You,
 }
 
@@ -38,7 +38,7 @@ impl PeopleLine {
     }
 }
 
-/// Data from which the lines are made.
+/// Data from which the lines of the card are made.
 #[derive(Clone, Copy, Debug)]
 pub struct InvolvedPeople<'a> {
     pub assignment: &'a Assignment,
@@ -61,8 +61,8 @@ impl<'a> From<&'a Interrupt> for InvolvedPeople<'a> {
 }
 
 impl InvolvedPeople<'_> {
-    /// Returns the lines. `time` formats a timestamp for display. Returns no lines if the assignment is the default
-    /// (any one operator decides) and the reader may decide.
+    /// Returns the lines. `time` formats a timestamp for display. Returns no lines if the reader may decide and the
+    /// assignment is the default: any one operator decides.
     pub fn lines(&self, time: impl Fn(&str) -> String) -> Vec<(PeopleLine, String)> {
         let assigned = self.assignment;
         let mut out = Vec::new();
@@ -100,7 +100,7 @@ impl InvolvedPeople<'_> {
         out
     }
 
-    /// Returns true for a question that several people must answer, but that each of them can skip for all.
+    /// Returns true for a question that several people must answer, but that any one of them can skip on behalf of all.
     fn one_skips_for_all(&self) -> bool {
         let offers = |id: &str| self.options.iter().any(|option| option.id == id);
         let Assignment { quorum, stages, .. } = self.assignment;
@@ -121,8 +121,8 @@ impl InvolvedPeople<'_> {
     }
 }
 
-/// Returns the phrase that follows the name of a decider. It names the person on whose behalf the decider acted. The
-/// client of the decider states this person, and the server does not verify it.
+/// Returns the phrase that follows the name of a decider. It names the person whom the decider represented. The client
+/// of the decider names this person, and the server does not verify the name.
 fn on_behalf_of(name: &str) -> String {
     format!(" (on behalf of {}, according to their client)", plain::line(name))
 }
@@ -151,8 +151,8 @@ impl Interrupt {
 }
 
 impl Resolution {
-    /// Returns a sentence with the number of other open calls that the grant of the decision released. Returns `None`
-    /// if it released no other call.
+    /// Returns a sentence that counts the other open calls that the grant of the decision released. Returns `None` if
+    /// it released no other call.
     pub fn also_words(&self) -> Option<String> {
         match self.also.len() {
             0 => None,
@@ -161,9 +161,9 @@ impl Resolution {
         }
     }
 
-    /// Returns the deciders. After each name follows the person on whose behalf the decider acted, as the decider's
-    /// client reports it, and the creator of the decider's login link. If there are no deciders, returns the cause of
-    /// the resolution.
+    /// Returns the deciders. Lists the names of the people who decided. After each name follow the person whom they
+    /// represented (as their client reports) and the creator of their login link. If no person decided, returns the
+    /// cause of the resolution.
     pub fn describe_deciders(&self) -> String {
         if self.by.is_empty() {
             return self.cause.replace('_', " ");

@@ -1,4 +1,4 @@
-//! Retention of the content of runs: legal holds, and erasure on request.
+//! Legal holds on the content of runs, and erasure of this content on request.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -8,28 +8,28 @@ use utoipa::ToSchema;
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"reason": "Case 2026-114 is open."}))]
 pub struct PlaceHold {
-    /// Reason of the hold, 1 to 2,000 bytes. The reason is part of the run's content. After the hold is lifted, it can
-    /// be erased together with the other content.
+    /// Reason of the hold, 1 to 2,000 bytes. The reason is stored as content of the run. When the hold is lifted, the
+    /// reason can be erased like all other content of the run.
     pub reason: String,
 }
 
-/// Retention state of a run's content.
+/// Says which content of a run is erased, and if a legal hold prevents erasure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Keeping {
     pub run: String,
     /// Legal hold that prevents the erasure of the content. Absent if there is no hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<Hold>,
-    /// Sequence number of the last event whose content is erased. The content of all events before it is erased too. 0
-    /// if no content is erased.
+    /// Sequence number of the last event whose content is erased. The content of all earlier events is erased too. 0 if
+    /// no content is erased.
     pub erased_to: u64,
     /// Record of the erasure. Present if all content of the run is erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased: Option<ErasedContent>,
 }
 
-/// Record of an erasure. The input, texts, arguments and results of the run are deleted. The events stay, with their
-/// times and actors.
+/// Record of an erasure. The input, texts, arguments and results of the run are deleted. The events themselves are
+/// kept, with their times and actors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"by": "anna", "at": "2026-02-28T09:30:00.000Z", "because": "request"}))]
 pub struct ErasedContent {
@@ -60,7 +60,7 @@ pub struct Hold {
     pub reason: Option<String>,
 }
 
-/// Request to erase the content of one run, or of all runs about a subject. Exactly one of the two fields is required.
+/// Request to erase the content of one run, or of all runs about a subject. Send exactly one of the two fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"subject": "customer 4711"}))]
@@ -79,7 +79,7 @@ pub struct Erasure {
     pub erased: Vec<String>,
     /// Ids of the runs that were not erased because they have not ended. Repeat the request after they have ended.
     pub not_ended: Vec<String>,
-    /// Ids of the runs that were not erased because they are under a legal hold.
+    /// Ids of the runs that were not erased because a legal hold protects them.
     pub held: Vec<String>,
     /// Ids of the runs that could not be erased because of an error, such as unreadable events. The server's log
     /// contains the error.

@@ -1,8 +1,8 @@
 //! Wire types of the native API: requests and responses of `/v1`, and the table of error codes.
 //!
-//! PURE: no I/O and no engine logic. None of these types is stored: the journal has its own types, and the crate
-//! `server` converts them. Clients in Rust can use these types too. Later versions may add fields to every response
-//! object. A request body with an unknown field is rejected.
+//! PURE: no I/O and no logic of the engine. No type of this crate is stored in the journal: the journal has its own
+//! types, and the crate `server` converts them. Clients in Rust can use these types too. Later versions may add fields
+//! to every response object. A request body with an unknown field is rejected.
 
 mod answer;
 mod answer_text;

@@ -105,7 +105,7 @@ pub struct LogoutNotice {
     pub logout_token: String,
 }
 
-/// State of a terminal's sign-in. Either `wait_ms` or `login` is present.
+/// State of a terminal's sign-in. Exactly one of `wait_ms` and `login` is present.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"wait_ms": 5000}))]
 pub struct DeviceProgress {
@@ -125,7 +125,8 @@ pub struct DeviceProgress {
     "token": "hs_login_0c1f…", "person": "anna", "role": "operator", "expires_at": "2026-02-01T21:30:00.000Z"
 }))]
 pub struct TokenLogin {
-    /// Token, to send as `Authorization: Bearer TOKEN`. Store it so that only its person can read it.
+    /// Token, to send as `Authorization: Bearer TOKEN`. Store the token so that only the person who signed in can read
+    /// it.
     pub token: String,
     pub person: String,
     pub role: Role,
@@ -138,14 +139,14 @@ pub struct TokenLogin {
 #[schema(example = json!({"person": "operator", "role": "operator", "roles": ["admin", "operator"]}))]
 pub struct Identity {
     pub person: String,
-    /// Display name. Absent if the issuer of the caller's token provides none.
+    /// Display name. Name of the caller. Absent if the issuer of the caller's token sends no name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Role of the caller for read requests.
+    /// Role of the caller that applies to read requests.
     pub role: Role,
     /// All roles of the caller. An action is allowed if one of the roles permits it.
     pub roles: Vec<Role>,
-    /// Groups of the caller, as the issuer of the caller's token provides them.
+    /// Groups of the caller, as listed by the issuer of the caller's token.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
     /// Time at which the caller's login, key or token expires. Absent if it does not expire.

@@ -1,5 +1,6 @@
-//! Marks look-alike letters in the texts of an interrupt. A warning contains only the deceptive word, and this module
-//! finds the word in each text. PURE. `warning/alike.rs` decides which words are deceptive.
+//! Marks look-alike letters in the texts of an interrupt. A warning about an interrupt contains only the deceptive
+//! word. This module finds this word in the texts of the interrupt. PURE. `warning/alike.rs` decides which words are
+//! deceptive.
 
 use std::fmt::Write;
 
@@ -53,9 +54,8 @@ impl LookAlikes {
         pieces
     }
 
-    /// Returns the interrupt for a user interface that cannot mark letters. Foreign letters are written as `\u{…}`, in
-    /// the same way as hidden characters. Use the result for display only. An edit must start from the original
-    /// interrupt.
+    /// Returns the interrupt for a user interface that cannot mark letters. Foreign letters are replaced by `\u{…}`, as
+    /// hidden characters are. Use the result for display only. An edit must start from the original interrupt.
     pub fn written(interrupt: &Interrupt) -> Interrupt {
         let mut shown = interrupt.clone();
         let words = Self::from_interrupt(interrupt);

@@ -1,5 +1,6 @@
-//! Forms for structured answers whose members are plain values. A page without scripts shows one field per member, and
-//! this module parses the typed text. An answer with any other schema is typed as JSON.
+//! Form fields for structured answers whose members are plain values: texts, numbers, booleans and choices. A page
+//! without scripts shows one form field per member, and this module parses the text that a person types into it. If the
+//! schema has another shape, the person types the answer as JSON.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -35,7 +36,7 @@ pub enum Input {
     Text,
     Integer,
     Number,
-    /// Labels of the choices. The form sends the index of the chosen label.
+    /// Labels of the choices. The form sends the index of the chosen label in this list.
     Choice(Vec<String>),
 }
 
@@ -55,7 +56,8 @@ const OF_OBJECTS: [&str; 12] = [
     "type",
 ];
 
-/// Keywords of schemas that combine or reference other schemas. The value is then not a plain value.
+/// Keywords of schemas that combine or reference other schemas. A member with such a keyword has no form field, because
+/// its value may be other than a plain value.
 const COMPOSED: [&str; 9] = ["$dynamicRef", "$ref", "allOf", "anyOf", "else", "if", "not", "oneOf", "then"];
 
 impl<'s> Member<'s> {
@@ -99,12 +101,12 @@ impl<'s> Member<'s> {
         }
     }
 
-    /// Returns true if a JSON pointer into a decision points to this member.
+    /// Returns true if `pointer`, a JSON pointer into the body of a decision, points to this member.
     pub fn is_meant_by(&self, pointer: &str) -> bool {
         is_within(pointer, &self.pointer())
     }
 
-    /// Returns the member's JSON pointer in a decision.
+    /// Returns the JSON pointer to this member in the body of a decision.
     fn pointer(&self) -> String {
         format!("/edit/{}", escape(self.name))
     }

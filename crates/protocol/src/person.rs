@@ -14,7 +14,7 @@ use crate::interrupt::Kind;
     "source": "api", "may_decide": true
 }))]
 pub struct Person {
-    /// Id of the person: the subject with which the person signs in.
+    /// Id of the person, which is also the subject with which the person signs in.
     pub id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -31,7 +31,7 @@ pub struct Person {
     pub language: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub away: Option<Away>,
-    /// Source that created the person. Only this source can change or remove the person.
+    /// Source that created the person. Only this source is allowed to change or remove the person.
     pub source: PersonSource,
     /// True if the person may decide on interrupts that are assigned to them.
     pub may_decide: bool,
@@ -66,7 +66,7 @@ pub enum PersonSource {
     File,
     Provider,
     Api,
-    /// The operator of this machine, who was created when a server was started on it.
+    /// The operator of this machine: the person that Holdshort created when a server was first started here.
     Local,
 }
 
@@ -112,8 +112,8 @@ pub struct Away {
     }]
 }))]
 pub struct RemovedPerson {
-    /// Open interrupts that were assigned to the person, sorted by risk (highest first) and then by age (oldest
-    /// first). At most 100 open interrupts are examined.
+    /// Open interrupts that were assigned to the person, sorted by risk (highest first) and then by age (oldest first).
+    /// At most 100 open interrupts are examined for this list.
     pub interrupts: Vec<LeftInterrupt>,
     /// True if the list may be incomplete: there were too many open interrupts, or one of them was unreadable.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -126,6 +126,6 @@ pub struct LeftInterrupt {
     pub id: String,
     pub kind: Kind,
     pub title: String,
-    /// True if the remaining approvers can resolve the interrupt. If false, admins and operators decide.
+    /// True if the remaining approvers are enough to resolve the interrupt. If false, admins and operators decide.
     pub others_may_decide: bool,
 }

@@ -1,9 +1,9 @@
 //! Makes text from agents safe to display in a terminal, a page, a chat message or a mail.
 //!
 //! Control characters, escape sequences, bidirectional overrides, zero-width and other invisible characters are shown
-//! as `\u{…}`. Only one character is removed: in prose, a carriage return before a line feed. No other module decides
-//! which characters are shown. Choose the function by the kind of field: [`text`] for prose, [`line()`] for an exact
-//! value on one line, [`lines`] for an exact value on several lines.
+//! as `\u{…}`. Only one character is removed: in prose, a carriage return before a line feed. All decisions about which
+//! characters are shown are made in this module. Choose the function by the kind of field: [`text`] for prose,
+//! [`line()`] for an exact value on one line, [`lines`] for an exact value on several lines.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -25,14 +25,14 @@ pub fn line(text: &str) -> Cow<'_, str> {
     escape(text, Keep::Nothing)
 }
 
-/// Escapes an exact value on several lines, such as a command, arguments or JSON. Line breaks and tabs are kept. All
-/// other characters are escaped as in [`line()`].
+/// Escapes an exact value that may have several lines, such as a command, arguments or JSON. Line breaks and tabs are
+/// kept. All other characters are escaped as in [`line()`].
 pub fn lines(text: &str) -> Cow<'_, str> {
     escape(text, Keep::Breaks)
 }
 
-/// Returns at most `most` characters of an exact value, escaped as in [`line()`]. A value that was cut ends with `…`. A
-/// `\u{…}` is never cut in the middle.
+/// Returns at most `most` characters of an exact value on one line, escaped as in [`line()`]. A value that was cut ends
+/// with `…`. A `\u{…}` is never cut in the middle.
 pub fn excerpt(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut left = most;
@@ -67,7 +67,7 @@ enum Keep {
     Nothing,
 }
 
-/// Treatment of one character in the output.
+/// The treatment of one character: it is shown, escaped or removed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Shown,
@@ -141,8 +141,8 @@ fn fates(text: &str, keep: Keep) -> impl Iterator<Item = (usize, char, Fate)> {
     })
 }
 
-/// Returns true if an invisible character is valid between its neighbours. Valid are a variation selector or joiner of
-/// an emoji, and a joiner between letters of prose.
+/// Returns true if an invisible character has a legitimate use between its neighbours. Legitimate are a variation
+/// selector or joiner inside an emoji, and a joiner between letters of prose.
 fn is_of_its_neighbours(c: char, previous: char, next: char, keep: Keep) -> bool {
     match c {
         // A variation selector is valid after a symbol, where it chooses between emoji and text. It is also valid
@@ -164,7 +164,7 @@ fn is_symbol(c: char) -> bool {
     !c.is_ascii() && (by_category || matches!(c, 'ℹ' | '‼' | '⁉' | '〰'))
 }
 
-/// Returns true for a letter of a script whose spelling uses joiners.
+/// Returns true for a letter of a script that uses joiners for its normal spelling.
 fn joins(c: char) -> bool {
     matches!(
         c.script(),

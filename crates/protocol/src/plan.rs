@@ -10,17 +10,18 @@ pub struct Plan {
     pub run: String,
     /// Id of the planning phase.
     pub phase: String,
-    /// Version whose subtasks are in `subtasks`. This is the version that is carried out. If none is carried out, it is
-    /// the newest version.
+    /// Version whose subtasks are in `subtasks`. If a version is being carried out, it is this version. If none is
+    /// being carried out, it is the newest version.
     pub version: u64,
-    /// True if the version in `version` is carried out.
+    /// True if the version in `version` is the one that is being carried out.
     pub settled: bool,
-    /// True if a newer version waits for approval. No further subtask starts until a person has decided on it.
+    /// True if a newer version of the plan waits for approval. No further subtask starts until a person has decided on
+    /// it.
     pub held: bool,
     /// Agents to which a subtask can be assigned.
     #[serde(default)]
     pub agents: Vec<String>,
-    /// Agent of the subtasks that name no agent.
+    /// Agent to which subtasks without an agent of their own are assigned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// Maximum number of subtasks in the plan.
@@ -31,7 +32,7 @@ pub struct Plan {
     pub versions: Vec<PlanVersion>,
 }
 
-/// One subtask with its status and its position in the drawing.
+/// One subtask with its status and its place in the drawing of the plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Subtask {
     pub id: String,
@@ -48,7 +49,8 @@ pub struct Subtask {
     /// Id of the step that carries out the subtask. Absent if the subtask has not started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// Column in the drawing. It is to the right of the columns of all dependencies.
+    /// Column in the drawing. Column in the drawing. It is to the right of the columns of all subtasks on which this
+    /// subtask depends.
     pub layer: u64,
     pub row: u64,
 }
@@ -99,33 +101,36 @@ pub struct DraftSubtask {
     pub estimated_time: Option<String>,
 }
 
-/// Positions in the drawing for the subtasks of a draft.
+/// Places in the drawing for the subtasks of a plan that a person edits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PlanLayout {
-    /// One position per subtask, in the order of the subtasks. No two positions are equal.
+    /// One place per subtask, in the order of the subtasks. No two subtasks have the same place.
     pub places: Vec<NodePosition>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NodePosition {
-    /// Column in the drawing. It is to the right of the columns of all dependencies.
+    /// Column in the drawing. Column in the drawing. It is to the right of the columns of all subtasks on which this
+    /// subtask depends.
     pub layer: u64,
     pub row: u64,
 }
 
-/// Request to replace the plan that is carried out. The new plan must contain the subtasks that have started unchanged.
+/// Request to replace the plan that the run carries out. The new plan must contain all subtasks that have already
+/// started, without changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Replan {
     /// `{subtasks: [{id, description, agent?, depends_on?, estimated_time?}]}`
     #[schema(value_type = Object, example = json!({"subtasks": [{"id": "s1", "description": "Read the data"}]}))]
     pub plan: Value,
-    /// Version on which the new plan is based. If another version is carried out now, the request fails with `stale`.
+    /// Version on which the new plan is based. If the run now carries out another version, the request fails with
+    /// `stale`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
 }
 
-/// Request that was sent to a model. It is rebuilt from the journal each time that it is read.
+/// Request that was sent to a model. The server rebuilds it from the journal each time that a client reads it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ModelRequest {
     pub run: String,
@@ -133,11 +138,11 @@ pub struct ModelRequest {
     pub n: u64,
     pub step: String,
     pub agent: String,
-    /// Name of the requested model. Absent if the call used the default model of the installation.
+    /// Name of the requested model. Absent if the run used the default model of the installation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     pub messages: Vec<ModelMessage>,
-    /// Names of the tools that the request offered to the model.
+    /// Names of the tools that the model was allowed to call.
     pub tools: Vec<String>,
 }
 

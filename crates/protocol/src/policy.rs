@@ -1,4 +1,4 @@
-//! Checks of calls of external agents against the policy: the call, and the verdict of the gates.
+//! Check of a tool call of an external agent against the policy: the call, and the verdict of the gates.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::interrupt::{Policy, Risk};
 
-/// A tool call that an agent runs itself. An approval is valid for exactly this call.
+/// A tool call that an external agent runs itself. An approval is valid for exactly this call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -16,10 +16,10 @@ pub struct ForeignCall {
     /// Full name of the tool. Rules and grants are matched against this name.
     pub tool: String,
     /// Arguments of the call, as an object. Rules read the members `command`, `path` and `url`. If a call has a
-    /// command, path or URL under another name, it always needs a decision.
+    /// command, path or URL under another name, a person must always decide on it.
     #[schema(value_type = Object)]
     pub arguments: Value,
-    /// Absolute path of the workspace of the call. A grant covers only calls in one workspace.
+    /// Absolute path of the workspace of the call. A grant allows only calls in the workspace for which it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
     /// Absolute path of the working directory of the command. Defaults to the workspace.
@@ -41,7 +41,7 @@ pub struct PolicyCheck {
     /// Id of the session whose grants apply. If absent, no grant applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Name of the agent that would make the call. Defaults to the caller. An agent may name only itself.
+    /// Name of the agent that would make the call. Defaults to the caller. An agent is allowed to name only itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }

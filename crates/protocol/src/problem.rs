@@ -31,7 +31,7 @@ pub struct Problem {
     /// Errors in the request body, each with its JSON pointer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<FieldError>,
-    /// Valid values. Present if a value in the request was unknown.
+    /// Valid values. Values that would have been accepted. Present if the server does not know a value in the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<String>,
     /// Resolution of the interrupt. Present for `already_resolved` and `expired`.
@@ -40,7 +40,8 @@ pub struct Problem {
     /// Current version of the interrupt. Present for `stale`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// The approval and its use. Present for `approval_used`, `approval_expired` and `approval_differs`.
+    /// The approval, with the record of its use. Present for `approval_used`, `approval_expired` and
+    /// `approval_differs`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
     /// Id of the request in the server's log. Present for a server error (5xx).

@@ -39,7 +39,7 @@ pub struct PushSubscription {
     pub since: String,
 }
 
-/// Subscriptions of the caller's browsers, and the public key for new subscriptions.
+/// Web Push subscriptions of the caller's browsers, and the public key with which a browser creates a new one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "key": "BLn9b-VR0ca83knDNZ32dCHGyjJp-1riX9ZTN40MqV8K_LpQmLqxC_DoHvqvFXO_nGdAB4W9dogZb_sM-uV4JbY", "items": []

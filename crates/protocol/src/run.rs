@@ -1,4 +1,4 @@
-//! Runs: how to start and steer them, and their state.
+//! Runs: their state, and the requests that start and steer them.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ pub struct Run {
     #[schema(value_type = Object)]
     pub input: Value,
     pub config: RunConfig,
-    /// Result of the run. Absent unless the run has completed.
+    /// Result of the run. Result of the run. Absent unless the run has completed.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub result: Value,
@@ -49,8 +49,8 @@ pub struct Run {
     pub seq: u64,
     /// Ids of the interrupts that wait for a decision.
     pub open_interrupts: Vec<String>,
-    /// Token usage. Absent if an old version of Holdshort wrote the run's last event, because it did not record usage.
-    /// To compute the usage in this case, run `holdshort rebuild`.
+    /// Token usage. Token usage. Absent if the run's last event was written by an old version of Holdshort that did not
+    /// record usage. To compute the missing usage, run `holdshort rebuild`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// Cost. Absent if the workflow defines no prices.
@@ -60,7 +60,7 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased: Option<ErasedContent>,
     /// Milliseconds from the start of the run to its end. If the run has not ended, milliseconds to its last event. The
-    /// time in which the run waited for people is included.
+    /// time for which the run waited for people is included.
     #[serde(default)]
     pub duration_ms: u64,
     #[schema(format = DateTime)]
@@ -77,7 +77,7 @@ pub enum Status {
     Running,
     /// No step can run until an interrupt is resolved.
     Waiting,
-    /// A person paused the run. Deadlines of its interrupts are still in effect.
+    /// A person paused the run. The deadlines of its interrupts continue to count.
     Paused,
     Completed,
     Failed,
@@ -141,14 +141,14 @@ pub struct RunConfig {
     /// Name of a configured model. A URL is not accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// True if no person can decide for the run. Checkpoints with `when_no_channel: auto` in the workflow are then
-    /// approved automatically. The journal records that no person approved them. All other interrupts still wait for a
-    /// person.
+    /// True if nobody is available to decide for the run. Checkpoints that have `when_no_channel: auto` in the workflow
+    /// are then approved automatically. The journal records that no person approved them. All other interrupts still
+    /// wait for a person.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gates: Option<GateConfig>,
-    /// Changes to the `asking` section of the workflow.
+    /// Changes to the section `asking` of the workflow, for this run only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asking: Option<AskingConfig>,
     /// Tools of the workflow that are not offered to the agents of this run.
@@ -156,7 +156,7 @@ pub struct RunConfig {
     pub without_tools: Vec<String>,
 }
 
-/// Permission of a run's agents to ask people. A run can only turn the permission off.
+/// Says if the agents of a run are allowed to ask people. A run can withdraw this permission, but cannot give it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskingConfig {
@@ -164,7 +164,7 @@ pub struct AskingConfig {
 }
 
 /// Gates of a run in addition to the gates of its workflow. They cannot weaken the rules of the workflow: an `allow`
-/// has an effect only for calls that match no rule of the workflow.
+/// applies only to calls that no rule of the workflow matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GateConfig {
@@ -174,7 +174,7 @@ pub struct GateConfig {
     /// mandatory checkpoints of the workflow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mandatory: Vec<Checkpoint>,
-    /// Settings of smart approval that are added to those of the workflow.
+    /// Settings of smart approval, in addition to those of the workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smart: Option<SmartConfig>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -200,7 +200,8 @@ pub struct SmartConfig {
     pub judge: Option<String>,
 }
 
-/// A mandatory checkpoint. The workflow documentation describes each checkpoint.
+/// A mandatory checkpoint. Point of a run at which a person must decide. The workflow documentation describes each
+/// checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Checkpoint {
@@ -210,7 +211,7 @@ pub enum Checkpoint {
     BeforeDeploy,
 }
 
-/// Setting of a gate for one run. The only value is `ask`: a run can turn a gate on, but cannot turn it off.
+/// Setting that a run can give to a gate. The only value is `ask`: a run can turn a gate on, but cannot turn it off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
@@ -225,26 +226,29 @@ pub struct Rule {
     /// Full names of tools, or `*` for every tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// Patterns for the words of a command: `git push *`.
+    /// Patterns that are compared with the words of a command: `git push *`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
-    /// Globs for paths relative to the workspace.
+    /// Globs that are compared with paths relative to the workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// Patterns for host and path of a URL: `docs.rs/**`, `https://example.org/api/**`, `*.example.org`.
+    /// Patterns that are compared with the host and path of a URL: `docs.rs/**`, `https://example.org/api/**`,
+    /// `*.example.org`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<Category>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<String>,
-    /// Scope of the changes that a trial of the call found. `allow` matches if all changes are in this scope. `ask` and
-    /// `forbid` match if at least one change is in it.
+    /// Scope of file changes. It is compared with the changes that a trial of the call found. A rule with the action
+    /// `allow` matches if all changes are in this scope. A rule with the action `ask` or `forbid` matches if at least
+    /// one change is in this scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<ChangeScope>,
-    /// Number of files that the call deletes. `ask` and `forbid` match if the call deletes at least so many files.
-    /// `allow` matches if it deletes at most so many. An `allow` with `changes` and without `deletes` matches only a
-    /// call that deletes no files. Files that git ignores are not counted.
+    /// Number that is compared with the number of files that the call deletes. A rule with the action `ask` or `forbid`
+    /// matches if the call deletes at least this number of files. A rule with the action `allow` matches if the call
+    /// deletes at most this number of files. A rule with the action `allow` that has `changes` but not `deletes`
+    /// matches only calls that delete no files. Files that git ignores are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletes: Option<u32>,
     #[serde(rename = "do")]
@@ -266,8 +270,8 @@ pub enum ChangeScope {
 pub enum ChangeWord {
     /// The call changes nothing.
     None,
-    /// The call changes nothing in the workspace. It may write Git-ignored files: they are stored outside the
-    /// workspace, for this run only.
+    /// The call changes no file in the workspace except files that Git ignores. The changed Git-ignored files are
+    /// stored outside the workspace, for this run only.
     Ignored,
 }
 
@@ -291,7 +295,7 @@ pub enum Category {
     Web,
 }
 
-/// Message to a run. Each active step receives it with its next model request.
+/// Message to a run. Message of a person to a run. Each active step of the run receives it with its next model request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"text": "use ISO dates"}))]
@@ -317,27 +321,28 @@ pub struct UndoChanges {
     pub to: u64,
 }
 
-/// Request to merge files and directories of a run's layer into the workspace. A request without a body merges the
-/// whole layer.
+/// Request to merge files and directories from the layer of a run into the workspace. A request without a body merges
+/// all files of the layer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"paths": ["dist"]}))]
 pub struct MergeChanges {
-    /// Paths relative to the workspace. Empty to merge the whole layer.
+    /// Paths relative to the workspace. If the list is empty, all files of the layer are merged.
     #[serde(default)]
     pub paths: BTreeSet<String>,
 }
 
-/// Layer of a run: Git-ignored files that are stored outside the workspace and visible only to this run.
+/// Layer of a run: Git-ignored files that its commands wrote. They are stored outside the workspace, and only this run
+/// sees them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"files": 2}))]
 pub struct RunLayer {
-    /// Number of files and links that a merge would write. They are missing in the workspace, or have another size or
-    /// an earlier modification time there.
+    /// Number of files and links that a merge would write into the workspace. These are files that the workspace does
+    /// not contain, or contains with another size or an earlier modification time.
     pub files: usize,
 }
 
-/// Request to end a run of an agent of another framework.
+/// Request to end a run that an agent of another framework carries out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"result": {"summary": "done"}}))]

@@ -77,8 +77,8 @@ pub struct OpenSession {
     /// session.
     #[serde(default)]
     pub workflow: Option<String>,
-    /// Configuration of the runs that messages in the session start. It requires `workflow`, because it is checked
-    /// against the workflow.
+    /// Configuration for the runs that messages in the session start. `workflow` is then required, because the
+    /// configuration is checked against the workflow.
     #[serde(default)]
     pub config: Option<RunConfig>,
     /// Idle time in milliseconds after which the session is closed, at most one year. If absent, the session never
@@ -102,7 +102,7 @@ pub struct SessionMessage {
     #[serde(default)]
     pub to: Option<String>,
     /// Name of the agent that receives the message and becomes the front agent. If another agent was the front agent,
-    /// its run is cancelled first.
+    /// the run of that agent is cancelled first.
     #[serde(default)]
     pub agent: Option<String>,
 }
@@ -136,9 +136,9 @@ pub struct Utterance {
     /// Text of the message. Absent if the text was erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Run to which the message belongs, or that the message started.
+    /// Id of the run to which the message belongs, or that the message started.
     pub run: String,
-    /// Id of the interrupt that the message opens, answers or comments on. Absent if there is none.
+    /// Id of the interrupt that the message opens, answers or comments on. Absent if the message concerns no interrupt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<String>,
 }
@@ -150,20 +150,21 @@ pub enum Speaker {
     Agent,
 }
 
-/// A remembered approval. Calls of its session that it covers need no further decision.
+/// A remembered approval. Permission that a person gave: calls in this session that the grant allows need no further
+/// decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Grant {
     pub id: String,
     pub session: String,
     pub tool: String,
     pub workspace: String,
-    /// Description of the covered calls for people.
+    /// Description for people of the calls that the grant allows.
     pub words: String,
-    /// Category of the covered calls if the grant covers all tools of a category: `file_write`, `bash`, `code_exec`,
-    /// `install` or `web`. Absent if the grant covers a single tool.
+    /// Category of tools, if the grant allows all tools of a category: `file_write`, `bash`, `code_exec`, `install` or
+    /// `web`. Absent if the grant is about a single tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// Covered programs, for a grant about commands.
+    /// Programs that the grant allows, if it is about commands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<GrantCommand>,
     /// Id of the person who gave the grant.
@@ -182,8 +183,8 @@ pub struct Grant {
     pub revoked_at: Option<String>,
 }
 
-/// A remembered refusal. If the refused call is repeated in the same session, a person must decide on it, even if a
-/// grant or a rule allows it.
+/// A remembered refusal. A person's refusal of a call. If the call is repeated in the same session, a person must
+/// decide on it again, even if a grant or a rule allows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "interrupt": "int_01k6f0000000000000000000cc", "session": "ses_01k6f0000000000000000000bb",
@@ -191,7 +192,7 @@ pub struct Grant {
     "refused_at": "2026-01-31T09:30:00.000Z"
 }))]
 pub struct Refusal {
-    /// Id of the interrupt at which the person refused. It also identifies the refusal.
+    /// Id of the interrupt at which the person refused. This id also identifies the refusal.
     pub interrupt: String,
     pub session: String,
     pub run: String,
@@ -208,7 +209,7 @@ pub struct Refusal {
     pub revoked_at: Option<String>,
 }
 
-/// Filter for grants. An expired grant matches neither value.
+/// Filter for grants. An expired grant has neither of these statuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantStatus {
@@ -221,17 +222,17 @@ pub struct GrantCommand {
     pub program: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subcommand: Option<String>,
-    /// True if the grant also covers the command when it writes files.
+    /// True if the grant also allows runs of the command that write files.
     pub writes: bool,
-    /// Absolute paths of the files to and from which the command may be redirected.
+    /// Absolute paths of the files that redirections of the command may read or write.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Permitted options of the command. If the value of an option changes the effect of the command, the option
-    /// includes its value. If the field is absent, the grant covers the command only if it writes nothing.
+    /// Options that the command may have. An option includes its value if the value changes what the command does. If
+    /// this field is absent, the grant allows the command only if it writes no files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
-    /// Directory in which the command runs. If the field is absent, the grant covers the command only if it writes
-    /// nothing.
+    /// Directory in which the command must run. If this field is absent, the grant allows the command only if it writes
+    /// no files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
 }

@@ -11,27 +11,27 @@ use crate::Origin;
 pub struct System {
     /// True if the whole installation is frozen: no tool call and no model call starts.
     pub frozen: bool,
-    /// Active freezes. A freeze of the whole installation comes first.
+    /// Active freezes. Freezes that are in effect. A freeze of the whole installation is first in the list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub freezes: Vec<Frozen>,
-    /// Version of the installation's own rules.
+    /// Version of the policy rules of the installation.
     pub policy_version: u64,
     /// Number of events in the stream `sys`, the stream of the installation itself.
     pub seq: u64,
 }
 
-/// Target of a freeze: one run, one workflow or one agent. Without any field, the target is the whole installation.
+/// Target of a freeze: one run, one workflow or one agent. If no field is set, the target is the whole installation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"workflow": "deploy"}))]
 pub struct FreezeOf {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Name of a workflow. The freeze covers all runs of this workflow.
+    /// Name of a workflow. The freeze stops all runs of this workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
-    /// Name of an agent. The freeze covers the work of this agent in every run. It also covers requests of an external
-    /// agent with this name.
+    /// Name of an agent. The freeze stops the work of this agent in every run. It also applies to requests of an
+    /// external agent with this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }
@@ -48,11 +48,11 @@ pub struct Freeze {
     pub workflow: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Reason of the freeze. People who try to continue frozen work see it.
+    /// Reason of the freeze. Reason of the freeze, which is shown to people who try to continue frozen work.
     pub reason: String,
 }
 
-/// An active freeze. Work that the freeze covers does not start.
+/// An active freeze. A freeze: work of its target does not start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Frozen {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ pub struct Frozen {
     pub workflow: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Reason of the freeze. Absent if the freeze was created by a version that had no reasons.
+    /// Reason of the freeze. Absent if an old version of Holdshort, which recorded no reasons, created the freeze.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub by: String,
@@ -114,8 +114,8 @@ pub struct Info {
     /// Warnings about the installation, such as people with equal names or a clock that is behind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Known problems of the journal: missing events, or the reason why the journal cannot be written. An audit can
-    /// find further problems.
+    /// Known problems of the journal: events are missing, or the journal cannot be written for the stated reason. An
+    /// audit can find further problems.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal_problems: Vec<String>,
 }
@@ -135,7 +135,7 @@ pub struct Model {
     "alive_until": "2026-11-01T10:42:15Z", "driving": 1, "runs": ["run_01k6f0000000000000000000aa"]
 }))]
 pub struct Node {
-    /// Number of the server process. Each start of a server gets a larger number than all starts before.
+    /// Number of the server process. Each start of a server process gets a larger number than all earlier starts.
     pub node: u64,
     pub name: String,
     /// True if this node is the server that sends the response.
@@ -143,13 +143,13 @@ pub struct Node {
     /// True if the node has renewed its leases in time. If false, other nodes take over its runs.
     pub alive: bool,
     pub opened_at: String,
-    /// Time until which the leases of the node are valid. The node renews them before that. Absent if only one node can
-    /// use the journal.
+    /// Time until which the leases of the node are valid. The node renews them before that. Absent if the journal can
+    /// be used by only one node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alive_until: Option<String>,
-    /// Number of runs that the node executes. Runs that wait for a person are not counted.
+    /// Number of runs that the node is executing. Runs that wait for a person are not counted.
     pub driving: u64,
-    /// Ids of the runs that the node executes, at most 100.
+    /// Ids of the runs that the node is executing, at most 100.
     pub runs: Vec<String>,
 }
 
@@ -164,9 +164,9 @@ pub struct Workflow {
     pub agents: Vec<String>,
     pub phases: Vec<String>,
     pub tools: Vec<String>,
-    /// SHA-256 of the workflow definition. A run keeps the definition with which it was started.
+    /// SHA-256 of the workflow definition. A run always uses the definition with which it was started.
     pub digest: String,
-    /// True if the workflow contains a script with which it can run on its sample data without a model.
+    /// True if the workflow contains a recorded script, with which it can run on its sample data without a model.
     pub rehearsal: bool,
 }
 
@@ -177,27 +177,30 @@ pub struct Verification {
     pub intact: bool,
     pub streams: u64,
     pub events: u64,
-    /// Head of the journal, computed from the stored events: `1042:3f2a91b0c4d5e6f708192a3b`.
+    /// Head of the journal (number of events and first digits of their hash), computed from the stored events:
+    /// `1042:3f2a91b0c4d5e6f708192a3b`.
     pub head: String,
-    /// Number of events that are not in the hash chain yet. If the journal is in a data folder, always 0. If it is in a
-    /// database, these are the events of about the last second.
+    /// Number of events that are not in the hash chain yet. If the journal is a SQLite file in a data folder, the
+    /// number is always 0. If it is in a PostgreSQL database, these are the events of about the last second.
     pub unsealed: u64,
-    /// Results of the comparison with earlier heads. Absent if the request contained no head.
+    /// Results of the comparison with the journal heads that the request contains. Absent if the request contained no
+    /// head.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub against: Vec<ComparedHead>,
     /// Damages that the audit found, at most one per stream. A damage of the whole journal has the stream `journal`.
     pub damages: Vec<Damage>,
 }
 
-/// A head that was noted earlier, and the result of the comparison with the journal.
+/// A journal head that was noted earlier, and the result of its comparison with the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ComparedHead {
     pub head: String,
-    /// True if the journal still contains all events that this head covers, unchanged.
+    /// True if the journal still contains, unchanged, all events that were recorded before this head was noted.
     pub holds: bool,
 }
 
-/// Maximum heads that one request compares with the journal. A request with more is refused with `invalid_query` (400).
+/// Maximum number of journal heads that one request can compare with the journal. A request with more heads is refused
+/// with `invalid_query` (400).
 pub const MAX_HEADS: usize = 100;
 
 /// Head of the hash chain over all events of the journal.

@@ -1,4 +1,4 @@
-//! Timing of an open interrupt: reminders, escalation and snoozing. Also the working hours of groups.
+//! Timing of an open interrupt: reminders, escalation and snoozing. Also the working hours of groups of approvers.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,8 @@ pub struct NextEscalation {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"until": "2026-01-31T14:00:00Z"}))]
 pub struct Snooze {
-    /// End of the snooze. It must be before the interrupt expires. `null` ends an active snooze.
+    /// End of the snooze. Time until which the interrupt is hidden. It must be before the interrupt expires. `null`
+    /// ends an active snooze.
     #[schema(format = DateTime)]
     pub until: Option<String>,
 }
@@ -86,7 +87,7 @@ pub struct Group {
     pub source: Option<PersonSource>,
 }
 
-/// Working hours of a group.
+/// Working hours of a group of approvers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({

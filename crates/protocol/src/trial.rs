@@ -5,15 +5,15 @@ use serde_json::Value;
 
 use crate::diff::Diff;
 
-/// Label of a changed file whose path is not in the task. If the task contains no paths, the label is not used.
+/// Label of a changed file whose path the task does not mention. If the task mentions no paths, no file gets the label.
 pub const OUTSIDE: &str = "outside what the task names";
 
-/// Returns true if the task names files and the file of the card is not one of them.
+/// Returns true if the task mentions files and the file on the card is not one of them.
 pub fn is_outside(payload: &Value) -> bool {
     payload.get("outside").and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// A trial. A person decides on its changes.
+/// A trial. Card of a trial, on whose changes a person decides.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialCard<'a>(&'a Value);
 
@@ -27,7 +27,7 @@ impl<'a> TrialCard<'a> {
         payload.get("trial").filter(|trial| trial.is_object()).map(Self)
     }
 
-    /// Returns the reason why the command was not tried although the workflow requires a trial.
+    /// Returns the reason why the command could not be tried, if the workflow requires a trial.
     pub fn missing(payload: &Value) -> Option<&str> {
         payload.get("untried")?.as_str()
     }
@@ -76,12 +76,13 @@ impl<'a> TrialCard<'a> {
         format!("{did}{ignored}{kept}{outside}{ended}{after}{tests}")
     }
 
-    /// Returns the test results that the output claims. They are not verified, because any command can print them.
+    /// Returns the test results that the output of the command claims. They are not verified, because any command can
+    /// print them.
     fn tests(self) -> impl Iterator<Item = &'a str> {
         self.0.get("tests").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// Returns the captured output of the command. The end of the output is always included.
+    /// Returns the output of the command that the card contains. If the output is long, its end is always included.
     pub fn output(self) -> &'a str {
         self.0.get("output").and_then(Value::as_str).unwrap_or_default()
     }
@@ -102,13 +103,13 @@ impl<'a> TrialCard<'a> {
         }
     }
 
-    /// Returns true if the card shows an undo. An undo has no command.
+    /// Returns true if the card shows an undo instead of a trial. An undo has no command.
     pub fn is_undo(self) -> bool {
         self.0.get("undo").is_some()
     }
 
-    /// Returns one line with the reason for each path that an undo leaves unchanged. The last line counts the paths for
-    /// which the card has no room.
+    /// Returns one line with the reason for each path that an undo leaves unchanged. The last line counts the paths
+    /// that do not fit on the card.
     pub fn left(self) -> Vec<String> {
         let items = |key: &str| self.0.get(key).and_then(Value::as_array).into_iter().flatten();
         let of_path = |each: &Value| {
@@ -146,8 +147,8 @@ impl<'a> TrialCard<'a> {
         parts.into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// Returns the number of parts that the card does not list. If a person keeps only some parts, these parts are
-    /// dropped.
+    /// Returns the number of parts that do not fit on the card. If a person keeps only some parts, the parts that are
+    /// not on the card are dropped.
     pub fn parts_not_shown(self) -> u64 {
         self.0.pointer("/keep/not_shown").and_then(Value::as_u64).unwrap_or(0)
     }
@@ -158,8 +159,8 @@ impl<'a> TrialCard<'a> {
         self.unseen_among(self.count("not_shown"), |_| true)
     }
 
-    /// Describes the kept changes that the card does not show. `kept` contains the parts that a person keeps. All other
-    /// parts are dropped.
+    /// Describes those changes that a person keeps although the card does not show them. `kept` lists the parts that
+    /// the person keeps. All other parts are dropped.
     pub fn unseen_of(self, kept: &[String]) -> Option<String> {
         let parts = || self.parts().chain(kept.iter().map(String::as_str));
         let is_kept = |path: &str| {
@@ -226,7 +227,7 @@ impl<'a> TrialChange<'a> {
         self.0.get("ignored").and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// Returns true if the task names paths and the path of this change is not one of them.
+    /// Returns true if the task mentions paths and the path of this change is not one of them.
     pub fn is_outside(self) -> bool {
         is_outside(self.0)
     }
@@ -235,7 +236,7 @@ impl<'a> TrialChange<'a> {
         Diff::from_payload(self.0)
     }
 
-    /// Returns true for a text file whose diff has no room on the card.
+    /// Returns true for a text file whose diff does not fit on the card.
     fn is_undrawn(self) -> bool {
         let has_text = self.text("kind") == Some("file")
             && matches!(self.text("does"), Some("created" | "changed" | "replaced" | "deleted"))

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Token counts, as reported by the providers.
+/// Token counts, as the model providers report them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"requests": 12, "input_tokens": 48_210, "output_tokens": 3_145}))]
 pub struct Usage {
@@ -13,7 +13,7 @@ pub struct Usage {
     pub output_tokens: u64,
 }
 
-/// Cost of the replies, according to the prices in the workflow.
+/// Cost of the model replies, computed with the prices in the workflow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"amount": "0.1527", "currency": "USD"}))]
 pub struct Cost {
@@ -48,10 +48,11 @@ pub struct ModelCall {
     #[schema(format = DateTime)]
     pub at: String,
     pub status: ModelCallStatus,
-    /// True if tool results were left out of the request, because the request would exceed the model's context window.
+    /// True if tool results were left out of the request because it would not have fitted into the model's context
+    /// window.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shortened: bool,
-    /// Name of the model according to the provider's reply.
+    /// Name of the model that answered, as the provider reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_by: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,7 +67,7 @@ pub enum ModelCallStatus {
     Running,
     Replied,
     Failed,
-    /// The server process that waited for the reply ended.
+    /// The server process that waited for the model's reply ended.
     Lost,
     /// A person interrupted the call.
     Interrupted,

@@ -10,8 +10,8 @@ use crate::event::Role;
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"from": ["reviewer"], "fields": ["/arguments/customer/email", "/arguments/items/*/iban"]}))]
 pub struct Withhold {
-    /// Roles from which the fields are withheld. Only `reviewer` is allowed: the agent wrote the payload itself, and
-    /// all other roles may read the whole run.
+    /// Roles from which the fields are withheld. Only `reviewer` is allowed. Withholding from other roles would have no
+    /// effect: the agent wrote the payload itself, and all other roles may read the whole run.
     pub from: Vec<Role>,
     /// JSON pointers into the payload. `*` matches any one member or element. The mark `{"withheld": POINTER}` stands
     /// for each withheld value. Data that is derived from a withheld value is withheld too.

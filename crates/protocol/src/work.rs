@@ -1,4 +1,4 @@
-//! Current work of a run: the active and waiting steps, the reason for which each step waits, and the time since when.
+//! Current work of a run: for each active or waiting step, its state, the reason why it waits, and the time since when.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -7,11 +7,11 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Work {
     pub phase: String,
-    /// Id of the step. Absent if the phase has no step yet or needs no step.
+    /// Id of the step. Id of the step. Absent if the phase has no step yet or needs no step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// Name of the agent. Absent if the phase has no step. Also absent if the phase has not begun and does not begin
-    /// with exactly one agent.
+    /// Name of the agent. Name of the agent. Absent if the phase has no step. Also absent if the phase has not begun
+    /// and will not begin with exactly one agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     pub state: WorkState,
@@ -21,7 +21,8 @@ pub struct Work {
     /// Ids of the open interrupts. Present for `waiting_for_people`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interrupts: Vec<String>,
-    /// Names of agents for `waiting_for_agents` and `held`, names of phases for `waiting_for_phases`. Otherwise absent.
+    /// Names of agents in the states `waiting_for_agents` and `held`, and names of phases in the state
+    /// `waiting_for_phases`. Otherwise absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<String>,
     /// Time at which the current state began. Absent if the phase has not begun.
@@ -29,11 +30,11 @@ pub struct Work {
     pub since: Option<String>,
 }
 
-/// Activity of a step or a phase.
+/// Current activity of a step or a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkState {
-    /// The step will continue without a person: immediately, or as soon as its model can be called again.
+    /// The step waits for no person: it continues immediately, or as soon as its model can be called again.
     Beginning,
     /// The step has sent a request to its model.
     Thinking,
@@ -41,9 +42,10 @@ pub enum WorkState {
     Acting,
     /// The step waits for a decision or an answer of a person.
     WaitingForPeople,
-    /// The step has questions. They are shown to people when all agents in `waits_for` are waiting too.
+    /// The step has questions for people. They are shown to people when all agents in `waits_for` are waiting too.
     WaitingForAgents,
-    /// Another agent has an open question. All other agents start no new work until it is resolved.
+    /// The step starts no new work, because another agent has an open question. The step continues when that question
+    /// is resolved.
     Held,
     /// The phase starts after all phases in `waits_for`.
     WaitingForPhases,

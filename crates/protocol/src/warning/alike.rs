@@ -1,18 +1,19 @@
 //! Finds words with letters of other scripts that look like ASCII letters (UTS 39).
 //!
-//! A word that is entirely in another script gets no warning. It may resemble an ASCII word by chance: if the text
-//! around it is in the same script, it gets no warning either.
+//! A word without Latin letters gets a warning only if each of its letters looks like an ASCII letter. It gets no
+//! warning if other text of the interrupt is in the script of the word, because then it resembles an ASCII word by
+//! chance.
 
 use unicode_script::{Script, UnicodeScript};
 use unicode_security::{GeneralSecurityProfile, skeleton};
 
 use crate::warning::field::{Field, Reading};
 
-/// Separators in addresses and paths.
+/// Characters that separate the parts of addresses and paths.
 const MARKS: [char; 6] = ['/', '\\', '.', ':', ';', '@'];
 
-/// Returns the scripts in which the texts are written. Only words that contain a letter without an ASCII look-alike are
-/// counted, because all other words could imitate ASCII words.
+/// Returns the scripts in which the texts are written. A word counts only if it contains a letter that resembles no
+/// ASCII letter, because any other word could imitate an ASCII word.
 pub(super) fn spoken(places: &[Field<'_>]) -> Vec<Script> {
     let mut spoken = Vec::new();
     for place in places.iter().filter(|place| place.reading != Reading::Exact) {
@@ -26,8 +27,8 @@ pub(super) fn spoken(places: &[Field<'_>]) -> Vec<Script> {
     spoken
 }
 
-/// Returns each deceptive word and the ASCII word that it imitates. In an exact field, a word is deceptive even if
-/// other texts of the interrupt are in its script.
+/// Returns each deceptive word and the ASCII word that it imitates. In a field with an exact value, a word is deceptive
+/// even if other texts of the interrupt are in the script of the word.
 pub(super) fn find_look_alikes<'a>(
     place: &'a Field<'a>,
     spoken: &'a [Script],
@@ -40,7 +41,7 @@ pub(super) fn find_look_alikes<'a>(
     })
 }
 
-/// Returns the words with a character outside ASCII.
+/// Returns the words that contain a character outside ASCII.
 fn parts<'a>(place: &'a Field<'a>) -> impl Iterator<Item = &'a str> {
     let is_end = |c: char| match place.reading {
         Reading::Prose | Reading::Data => !c.is_alphanumeric(),
@@ -49,7 +50,7 @@ fn parts<'a>(place: &'a Field<'a>) -> impl Iterator<Item = &'a str> {
     place.text.split(is_end).filter(|part| !part.is_ascii())
 }
 
-/// Properties of the letters of a word.
+/// Scripts of the letters of a word.
 struct WordScripts {
     looks: String,
     has_latin: bool,

@@ -1,7 +1,7 @@
-//! Fields of an interrupt with text that an agent wrote, and how each field is displayed.
+//! Text fields of an interrupt that an agent wrote, and the way in which each field is displayed.
 //!
-//! The depth, the number of values and the number of bytes are limited. A text of printable ASCII is skipped after one
-//! scan.
+//! Limits apply to the nesting depth, the number of values and the number of bytes that are examined. If a text is
+//! printable ASCII, it is only scanned once.
 
 use serde_json::Value;
 
@@ -9,13 +9,13 @@ use crate::interrupt::Interrupt;
 use crate::plain;
 use crate::warning::link;
 
-/// Maximum number of values of a payload that are visited.
+/// Maximum number of values in a payload that are visited.
 const VALUES: usize = 50_000;
 const DEPTH: usize = 64;
-/// Maximum number of bytes of examined text. Text of printable ASCII is not counted.
+/// Maximum number of bytes of text that are examined. Printable ASCII text does not count towards the limit.
 const BYTES: usize = 256 * 1024;
 
-/// Names of fields with exact values, at any depth.
+/// Names of the fields that contain exact values, such as commands and paths. They are found at any depth.
 const EXACT: [&str; 9] = ["agent", "command", "cwd", "host", "path", "program", "tool", "url", "workspace"];
 /// Names of fields that contain code or changes. They are displayed unchanged, never as Markdown.
 const DATA: [&str; 3] = ["arguments", "diff", "impact"];
@@ -26,7 +26,7 @@ pub(super) enum Reading {
     Prose,
     /// Text that is displayed unchanged.
     Data,
-    /// A command, a path or a name. Each letter of it matters.
+    /// A command, a path or a name. Every letter of the text matters.
     Exact,
 }
 
@@ -39,8 +39,8 @@ pub(super) struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// Returns the byte offset of the first character that is not displayed as it is. In an exact field, every space
-    /// other than the ASCII space is such a character.
+    /// Returns the byte offset of the first character that is not displayed as the character itself. In a field with an
+    /// exact value, every space other than the ASCII space is such a character.
     pub(super) fn hidden(&self) -> Option<usize> {
         let hidden = plain::hidden(self.text);
         match self.reading {
@@ -50,7 +50,8 @@ impl Field<'_> {
     }
 }
 
-/// Returns the texts to examine. The flag is true if all texts are included, and false if a limit left some out.
+/// Returns the texts of the interrupt that are examined, and a flag. The flag is true if all texts are included, and
+/// false if a limit excluded some.
 pub(super) fn collect_fields(interrupt: &Interrupt) -> (Vec<Field<'_>>, bool) {
     let mut walk = Walk::default();
     walk.path.push(Step::Name("payload"));
@@ -67,7 +68,8 @@ pub(super) fn collect_fields(interrupt: &Interrupt) -> (Vec<Field<'_>>, bool) {
     (walk.found, !walk.is_cut)
 }
 
-/// One step of a JSON pointer. Most texts get no warning, so a pointer is written only for a warning.
+/// One step of a JSON pointer. The pointer as text is built only for a text with a warning, because most texts have
+/// none.
 enum Step<'a> {
     Name(&'a str),
     Index(usize),
@@ -79,7 +81,7 @@ struct Walk<'a> {
     found: Vec<Field<'a>>,
     values: usize,
     bytes: usize,
-    /// True if a limit omitted a text.
+    /// True if a limit excluded a text.
     is_cut: bool,
 }
 
@@ -132,7 +134,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Step<'_> {
-    /// Returns the step with its leading slash, escaped (RFC 6901).
+    /// Returns the step as text: a slash and the escaped name (RFC 6901).
     fn written(&self) -> String {
         match self {
             Self::Name(name) => format!("/{}", crate::pointer::escape(name)),
@@ -141,7 +143,8 @@ impl Step<'_> {
     }
 }
 
-/// Returns how a field with this name is displayed. `reading` is how the field that contains it is displayed.
+/// Returns the way in which a field with this name is displayed. `reading` is the way in which the field around it is
+/// displayed.
 fn below(reading: Reading, name: &str) -> Reading {
     match reading {
         Reading::Exact => Reading::Exact,

@@ -1,4 +1,4 @@
-//! Compares the address in the text of a Markdown link or image with the target.
+//! Compares the address in the visible text of a Markdown link or image with its real target.
 
 /// Maximum number of characters of an address that are examined.
 const TARGET: usize = 256;
@@ -10,12 +10,12 @@ pub(super) struct Link<'a> {
     pub target: &'a str,
 }
 
-/// Returns false if the text certainly contains no link. This check is fast.
+/// Returns false only if the text contains no link. This check is fast.
 pub(super) fn may_be_in(text: &str) -> bool {
     text.contains("](")
 }
 
-/// Returns inline links and images, in one pass over the text.
+/// Returns the inline links and images of a text. The text is read once.
 pub(super) fn links(text: &str) -> impl Iterator<Item = Link<'_>> {
     let mut open = None;
     text.match_indices(['[', ']']).filter_map(move |(i, bracket)| {
@@ -36,13 +36,13 @@ pub(super) fn is_elsewhere(target: &str) -> bool {
     scheme(target).is_some() || target.starts_with("//") || target.starts_with("\\\\")
 }
 
-/// Returns true if the target is not a page, or if its host differs from the host in the link text.
+/// Returns true if the target is not a web page, or if its host differs from the host in the visible text of the link.
 pub(super) fn misleads(text: &str, target: &str) -> bool {
     let opens_a_page = scheme(target).is_none_or(|scheme| ["http", "https", "mailto"].contains(&&*scheme));
     !opens_a_page || host(text).is_some_and(|named| host(target) != Some(named))
 }
 
-/// Returns the scheme in lower case, without characters that browsers ignore.
+/// Returns the URL scheme in lower case, without characters that browsers ignore.
 fn scheme(target: &str) -> Option<String> {
     let (scheme, _) = target.split_once(':')?;
     let scheme: String = scheme.chars().filter(|c| !c.is_control()).collect();

@@ -1,8 +1,8 @@
 //! Finds text that could deceive the person who decides. Terminal and browser show the same warnings.
 //!
-//! PURE. The work is limited, because the payload of an agent may have any length. A warning does not mean that a text
-//! is dangerous. It means that the text differs from what it looks like. `field.rs` collects the texts of an interrupt,
-//! `alike.rs` examines words, and `link.rs` examines links.
+//! PURE. The amount of work is limited, because an agent can send a payload of any length. A warning does not mean that
+//! a text is dangerous. It means that the text looks like something that it is not. `field.rs` collects the texts of an
+//! interrupt, `alike.rs` examines words, and `link.rs` examines links.
 
 mod alike;
 mod field;
@@ -19,7 +19,7 @@ use crate::warning::link::Link;
 
 /// Maximum number of warnings of one interrupt. If there are more, the last warning is `more`.
 const WARNINGS: usize = 20;
-/// Maximum number of characters of a text that a warning shows.
+/// Maximum number of characters of the deceptive text that a warning shows.
 const SHOWN: usize = 80;
 
 /// Warning about text that could deceive the person who decides.
@@ -34,7 +34,8 @@ pub struct Warning {
     pub at: String,
     /// The deceptive text, escaped for display and shortened.
     pub text: String,
-    /// Word that a `look_alike` imitates, or address in the text of a `misleading_link`. Absent for all other kinds.
+    /// The word that a `look_alike` imitates, or the address in the visible text of a `misleading_link`. Absent for all
+    /// other kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks_like: Option<String>,
 }
@@ -49,7 +50,7 @@ pub enum WarningKind {
     LookAlike,
     /// A Markdown image that is loaded from another server.
     ExternalImage,
-    /// A Markdown link whose text is one address, but whose target is another address or no page.
+    /// A Markdown link whose visible text is one address, but whose target is another address or not a web page.
     MisleadingLink,
     /// Some warnings are not listed, or a limit left a part of the interrupt unexamined.
     More,
@@ -77,7 +78,7 @@ impl Warning {
     }
 }
 
-/// Lists the letters outside ASCII with their code points, because these letters look like ASCII letters.
+/// Lists the letters outside ASCII with their code points, because a reader cannot tell them from ASCII letters.
 fn foreign(word: &str) -> String {
     let mut letters: Vec<char> = word.chars().filter(|letter| !letter.is_ascii() && *letter != '…').collect();
     letters.sort_unstable();
@@ -139,7 +140,7 @@ fn of_place<'a>(place: &'a Field<'a>, spoken: &'a [Script]) -> impl Iterator<Ite
     hidden.chain(alike).chain(links)
 }
 
-/// Returns the word that contains the byte offset.
+/// Returns the word of `text` that contains the byte offset `at`.
 fn around(text: &str, at: usize) -> &str {
     let before = &text[..at];
     let far = before.char_indices().rev().nth(SHOWN / 2).map_or(0, |(i, _)| i);
