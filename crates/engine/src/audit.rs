@@ -1,8 +1,10 @@
-//! Verifies that the journal is unchanged since it was written. Only reads, in pages, with or without a running server.
+//! Verifies that the journal is unchanged since it was written. The audit only reads. It reads page by page, and works
+//! with or without a running server.
 //!
-//! `chain` walks all events in the order of their positions. `streams` walks each stream from its start, and compares
-//! the stored rows with the rows that follow from the events of the stream. `rows` finds stored rows that follow from
-//! no event. The table in `docs/journal.md` lists the changes that an audit finds, and the changes that it cannot find.
+//! The module `chain` checks all events in the order of their positions in the journal. The module `streams` checks
+//! each stream from its start, and compares the rows in the store with the rows that the events of the stream imply.
+//! The module `rows` finds rows in the store that no event explains. The table in `docs/journal.md` lists the changes
+//! that an audit finds, and the changes that it cannot find.
 
 mod chain;
 mod rows;
@@ -17,12 +19,12 @@ use holdshort_store::{Error, Journal};
 pub struct Report {
     pub streams: u64,
     pub events: u64,
-    /// Hash-chain head of the journal, recomputed from the events.
+    /// Head of the hash chain over the journal, computed from the events during the audit.
     pub head: Head,
-    /// Number of events that the store has not yet added to the hash chain over the whole journal.
+    /// Number of newest events that the store has not yet added to the hash chain over the whole journal.
     pub unsealed: u64,
-    /// Noted heads with which this audit compared the journal, each with the result. A noted head is a head that a
-    /// person wrote down earlier.
+    /// Results of the comparison with earlier heads, one for each head that the caller gave. A person wrote such a head
+    /// down earlier.
     pub against: Vec<Compared>,
     /// The first problems. There is at most one problem per damaged stream.
     pub problems: Vec<Problem>,
@@ -34,16 +36,16 @@ pub struct Problem {
     pub message: String,
 }
 
-/// A journal head that a person wrote down earlier. `holds` is true if the first events of the current journal still
-/// have this head.
+/// A journal head that a person wrote down earlier. `holds` is true if the journal still begins with exactly the events
+/// that led to this head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compared {
     pub noted: HeadNote,
     pub holds: bool,
 }
 
-/// Maximum number of problems in a report. After this number, the audit still checks the remaining streams but reports
-/// no problem of them.
+/// Maximum number of problems in a report. The audit checks the streams after this number of problems too, but does not
+/// report their problems.
 const MAX_PROBLEMS: usize = 100;
 /// Number of events, rows or streams that are read at a time.
 const PAGE: usize = 500;
@@ -86,7 +88,8 @@ impl Report {
         }
     }
 
-    /// Adds damage to the report as a problem. Returns any other error, because the audit cannot continue after it.
+    /// If the finding is damage, adds it to the report as a problem. If the finding is another error, returns it,
+    /// because the audit cannot continue after it.
     fn note(&mut self, stream: &str, found: Result<(), Finding>) -> Result<(), Error> {
         match found {
             Ok(()) => Ok(()),
@@ -103,7 +106,7 @@ fn count_events(events: u64) -> String {
     if events == 1 { "1 event".to_owned() } else { format!("{events} events") }
 }
 
-/// Reason why a stream or a list could not be read to its end.
+/// Reason why a stream or a list could not be read to its end: damage or another error.
 enum Finding {
     Damage(String),
     Store(Error),

@@ -9,11 +9,10 @@ use holdshort_core::time::Timestamp;
 /// Source of the current time, and of random seeds for ids and salts.
 pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
-    /// Tells the clock the timestamp of an event. A clock that never runs backward returns no earlier time after this
-    /// call.
+    /// Tells the clock the timestamp of an event. A clock that never runs backward uses this time as its new minimum.
     fn observe(&self, _at: Timestamp) {}
     fn seed(&self) -> Seed;
-    /// Waits for a duration. A jump of the wall clock does not change how long the wait takes.
+    /// Waits for a duration. The duration of the wait does not change if the wall clock jumps.
     fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send;
 }
 

@@ -1,4 +1,4 @@
-//! Clock of a server. The clock follows the wall clock, but never runs backward within an installation.
+//! Clock of a server for deadlines. It follows the wall clock, but never runs backward within an installation.
 //!
 //! Deadlines of interrupts, approvals, grants, links, keys and sign-ins are compared with this clock. If the wall clock
 //! is behind this clock, this clock runs at half speed until the wall clock has caught up. Therefore a deadline that
@@ -18,8 +18,8 @@ const NANOS_PER_MS: i64 = 1_000_000;
 #[derive(Clone, Debug)]
 pub struct DeadlineClock(Arc<Mutex<Reading>>);
 
-/// Last time that the clock returned, in nanoseconds since 1970. A coarser unit would add a rounding error at each
-/// read.
+/// Last time that the clock returned, in nanoseconds since 1970. With a coarser unit, a rounding error would accumulate
+/// with each read.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     time_ns: i64,

@@ -19,17 +19,17 @@ pub enum Error {
     /// An idempotency key was reused for a different request.
     #[error("the idempotency key was already used for a different request")]
     KeyReused,
-    /// A different request used the same idempotency key at the same time. No event was written.
+    /// At the same time, a different request used the same idempotency key. No event was written.
     #[error("the idempotency key was used by a concurrent request")]
     KeyTaken,
-    /// A different request started the next run of the conversation at the same time. No event was written.
+    /// At the same time, a different request started the next run of the conversation. No event was written.
     #[error("another request has already continued the conversation")]
     FrontTaken,
     /// The changes of a run cannot be undone. No event was written.
     #[error(transparent)]
     Undo(run::undo::NotUndone),
-    /// The answer is erased. Its reuses in other runs are erased too, except in the listed runs, which are under legal
-    /// hold. After these holds are lifted, repeat the request to erase the remaining reuses.
+    /// The answer is erased. The copies of the answer in other runs are erased too, except in the listed runs, which
+    /// are under legal hold. After these holds are lifted, repeat the request to erase the remaining copies.
     #[error(
         "the answer is erased, except its reused copies in {}, which are under legal hold: lift these \
         holds, then erase the answer again",
@@ -45,15 +45,15 @@ pub enum Error {
     /// The journal does not contain the workflow definition with which the run was started.
     #[error("the workflow definition of run {run} is missing from the journal")]
     NoDefinition { run: RunId },
-    /// The journal contains the workflow unchanged, but this version of the program cannot parse it.
+    /// The journal contains the workflow definition intact, but this version of the program cannot parse it.
     #[error("this binary cannot read the workflow definition of run {run}: a newer version wrote it")]
     NewDefinition { run: RunId },
     #[error(transparent)]
     Store(#[from] holdshort_store::Error),
-    /// An error in Holdshort itself. No event was written.
+    /// A bug in Holdshort itself. No event was written.
     #[error("internal: {0}")]
     Internal(String),
-    /// Every attempt conflicted with other writers of the same streams. No event was written.
+    /// All attempts failed, because other writers wrote to the same streams each time. No event was written.
     #[error("too many concurrent changes; try again")]
     Busy,
 }
@@ -65,8 +65,8 @@ impl Error {
         matches!(self, Self::Damaged { .. } | Self::NoDefinition { .. } | Self::NewDefinition { .. })
     }
 
-    /// Returns true if the data is undamaged but this version of the program cannot decode it. Damaged data never
-    /// reaches the decoder, because its hash is compared first.
+    /// Returns true if the data is intact but this version of the program cannot decode it. Damaged data is not decoded
+    /// at all, because its hash is compared first.
     pub fn is_of_another_version(&self) -> bool {
         match self {
             Self::NewDefinition { .. } => true,

@@ -1,4 +1,4 @@
-//! Performs actions. No other module may spawn tasks for actions.
+//! Performs actions. Only this module is allowed to spawn tasks for actions.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -27,9 +27,9 @@ pub struct Job {
     pub config: Config,
     /// Input that the run was started with.
     pub input: Value,
-    /// Decides which redirects `web_fetch` follows.
+    /// Decides which redirects `web_fetch` is allowed to follow.
     pub follow: Follow,
-    /// Decides which paths a search or a listing omits.
+    /// Decides which paths a search or a listing leaves out.
     pub withhold: Withhold,
 }
 
@@ -41,7 +41,8 @@ pub enum Work {
         tool: String,
         arguments: Value,
     },
-    /// Runs a command as a trial. A private layer over the workspace receives everything that the command writes.
+    /// Runs a command as a trial, in which the workspace does not change. Everything that the command writes goes into
+    /// a private layer over the workspace.
     Try {
         call: String,
         attempt: u32,
@@ -55,9 +56,9 @@ pub enum Work {
         attempt: u32,
         /// The changeset to apply. `None` if the journal no longer contains the approved changeset.
         changeset: Option<Arc<Changeset>>,
-        /// Changes to the run's layer. They are applied after the changes to the workspace.
+        /// Changes to the layer of the run. They are applied after the changes to the workspace.
         layer: Option<Arc<LayerChanges>>,
-        /// Run whose layer these changes merge into the workspace. `None` if the changes are not a merge.
+        /// Run whose layer is merged into the workspace by these changes. `None` if the changes are not a merge.
         merges: Option<RunId>,
         /// True if the commit began before a crash.
         is_resumed: bool,
@@ -68,7 +69,7 @@ pub enum Work {
         tool: String,
         arguments: Value,
         preconditions: Vec<Precondition>,
-        /// Effect that the command may have. The sandbox prevents any other effect.
+        /// Effect that the command is allowed to have. The sandbox prevents all other effects.
         effect: Option<CommandEffect>,
     },
     CallModel {
@@ -77,20 +78,20 @@ pub enum Work {
     },
 }
 
-/// Delivers the result of an action. If the store returned an error, the executor may deliver the same result again, so
-/// that the result is not lost.
+/// Delivers the result of an action. If the store returned an error, the executor delivers the same result again, so
+/// that it is not lost.
 pub type Deliver = Arc<dyn Fn(Input) -> BoxFuture<'static, Result<(), Error>> + Send + Sync>;
 
-/// Error in the arguments of a call, with a pointer to the argument.
+/// The reason why a call cannot be executed, with a pointer to the invalid argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
     /// The call would be invalid in any workspace.
     Always(Problem),
-    /// The call is invalid in the current state of the workspace. An earlier call may still create the missing path.
+    /// The call is invalid in the current state of the workspace. Another call may create the missing path first.
     Now { problem: Problem, lack: MissingPath },
 }
 
-/// Performs actions. Each call of `perform` starts one action.
+/// Performs the actions of runs. Each call of `perform` starts one action.
 pub trait Executor: Send + Sync + 'static {
     /// Checks and completes the configuration of a run. For example, makes paths canonical, and requires a workspace if
     /// a tool needs one.
@@ -119,20 +120,21 @@ pub trait Executor: Send + Sync + 'static {
     /// Starts the job and returns immediately. The result is passed to `deliver`.
     fn perform(&self, job: Job, deliver: Deliver);
 
-    /// Stops an action and everything that it started, because its result is no longer needed.
+    /// Stops an action and all processes that it started, because its result is no longer needed.
     fn abort(&self, run: &RunId, action: &ActionId);
 
     /// Removes all data of a run that this node stores outside the journal. Called when the content of the run was
     /// erased.
     fn forget(&self, _run: &RunId) {}
 
-    /// Ends an action, and everything that it started, at the request of a person. The result of the action contains
-    /// the output that the command has printed, or the text that the model has sent. May be called several times, and
-    /// also after the action has ended.
+    /// Ends an action and all processes that it started, because a person requested this. The result of the action then
+    /// contains the output that the command has printed so far, or the text that the model has sent so far. May be
+    /// called several times, and also after the action has ended.
     fn stop(&self, run: &RunId, action: &ActionId);
 }
 
-/// Executor that performs no action. A driver that only reads the journal uses it, so that no run makes progress.
+/// Executor that performs no action. A driver that only reads the journal uses this executor, so that runs do not
+/// continue.
 pub struct Idle;
 
 impl Executor for Idle {

@@ -1,5 +1,5 @@
-//! Metrics about the commits of this process, for `/metrics`. They are updated after each append. No decision depends
-//! on them.
+//! Metrics about the events that this process commits, for `/metrics`. They are updated after each append. They
+//! influence no decision.
 //!
 //! Each node counts the events that it writes, so the total is the sum over all nodes. Names and units follow
 //! OpenMetrics 1.0: counters end in `_total`, and durations are in seconds.
@@ -112,7 +112,7 @@ impl Metrics {
         self.appends.inc();
     }
 
-    /// Counts committed events of a run. `run` is the state of the run after these events.
+    /// Counts committed events of a run. `run` is the state of the run after these events were applied.
     pub(crate) fn committed(&self, events: &[Event], run: &Run) {
         self.appended();
         for event in events {
@@ -180,7 +180,8 @@ fn outcome_label(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Converts milliseconds to seconds. The conversion is exact for the values used, which are at most a few weeks.
+/// Converts milliseconds to seconds. Converts milliseconds to seconds. The conversion is exact for durations up to a
+/// few weeks, which are the only ones used.
 #[expect(clippy::cast_precision_loss, reason = "a time for a histogram")]
 pub fn seconds(ms: i64) -> f64 {
     ms as f64 / 1_000.0

@@ -1,5 +1,5 @@
-//! Rebuilds rows from the events of the journal. Lists are read from the tables of these rows. All these tables can be
-//! dropped and rebuilt.
+//! Rebuilds the rows of the store from the events of the journal. The rows are used to list runs, interrupts and the
+//! like. All rows can be deleted and rebuilt.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub struct Rebuilt {
     pub answers: usize,
 }
 
-/// Reads the whole journal and replaces all rows in one transaction. No other node may be running.
+/// Reads the whole journal and replaces all rows in one transaction. No other node is allowed to run at the same time.
 pub async fn rebuild<J: Journal, C: Clock, E: Executor>(
     driver: &Arc<Driver<J, C, E>>,
 ) -> Result<Rebuilt, Error> {

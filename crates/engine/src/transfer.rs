@@ -1,9 +1,10 @@
-//! Copies journals from one store to another store, byte for byte, so that every hash is preserved.
+//! Copies a journal from one store to another without changing a byte, so that every hash stays valid.
 //!
 //! The format is JSON Lines: a header, then blobs, events and keys, and a last line with the number of each. A blob
-//! comes before the first event that refers to it. Heads and contents of events are stored as the text over which their
-//! hashes were computed. Rows are not in the file, because they can be rebuilt. An import reads and verifies the whole
-//! file, and compares it with the store, before it writes anything. A second import of the same file changes nothing.
+//! comes before the first event that refers to it. For an event, the file contains the exact text over which its hashes
+//! were computed. The file contains no rows, because they can be rebuilt from the events. Before an import writes
+//! anything, it reads and verifies the whole file and compares it with the store. A second import of the same file
+//! changes nothing.
 
 mod export;
 mod import;
@@ -20,7 +21,7 @@ pub use import::{check, import};
 /// Version of the file format.
 const VERSION: u64 = 1;
 const FORMAT: &str = "holdshort.journal";
-/// Number of events or keys that are read or written at a time.
+/// Number of events or keys that are read or written together.
 const PAGE: usize = 500;
 
 /// Number of transferred items of each kind.
@@ -47,7 +48,7 @@ pub enum Error {
         "nothing was imported, because the store has the idempotency key {scope}/{key} for a different request"
     )]
     KeyDiffers { scope: String, key: String },
-    /// Another process wrote to the store during the import, or the file contradicts itself.
+    /// The store rejected the import, because another process wrote at the same time or the file contradicts itself.
     #[error("the store rejected the import")]
     Refused(#[source] AppendError),
     #[error("run {0} not found")]

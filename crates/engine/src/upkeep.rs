@@ -1,6 +1,6 @@
-//! Background tasks of a node. They expire deadlines, find runs without a driver, close idle sessions, delete unused
-//! file contents, and read events of other nodes. Each task checks the journal at intervals. A notification only causes
-//! an earlier check.
+//! Background tasks of a node. They expire deadlines, continue runs that no node drives, close idle sessions, delete
+//! unused file contents, and read events of other nodes. Each task checks the journal at intervals. A notification only
+//! makes the next check earlier.
 
 mod bodies;
 mod expire;
@@ -31,11 +31,11 @@ pub async fn keep_up<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C,
     );
 }
 
-/// Time between two checks for open interrupts that were not compared with the latest people or rules.
+/// Time between two checks for open interrupts that were not yet compared with the latest people or rules.
 const LOOK: Duration = Duration::from_secs(10);
 
-/// Checks open interrupts again. The process that changed people or rules may have stopped, or may have lost its store,
-/// before it had checked them.
+/// Checks open interrupts against the latest people and rules. The process that changed people or rules may have
+/// stopped, or may have lost its store, before its own check.
 async fn keep_looking<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     loop {
         if let Err(error) = Box::pin(driver.run_pending_reevaluations()).await {

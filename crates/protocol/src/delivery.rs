@@ -40,8 +40,8 @@ pub struct Delivery {
     /// True while a node is sending the notification.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sending: bool,
-    /// All attempts. Attempts to send the notification. Present if the delivery is requested by its id, and in the
-    /// receipt of an interrupt.
+    /// All attempts to send the notification. Present if the delivery is requested by its id, and in the receipt of an
+    /// interrupt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Attempt>,
 }

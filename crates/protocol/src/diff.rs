@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::effect::Script;
 use crate::trial::TrialCard;
 
-/// Diff of a file. `added` and `removed` count all added and removed lines of the change, including lines that no hunk
-/// contains.
+/// Diff of one file. `added` and `removed` count all added and removed lines of the change, including lines that no
+/// hunk contains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diff {
     pub hunks: Vec<Hunk>,

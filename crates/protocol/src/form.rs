@@ -178,7 +178,7 @@ fn is_of_text(schema: &Value) -> bool {
         || schema.get("enum").is_some_and(all_texts)
 }
 
-/// Follows references within `root`. Follows `$ref` references from `schema`, and returns the schema at their end.
+/// Follows `$ref` references from `schema` within `root`, and returns the schema at their end.
 pub(crate) fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     let mut schema = schema;
     for _ in 0..DEPTH {

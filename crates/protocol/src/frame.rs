@@ -160,7 +160,7 @@ pub enum ServerFrame {
         /// with this position.
         position: String,
     },
-    /// Reply to `subscribe`. The subscription has started: the server sends the events after its start position.
+    /// Response to `subscribe`: the subscription has started. The server sends the events after its start position.
     Subscribed {
         id: String,
         /// Start position of the subscription. Only for the topics `inbox` and `all`.
@@ -174,8 +174,8 @@ pub enum ServerFrame {
     Event { id: String, event: Event },
     /// Unfinished text of a model or a command. A slow client may miss previews, but never events.
     Preview { id: String, preview: Preview },
-    /// The subscription has ended. The subscription ended, because the run ended and its last event was sent, or
-    /// because the client unsubscribed. If it ended for another reason, an `error` frame was sent before this frame.
+    /// The subscription has ended. Either the run ended and its last event was sent, or the client unsubscribed. If it
+    /// ended for another reason, an `error` frame was sent before this frame.
     Ended { id: String },
     /// Response to `decide`: the interrupt with its new state.
     Decided { id: String, interrupt: Box<Interrupt> },

@@ -20,7 +20,7 @@ pub struct GrantScope {
     /// Latest commands of the run that the grant would have allowed.
     #[serde(default)]
     past: Vec<String>,
-    /// Refused calls. Commands that the grant never allows.
+    /// Refused calls. The grant never allows them.
     #[serde(default)]
     refused: Vec<String>,
 }

@@ -111,7 +111,7 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub remind_at: Option<String>,
-    /// Next escalation step. Next escalation step. Present on an open interrupt for which another step is planned.
+    /// Next escalation step. Present on an open interrupt for which another step is planned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalates: Option<NextEscalation>,
     /// Earlier answers about the same subject, best match first, at most three. Present on an open question if it is
@@ -139,8 +139,8 @@ pub struct Interrupt {
     /// Id of the person who claimed the interrupt. Other approvers may still decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<String>,
-    /// Version of the interrupt. The version increases with each change of the interrupt. A decision may contain the
-    /// version that the person saw.
+    /// Version of the interrupt. It increases with each change of the interrupt. A decision may contain the version
+    /// that the person saw.
     pub version: u64,
     /// Id of the earlier interrupt that this interrupt replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -200,7 +200,7 @@ pub enum Kind {
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     Native,
-    /// An external agent. The agent runs outside Holdshort.
+    /// An external agent, which runs outside Holdshort.
     External,
 }
 
@@ -431,8 +431,8 @@ pub struct Ask {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub expires_in_ms: Option<u64>,
-    /// Call of a `tool_approval`. Tool call for which the agent requests the decision. Rules, risk assessment and
-    /// grants are applied to it. A rule or a grant may allow or refuse it at once.
+    /// Tool call for which the agent requests a `tool_approval`. Rules, risk assessment and grants are applied to it. A
+    /// rule or a grant may allow or refuse it at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<ForeignCall>,
     /// Requests a trial of `call` before a person is asked. The call must have a `command`, and its `workspace` must be

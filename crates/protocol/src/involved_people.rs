@@ -8,7 +8,7 @@ use crate::{Assignment, Quorum, Represented, Stage, Vote, You};
 /// Actor id of the server itself.
 const SERVER: &str = "engine";
 
-/// Subject of a line. Type of a line. Each user interface has its own label for each type.
+/// Subject of a line. Each user interface has its own label for each subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeopleLine {
     /// The people who may decide.
@@ -161,9 +161,8 @@ impl Resolution {
         }
     }
 
-    /// Returns the deciders. Lists the names of the people who decided. After each name follow the person whom they
-    /// represented (as their client reports) and the creator of their login link. If no person decided, returns the
-    /// cause of the resolution.
+    /// Returns the names of the people who decided. After each name follow the person whom they represented (as their
+    /// client reports) and the creator of their login link. If no person decided, returns the cause of the resolution.
     pub fn describe_deciders(&self) -> String {
         if self.by.is_empty() {
             return self.cause.replace('_', " ");

@@ -139,7 +139,7 @@ pub struct TokenLogin {
 #[schema(example = json!({"person": "operator", "role": "operator", "roles": ["admin", "operator"]}))]
 pub struct Identity {
     pub person: String,
-    /// Display name. Name of the caller. Absent if the issuer of the caller's token sends no name.
+    /// Display name of the caller. Absent if the issuer of the caller's token sends no name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Role of the caller that applies to read requests.

@@ -31,7 +31,7 @@ pub struct Problem {
     /// Errors in the request body, each with its JSON pointer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<FieldError>,
-    /// Valid values. Values that would have been accepted. Present if the server does not know a value in the request.
+    /// Valid values. Present if the server does not know a value in the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<String>,
     /// Resolution of the interrupt. Present for `already_resolved` and `expired`.

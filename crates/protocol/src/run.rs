@@ -49,8 +49,8 @@ pub struct Run {
     pub seq: u64,
     /// Ids of the interrupts that wait for a decision.
     pub open_interrupts: Vec<String>,
-    /// Token usage. Token usage. Absent if the run's last event was written by an old version of Holdshort that did not
-    /// record usage. To compute the missing usage, run `holdshort rebuild`.
+    /// Token usage. Absent if the run's last event was written by an old version of Holdshort that did not record
+    /// usage. To compute the missing usage, run `holdshort rebuild`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// Cost. Absent if the workflow defines no prices.
@@ -200,7 +200,7 @@ pub struct SmartConfig {
     pub judge: Option<String>,
 }
 
-/// A mandatory checkpoint. Point of a run at which a person must decide. The workflow documentation describes each
+/// A mandatory checkpoint: a point of a run at which a person must decide. The workflow documentation describes each
 /// checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -295,7 +295,7 @@ pub enum Category {
     Web,
 }
 
-/// Message to a run. Message of a person to a run. Each active step of the run receives it with its next model request.
+/// Message of a person to a run. Each active step of the run receives it with its next model request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"text": "use ISO dates"}))]

@@ -150,8 +150,7 @@ pub enum Speaker {
     Agent,
 }
 
-/// A remembered approval. Permission that a person gave: calls in this session that the grant allows need no further
-/// decision.
+/// A remembered approval. Calls in this session that the grant allows need no further decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Grant {
     pub id: String,
@@ -183,8 +182,8 @@ pub struct Grant {
     pub revoked_at: Option<String>,
 }
 
-/// A remembered refusal. A person's refusal of a call. If the call is repeated in the same session, a person must
-/// decide on it again, even if a grant or a rule allows it.
+/// A remembered refusal of a call. If the call is repeated in the same session, a person must decide on it again, even
+/// if a grant or a rule allows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "interrupt": "int_01k6f0000000000000000000cc", "session": "ses_01k6f0000000000000000000bb",

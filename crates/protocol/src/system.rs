@@ -11,7 +11,7 @@ use crate::Origin;
 pub struct System {
     /// True if the whole installation is frozen: no tool call and no model call starts.
     pub frozen: bool,
-    /// Active freezes. Freezes that are in effect. A freeze of the whole installation is first in the list.
+    /// Active freezes. A freeze of the whole installation is first in the list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub freezes: Vec<Frozen>,
     /// Version of the policy rules of the installation.
@@ -48,11 +48,11 @@ pub struct Freeze {
     pub workflow: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Reason of the freeze. Reason of the freeze, which is shown to people who try to continue frozen work.
+    /// Reason of the freeze. It is shown to people who try to continue frozen work.
     pub reason: String,
 }
 
-/// An active freeze. A freeze: work of its target does not start.
+/// An active freeze. Work of its target does not start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Frozen {
     #[serde(default, skip_serializing_if = "Option::is_none")]

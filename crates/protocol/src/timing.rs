@@ -63,8 +63,7 @@ pub struct NextEscalation {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"until": "2026-01-31T14:00:00Z"}))]
 pub struct Snooze {
-    /// End of the snooze. Time until which the interrupt is hidden. It must be before the interrupt expires. `null`
-    /// ends an active snooze.
+    /// End of the snooze. It must be before the interrupt expires. `null` ends an active snooze.
     #[schema(format = DateTime)]
     pub until: Option<String>,
 }

@@ -13,7 +13,7 @@ pub fn is_outside(payload: &Value) -> bool {
     payload.get("outside").and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// A trial. Card of a trial, on whose changes a person decides.
+/// A trial as the card shows it. A person decides on its changes.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialCard<'a>(&'a Value);
 

@@ -1,5 +1,5 @@
-//! The hash chain over all events, in the order of their positions. The audit recomputes the heads,
-//! and compares them with the heads in the store and with the heads that people wrote down.
+//! The hash chain over all events, in the order of their positions. The audit computes the heads of the chain, and
+//! compares them with the heads in the store and with the heads that people wrote down.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use holdshort_store::{Error, Journal};
 
 use super::{Compared, Finding, JOURNAL, PAGE, Report, count_events};
 
-/// Recomputes every head. `written` is the last position of the journal before the audit started.
+/// Recomputes every head. `written` is the position of the last event in the journal when the audit started.
 pub(super) async fn verify<J: Journal>(
     journal: &J,
     written: u64,
@@ -70,10 +70,11 @@ struct Walk {
     position: u64,
     /// Number of events that the store has added to the chain.
     sealed: u64,
-    /// True after the first break of the chain. Each later break follows from the first break, so it is not reported.
+    /// True after the first place at which the chain does not match its events. All later mismatches follow from the
+    /// first one, so they are not reported.
     is_broken: bool,
-    /// Keys are the event counts of the noted heads. Values are the computed head and Merkle root
-    /// after that many events, or `None` until the audit has read that many events.
+    /// Heads that people wrote down: the keys are their numbers of events. The value is the head and the Merkle root
+    /// that the audit computed after that number of events, or `None` if the audit has not read so many events yet.
     heads: BTreeMap<u64, Option<(Head, Digest)>>,
 }
 

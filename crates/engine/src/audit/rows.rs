@@ -1,4 +1,5 @@
-//! Finds rows that follow from no event. The module `streams` compares the rows of streams that have events.
+//! Finds rows in the store that no event explains. The module `streams` checks the rows of streams that have events;
+//! this module checks the other rows.
 
 use holdshort_core::envelope::Chain;
 use holdshort_core::event::Fact;
@@ -63,7 +64,8 @@ async fn runs<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Findin
     }
 }
 
-/// Checks the rows of sessions whose stream has no events. A run created such a session when it started.
+/// Checks the rows of sessions whose stream has no events. Such a session was created by the start of a run, which
+/// wrote the event into the stream of the run.
 async fn sessions<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Finding> {
     let mut after = None;
     loop {
@@ -109,8 +111,8 @@ pub(super) async fn session_row<J: Journal>(
     })
 }
 
-/// Computes the expected row of a session from the session's events and from the starts of its runs. Other checks
-/// compare the rows of runs with their events.
+/// Computes the row that a session should have, from the events of the session and from the starts of its runs. Other
+/// checks compare the rows of runs with their events.
 async fn expected<J: Journal>(journal: &J, session: &Session) -> Result<Option<SessionRow>, Finding> {
     let filter = RunFilter { session: Some(session.id.clone()), ..RunFilter::default() };
     let (mut row, mut after) = (session.row(), None);
@@ -189,7 +191,7 @@ async fn grants<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Find
     }
 }
 
-/// Returns true if the event with the row's sequence number added this grant. Also returns true if that event is
+/// Returns true if the event with the sequence number of `row` gave this grant. Also returns true if that event is
 /// unreadable: the check of its stream reports this damage.
 async fn was_given<J: Journal>(journal: &J, stream: &StreamId, row: &GrantRow) -> Result<bool, Finding> {
     match event_at(journal, stream, row.added_seq).await {

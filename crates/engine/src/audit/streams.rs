@@ -14,7 +14,7 @@ use super::rows::session_row;
 use super::{Finding, PAGE, Report, count_events};
 use crate::driver::{Definitions, first};
 
-/// Maximum number of times that a stream is read again because new events were appended while its rows were compared.
+/// Maximum number of times that a stream is read again because new events arrived while its rows were compared.
 const ATTEMPTS: u32 = 100;
 
 pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Error> {
@@ -44,7 +44,7 @@ pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Resu
     }
 }
 
-/// Events of one stream that have content although it was erased, or have no content although it was not erased.
+/// Events of one stream whose content is missing or present, contrary to what the stream records about erasures.
 #[derive(Default)]
 struct Contents {
     there: BTreeSet<u64>,

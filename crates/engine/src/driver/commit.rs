@@ -1,5 +1,5 @@
-//! Writes the events that a decision produced in one durable append. The append contains the sealed events, the guards
-//! (sequence numbers that other streams must still have), and the changed rows.
+//! Writes all events of one decision of the core in a single durable append. The append contains the events with their
+//! hashes, the changed rows, and guards: sequence numbers that other streams must not have exceeded.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,17 +21,17 @@ use crate::{Clock, Error, Executor};
 
 pub(super) enum Committed {
     Yes,
-    /// Another writer appended first: a stream or a guard has a different sequence number than expected. The cached
-    /// streams were dropped.
+    /// Another writer was faster: a stream or a guard does not have the expected sequence number. The affected streams
+    /// were removed from the cache.
     Conflict,
     KeyTaken,
-    /// Another node drives the run.
+    /// Another node drives this run.
     Driven,
-    /// The results of these lookups are needed before the append can be built.
+    /// The append cannot be built before these lookups have been made.
     Misses(Missing),
 }
 
-/// Idempotency keys and blobs to write in the same append as the events.
+/// Idempotency keys and blobs that are written in the same append as the events.
 #[derive(Default)]
 pub(super) struct Extra {
     pub(super) keys: Vec<Key>,
@@ -39,7 +39,7 @@ pub(super) struct Extra {
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Appends the events. Changes the state in memory only after the append succeeded.
+    /// Appends the events. The state in memory is changed only after the append has succeeded.
     pub(super) async fn commit(
         &self,
         decided: HandledInput,

@@ -1,7 +1,7 @@
-//! Messages to a session. A message that names a question answers this question. Any other message goes to the front
-//! run: the live run that talks to the person. If there is no front run, the message starts one. Each message is one
-//! append to two streams: the stream of the run and the stream of the session. Earlier messages are not cached: they
-//! are read from the earlier front runs.
+//! Delivers messages of people to a session. A message that names a question answers this question. Any other message
+//! goes to the front run: the live run that talks to the person. If there is no front run, the message starts one. Each
+//! message is one append to two streams: the stream of the run and the stream of the session. Messages of earlier runs
+//! are not cached: they are read from the earlier front runs each time.
 
 use std::sync::Arc;
 
@@ -30,17 +30,16 @@ pub struct Say {
     pub text: String,
     /// Question that the message answers.
     pub to: Option<InterruptId>,
-    /// Agent that receives the message. If the agent of the current front run is a different one, the front run is
-    /// cancelled.
+    /// Agent that receives the message. If another agent has the current front run, this front run is cancelled.
     pub agent: Option<String>,
-    /// Reason for choosing `agent`. The cancelled run records this reason.
+    /// Reason for choosing `agent`. The cancelled front run records it.
     pub reason: Option<String>,
     pub key: Option<IdempotencyKey>,
     /// Parameters of the next run, if the message starts one. `None` if no run can start.
     pub next: Option<NextRun>,
 }
 
-/// Parameters of the run that a message starts, without the message itself.
+/// Parameters of the run that a message starts, except the message itself.
 #[derive(Clone, Debug)]
 pub struct NextRun {
     pub definition: Arc<Definition>,
@@ -52,8 +51,7 @@ pub struct NextRun {
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Delivers a message. Returns the run that received the message, and the question that the
-    /// message answers.
+    /// Delivers a message. Returns the run that received the message, and the question if the message answered one.
     pub async fn say(self: &Arc<Self>, say: &Say, actor: &Actor) -> Result<StartedRun, Error> {
         if let Some(known) = self.find_started_run(say.key.as_ref()).await? {
             return Ok(known);
@@ -124,7 +122,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns the conversation before a run, if the run is a front run of its session. Returns `None` otherwise.
+    /// If the run is a front run of its session, returns the conversation before the run. Returns `None` otherwise.
     pub(super) async fn earlier_of(&self, run: &Run) -> Result<Option<Arc<str>>, Error> {
         let Some(id) = run.session().filter(|_| run.is_front()) else { return Ok(None) };
         let (mut session, _) = self.session_chain(id).await?;
@@ -137,8 +135,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.earlier(&session, &run.id).await
     }
 
-    /// Returns the session's conversation before `run`. The run may not have started yet. The earlier runs have ended,
-    /// so the result changes only if their content is erased. If an earlier run is unreadable, the result names it.
+    /// Returns the session's conversation before `run`. The run may not have started yet. The earlier runs have ended.
+    /// Therefore the result changes only if content of these runs is erased. If an earlier run is unreadable, the
+    /// result says which run.
     pub(super) async fn earlier(&self, session: &Session, run: &RunId) -> Result<Option<Arc<str>>, Error> {
         let (mut turns, mut bytes) = (Vec::new(), 0);
         let mut before = session.front_before(run);

@@ -1,6 +1,6 @@
-//! Follow-up runs. A follow-up run undoes or merges the work of an earlier run with a single call in the workspace of
-//! the earlier run. The follow-up run belongs to the session of the earlier run. If that session is closed, the
-//! follow-up runs of all its runs share one session, which continues the closed session.
+//! A follow-up run is a separate run that undoes or merges the work of an earlier run. It makes one call in the
+//! workspace of the earlier run. The follow-up run belongs to the session of the earlier run. If that session is
+//! closed, a new session continues it. All follow-up runs of the closed session belong to this new session.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,13 +23,12 @@ use super::key::IdempotencyKey;
 use super::start::{StartRun, StartedRun};
 use crate::{Clock, Error, Executor};
 
-/// Purpose of a follow-up run. Before the follow-up run changes anything, a person sees its changes
-/// and approves or rejects them.
+/// Purpose of a follow-up run. The follow-up run first shows its changes to a person, who approves or rejects them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowUp {
     /// Undoes the commits that the earlier run made after its event `to`.
     Undo { to: u64 },
-    /// Copies Git-ignored files of the earlier run from the run's layer to the workspace.
+    /// Copies Git-ignored files from the layer of the earlier run to the workspace.
     Merge {
         /// Files and folders to merge. An empty set merges all of them.
         paths: BTreeSet<String>,
@@ -106,7 +105,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok((definition, input(&arguments)?))
     }
 
-    /// Returns the runs in these sessions that undo `of`, or that undo another undo run of `of`.
+    /// Returns the runs in these sessions that undo `of`, including runs that undo such an undo.
     async fn undos_of(&self, of: &Run, sessions: &[Arc<Session>]) -> Result<Vec<Arc<Run>>, Error> {
         let mut known = BTreeSet::from([of.id.clone()]);
         let mut undos = Vec::new();
@@ -118,9 +117,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(undos)
     }
 
-    /// Returns the session of the run. If a session is closed, the session that continues it follows in the list. A
-    /// closed session accepts no more runs, so a follow-up run starts in the last session of the list. The last session
-    /// may not exist yet.
+    /// Returns the session of the run. If a session is closed, the session that continues it is the next one in the
+    /// list. The follow-up run starts in the last session of the list, because a closed session accepts no more runs.
+    /// This last session may not have been created yet.
     async fn follow_up_sessions(&self, of: &Run) -> Result<Vec<Arc<Session>>, Error> {
         let mut sessions = Vec::new();
         let mut next = of.session().cloned();

@@ -1,5 +1,6 @@
-//! Answers that are stored per subject. A new question is compared with earlier questions. The answer to a similar
-//! question is suggested to the person. The answer to an equal question may be reused without asking.
+//! Stored answers of people about a subject, and their reuse for new questions. A new question is compared with earlier
+//! questions. The answer to a similar question is suggested to the person. The answer to an equal question may be
+//! reused without asking.
 
 use std::sync::Arc;
 
@@ -54,8 +55,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Reuses an earlier answer for a new question if the workflow allows reuse. The append that opens the question
-    /// also contains the answer. Therefore no person ever sees the question as open, and after a crash the journal has
-    /// both events or none.
+    /// also contains the answer. Therefore the question never appears as open, and after a crash the journal contains
+    /// both events or neither.
     pub(super) async fn reuse_answers(
         &self,
         decided: &mut HandledInput,
@@ -90,8 +91,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Rejects an answer that names an earlier answer in `from`, if the earlier answer belongs to another subject or is
-    /// no longer stored.
+    /// Rejects an answer that refers to an earlier answer in `from` if that earlier answer is about another subject or
+    /// is no longer stored.
     pub(super) async fn check_source(&self, run: &Run, input: &Input) -> Result<(), Error> {
         let Input::Decide { decision, .. } = input else { return Ok(()) };
         let Some(source) = &decision.from else { return Ok(()) };
@@ -116,8 +117,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(refused("/from", problem))
     }
 
-    /// Corrects or erases a stored answer. If the answer is erased, its automatic reuses in other runs are erased too.
-    /// If one of these runs is under legal hold or unreadable, its reuse stays, and the other reuses are still erased.
+    /// Corrects or erases a stored answer. If the answer is erased, the copies of it in runs that reused it
+    /// automatically are erased too. If one of these runs is under legal hold or unreadable, its copy is kept, and the
+    /// other copies are still erased.
     pub async fn amend_answer(
         self: &Arc<Self>,
         run: &RunId,
@@ -163,7 +165,7 @@ fn refused(field: &str, problem: impl Into<String>) -> Error {
     Rejection::Refused(Refusal::Invalid(vec![Problem::new(field, problem)])).into()
 }
 
-/// Returns true if a decision contains the answer of this row as JSON data, or as text that is equal to this data.
+/// Returns true if the decision contains the answer in `row`, as JSON data or as the text of this data.
 fn is_taken(row: &AnswerRow, decision: &Decision) -> bool {
     let text = decision.text.as_deref().unwrap_or_default();
     if !row.is_data {
@@ -175,7 +177,7 @@ fn is_taken(row: &AnswerRow, decision: &Decision) -> bool {
     data.is_some() && edit.map(json::as_read_again) == data
 }
 
-/// Returns the answer of a row. Returns `None` if the data of the row cannot be parsed.
+/// Returns the answer that a row contains. Returns `None` if the data of the row cannot be parsed.
 fn parse_answer(row: &AnswerRow) -> Option<AnswerContent> {
     if !row.is_data {
         return Some(AnswerContent { text: Some(row.answer.clone()), ..AnswerContent::default() });

@@ -1,5 +1,5 @@
-//! Recognises repeated requests by an idempotency key. Three requests have a key: the start of a run, an interrupt of
-//! an external agent, and the opening of a session.
+//! Recognises repeated requests by an idempotency key. Three kinds of request can have a key: the start of a run, the
+//! request of an external agent for a decision, and the opening of a session.
 
 use holdshort_core::digest::Digest;
 use holdshort_store::{Journal, Key};

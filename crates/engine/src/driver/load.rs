@@ -20,7 +20,7 @@ use crate::{Clock, Error, Executor};
 /// Number of events that are read at a time.
 const PAGE: usize = 500;
 
-/// Cache of the workflow definitions in the journal, by digest. One definition serves many runs.
+/// Cache of the workflow definitions in the journal, by digest. Many runs share one definition.
 #[derive(Default)]
 pub(crate) struct Definitions(Mutex<BTreeMap<Digest, Arc<Definition>>>);
 
@@ -45,20 +45,19 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(Arc::new(self.replay(run).await?.0))
     }
 
-    /// Returns the run in its state after event `seq`. Only reads, and stops after the page that
-    /// contains that event.
+    /// Returns the run in its state after event `seq`. Only reads, and stops after the page of events that contains
+    /// event `seq`.
     pub async fn load_at(&self, run: &RunId, seq: u64) -> Result<Run, Error> {
         Ok(self.fold_until(run, |run, _| run.seq >= seq).await?.0)
     }
 
-    /// Returns the state of the run as its events define it, without a comparison with the row of the run. Used to
-    /// rebuild rows.
+    /// Returns the state of the run that its events define, even if the row of the run differs. Used to rebuild rows.
     pub(crate) async fn rebuild_run(&self, run: &RunId) -> Result<Run, Error> {
         Ok(self.fold_run(run).await?.0)
     }
 
-    /// Replays the run, and compares its last sequence number with the row of the run. The comparison detects deleted
-    /// events: the hash chain alone stays valid if the last events are deleted, but the row was written in the same
+    /// Replays the run, and compares its last sequence number with the row of the run. The comparison detects that the
+    /// last events of the stream were deleted. The hash chain cannot detect this, but the row was written in the same
     /// append as the last event.
     pub(super) fn replay<'a>(&'a self, id: &'a RunId) -> BoxFuture<'a, Result<(Run, Chain), Error>> {
         Box::pin(async move {
@@ -78,9 +77,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// Returns request number `n` of the run to a model, counted from 1, and the step that sent it. Returns `None` if
-    /// the run has not sent so many requests. The request is rebuilt from the events before it. Earlier runs of the
-    /// conversation are read in their current state, which may have lost erased content.
+    /// Returns the `n`th request (counted from 1) that the run sent to a model, and the step that sent it. Returns
+    /// `None` if the run has sent fewer requests. The request is rebuilt from the events that precede it. Earlier runs
+    /// of the conversation are read as they are now, without content that was erased in the meantime.
     pub async fn model_request(&self, id: &RunId, n: u64) -> Result<Option<(String, Request)>, Error> {
         let (mut started, mut of) = (0, None);
         let (mut run, _) = self
@@ -167,7 +166,7 @@ async fn pinned<J: Journal>(
     Ok(definition)
 }
 
-/// Returns true if the replay read fewer events than the run's row counts.
+/// Returns true if the replay ended at an earlier event than the run's row states.
 fn is_behind(replayed: &Result<(Run, Chain), Error>, told: u64) -> bool {
     match replayed {
         Ok((_, chain)) => chain.seq < told,

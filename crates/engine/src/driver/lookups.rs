@@ -1,5 +1,5 @@
 //! Lookups that a step needs: digests of files, checks of edited calls, and recipients of earlier notifications. The
-//! lock of the run is not held during a lookup. A result is valid until the run changes.
+//! lock of the run is not held during a lookup. A result can be used until the run changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use super::Driver;
 use crate::outbox::limits::ASKED_OVER;
 use crate::{Clock, Error, Executor, Unfit};
 
-/// Maximum number of times that one step is repeated because it needed further lookups.
+/// Maximum number of times that one step is repeated because more lookups were needed.
 const ROUNDS: usize = 20;
 
-/// A lookup whose result a step needs.
+/// A lookup whose result a step needs before it can go on.
 #[derive(Debug)]
 pub(super) enum Lookup {
     /// Digests of the files that a call depends on.
     Files(Vec<String>),
-    /// Check of the arguments of a call after a person has edited them.
+    /// Check of the edited arguments of a call, after a person has edited them.
     Check { tool: String, arguments: Value },
-    /// Recipients whom this channel earlier asked to decide on this interrupt.
+    /// People whom this channel already asked to decide on this interrupt.
     Recipients { channel: String, interrupt: InterruptId },
 }
 

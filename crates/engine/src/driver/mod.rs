@@ -1,8 +1,8 @@
-//! The driver loads a run, lets the core handle an input, appends the events, and performs the actions. Each input
+//! The driver loads a run, lets the core handle an input, appends the events, and performs the actions. One input
 //! causes at most one append.
 //!
-//! The driver decides nothing; the core decides. Each append compares the sequence numbers of its streams, so
-//! concurrent writers are safe. Therefore state in memory is only a cache and can be dropped at any time.
+//! All decisions are made by the core, none by the driver. Each append compares the sequence numbers of its streams, so
+//! concurrent writers are safe. Therefore the state in memory is only a cache, which can be dropped at any time.
 
 mod commit;
 mod conversation;
@@ -65,29 +65,29 @@ pub struct Driver<J, C, E> {
     definitions: Definitions,
     /// Last sequence number of each stream that a caller watches.
     watchers: Mutex<HashMap<StreamId, watch::Sender<u64>>>,
-    /// Lock under which this process changes the installation. Without the lock, concurrent changes in this process
-    /// would conflict and fail, for example many first sign-ins. A concurrent change by another node still ends in a
-    /// conflict.
+    /// Lock that one task of this process holds while it changes the installation. Without the lock, simultaneous
+    /// changes in this process would conflict and some would fail, for example at many first sign-ins. A simultaneous
+    /// change by another node still causes a conflict.
     changing_system: tokio::sync::Mutex<()>,
     /// Number of opened sessions that this process has observed.
     opened: watch::Sender<u64>,
     /// Wakes the deadline task when a deadline may be due earlier than the task expects.
     pub(crate) deadline: Notify,
-    /// Notified when other nodes may have released runs, so that this node can drive them.
+    /// Notified when other nodes may have given up runs, so that this node can take them over.
     pub(crate) others: Notify,
-    /// True if another node has changed the installation. The change may have lifted a freeze. Then waiting work can
-    /// continue.
+    /// True if another node has changed the state of the installation. For example, the change may have lifted a
+    /// freeze. In that case, work that waited for the end of the freeze can continue.
     pub(crate) changed: AtomicBool,
     /// Channels that notify people.
     channels: RwLock<Arc<[Channel]>>,
     /// Wakes the outbox when a delivery may be due.
     pub(crate) told: Notify,
-    /// True if people may have changed after some open interrupts were last checked. Also true when the process starts,
-    /// because people may have changed before.
+    /// True if people may have changed since the open interrupts were last checked against the list of people. Also
+    /// true when the process starts, because people may have changed while it was not running.
     relook: AtomicBool,
-    /// True if this node found a run whose data is undamaged but can be read only by another version of the program.
+    /// True if this node found a run whose data is intact but can be read only by another version of the program.
     has_unreadable: AtomicBool,
-    /// True if rules have changed and open approvals have not been compared with the new rules yet.
+    /// True if rules have changed and the open approvals have not been checked against the new rules yet.
     rules_changed: AtomicBool,
 }
 
@@ -121,7 +121,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         &self.journal
     }
 
-    /// Sets the queue for the traces of runs that end here. Called once, before any run is driven.
+    /// Sets the queue that receives the traces of runs that end in this process. Called once, before any run is driven.
     pub fn queue_traces(&self, queue: Arc<TraceQueue>) {
         let _first = self.traces.set(queue);
     }
@@ -145,13 +145,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(self.give(run, input, None, actor).await?.run)
     }
 
-    /// Gives an input to a run. Returns true if this input produced events. Events that other writers appended at the
-    /// same time do not change the result.
+    /// Gives an input to a run. Returns true if this input produced events. Events that other writers append at the
+    /// same time do not affect the result.
     pub async fn change(self: &Arc<Self>, run: &RunId, input: Input, actor: Actor) -> Result<bool, Error> {
         Ok(self.give(run, input, None, actor).await?.wrote)
     }
 
-    /// Gives an input to a run. `key` is stored in the same append as the events of the input.
+    /// Handles an input of a run, for [`Driver::send`] and [`Driver::change`]. `key` is stored in the same append as
+    /// the events of the input.
     fn give<'a>(
         self: &'a Arc<Self>,
         run: &'a RunId,
@@ -176,9 +177,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// Drives every run that could continue without a person, but for which no work is in flight. A crash interrupted
-    /// such a run, or a freeze stopped it until now, or the result of the append that started it was lost. Also stops
-    /// the work for runs that this node no longer drives. Called at the start of the server and then periodically.
+    /// Continues every run that could continue without a person, but for which this node performs no action at present.
+    /// Such a run was interrupted by a crash or stopped by a freeze that is now lifted, or the result of the append
+    /// that started it was lost. Also stops the work of runs that this node no longer drives. Called at the start of
+    /// the server and then periodically.
     pub async fn sweep(self: &Arc<Self>) -> Result<usize, Error> {
         // Another node may have lifted a freeze, and this node may have missed the notification.
         if self.is_shared() {
@@ -202,8 +204,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(runs.len())
     }
 
-    /// Reads a run again if another node has changed it while this node has work in flight for it. Stops work whose
-    /// result is no longer needed.
+    /// Reads a run again if another node has changed it while this node is performing an action of the run. Stops
+    /// actions whose result the run no longer needs.
     pub(crate) async fn settle(self: &Arc<Self>) -> Result<(), Error> {
         for run in &self.cache.unsettled() {
             self.nudge(run).await?;
@@ -211,7 +213,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Takes over runs whose driving node has stopped. Reads runs of this node again if another node has changed them.
+    /// Takes over runs whose driving node has stopped. Also reads runs of this node again if another node has changed
+    /// them.
     pub async fn claim(self: &Arc<Self>) -> Result<usize, Error> {
         const AT_ONCE: usize = 100;
         let mut claimed = 0;
@@ -265,8 +268,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Makes the lookups that a step still needs, and starts the calls that waited for them. If a lookup or a start
-    /// fails, the next sweep starts the remaining calls.
+    /// Makes the lookups that a step still needs, and then starts the calls that waited for these lookups. If a lookup
+    /// or a start fails, the next sweep starts the calls that are left.
     async fn begin_rest(self: &Arc<Self>, mut stepped: StepOutcome) -> StepOutcome {
         let (input, actor) = (Input::Tick, Actor::engine());
         let sent = SentInput { input: &input, actor: &actor, by: InputOrigin::Driver, key: None };
@@ -294,13 +297,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.told.notify_one();
     }
 
-    /// Stops the start of any further call, model request and inspection. Decisions and results are still recorded. The
-    /// actions that follow from them wait until the server restarts or another node takes over.
+    /// Stops this node from starting further calls, model requests and inspections. Decisions and results are still
+    /// recorded. The actions that follow from them are performed after a restart, or by another node that takes over
+    /// the run.
     pub async fn close(&self) {
         self.beginnings.close().await;
     }
 
-    /// Sends a tick to every run whose deadline has passed. With the tick, the run expires the deadline. If a run
+    /// Informs every run whose deadline has passed of the current time. The run then expires the deadline. If a run
     /// cannot expire its deadline, for example because of a freeze, the other runs are still processed.
     pub async fn due(self: &Arc<Self>) -> Result<usize, Error> {
         const AT_ONCE: usize = 500;
@@ -329,9 +333,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.handle_drive_result(run, nudged).await
     }
 
-    /// Handles the result of driving a run. If the run is unreadable, the error is logged, the run is not driven
-    /// further, and other runs continue. If the run has ended, or another node drives it, nothing is done. If only
-    /// another version of the program can read the run, this node releases the lease of the run.
+    /// Handles the result of driving a run. If the run is unreadable, logs the error and stops driving this run; other
+    /// runs continue. If the run has ended, or if another node drives it, does nothing. If only another version of the
+    /// program can read the run, gives up the lease of this node on the run.
     async fn handle_drive_result(&self, run: &RunId, result: Result<(), Error>) -> Result<(), Error> {
         match result {
             Ok(()) | Err(Error::Rejected(Rejection::Ended(_) | Rejection::Outdated)) => return Ok(()),
@@ -347,25 +351,26 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Returns true if this node found a run whose data is undamaged but can be read only by another version of the
+    /// Returns true if this node found a run whose data is intact but can be read only by another version of the
     /// program.
     pub fn has_unreadable(&self) -> bool {
         self.has_unreadable.load(Ordering::Acquire)
     }
 
     /// Returns the run in its current state in the journal. Returns `None` if the run is not loaded, or if an append to
-    /// it is in flight. If other nodes may have written, one read from the store checks that the state is current.
+    /// its stream is in progress. If other nodes may have written to the journal, one read from the store checks that
+    /// the state is current.
     pub async fn current(&self, run: &RunId) -> Option<Arc<Run>> {
         self.if_current(self.cache.peek(run)?).await
     }
 
-    /// Returns the run that opened this interrupt, under the conditions of [`Driver::current`].
+    /// Returns the run that opened this interrupt, under the same conditions as [`Driver::current`].
     pub async fn current_asker(&self, interrupt: &InterruptId) -> Option<Arc<Run>> {
         self.if_current(self.cache.peek_asker(interrupt)?).await
     }
 
-    /// Returns the id of the run that opened this interrupt. Returns `None` if the run is not loaded, or if its
-    /// interrupt was not open in this process.
+    /// Returns the id of the run that opened this interrupt. Returns `None` if the run is not loaded, or if the
+    /// interrupt was never open while this process had the run loaded.
     pub fn asker(&self, interrupt: &InterruptId) -> Option<RunId> {
         self.cache.asker(interrupt)
     }
@@ -377,8 +382,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Some(run)
     }
 
-    /// Returns the run if it is loaded. The state may be outdated: during a step, it is the state before the step.
-    /// Meant for facts that never change, such as the person who started the run, and for callers that follow changes
+    /// Returns the run if it is loaded. The state may be outdated: while a step is in progress, it is the state before
+    /// the step. Use it for facts that never change, such as the person who started the run, or if you follow changes
     /// with [`Driver::watch`].
     pub fn glance(&self, run: &RunId) -> Option<Arc<Run>> {
         self.cache.glance(run)
@@ -389,17 +394,17 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.journal.poll().is_some()
     }
 
-    /// Returns the number of runs in memory: all runs with work in flight, and a limited number of idle runs.
+    /// Returns the number of runs in memory: all runs with actions in progress, and a limited number of idle runs.
     pub fn loaded_runs(&self) -> usize {
         self.cache.len()
     }
 
-    /// Follows the run's last committed sequence number that this process has observed.
+    /// Returns a receiver of the sequence number of the newest committed event of the run that this process knows.
     pub fn watch(&self, run: &RunId) -> watch::Receiver<u64> {
         self.watch_stream(&StreamId::Run(run.clone()))
     }
 
-    /// Follows the stream's last committed sequence number that this process has observed.
+    /// Returns a receiver of the sequence number of the newest committed event of the stream that this process knows.
     pub fn watch_stream(&self, stream: &StreamId) -> watch::Receiver<u64> {
         let mut watchers = lock(&self.watchers);
         // Unused watchers are removed only when the number of watchers reaches a power of two, so that few calls spend
@@ -410,12 +415,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         watchers.entry(stream.clone()).or_insert_with(|| watch::Sender::new(0)).subscribe()
     }
 
-    /// Follows the number of opened sessions, for callers that wait for a session that does not exist yet.
+    /// Returns a receiver of the number of opened sessions, for callers that wait for a session that does not exist
+    /// yet.
     pub fn watch_opened(&self) -> watch::Receiver<u64> {
         self.opened.subscribe()
     }
 
-    /// Notifies the followers of a stream that the stream now has event `seq`.
+    /// Notifies all watchers of a stream that the stream now has event `seq`.
     fn notify_followers(&self, stream: &StreamId, seq: u64) {
         if seq == 1 && matches!(stream, StreamId::Session(_)) {
             self.opened.send_modify(|opened| *opened += 1);
@@ -425,7 +431,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Ends the exclusive use of a run after a step, and notifies the followers of the run of its last sequence number.
+    /// Ends the exclusive use of a run after a step, and notifies the watchers of the run of its last sequence number.
     fn release(&self, run: &RunId, entry: &Arc<CacheEntry>, slot: &Slot) {
         self.cache.release(run, entry, slot);
         if let Some(loaded) = slot {
@@ -434,7 +440,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Records that another writer appended an event. Marks the cached state of the stream as stale, and notifies the
-    /// followers of the stream. Returns false if this process already knew the event.
+    /// watchers of the stream. Returns false if this process already knew the event.
     pub(crate) fn written(&self, change: &Change) -> bool {
         let is_news = match &change.stream {
             StreamId::Run(run) => self.cache.note_event(run, change.seq),

@@ -30,23 +30,24 @@ pub struct ModelCall {
 pub enum ModelOutcome {
     Running,
     Replied {
-        /// Name of the model according to the provider.
+        /// Name of the model that answered, as the provider reports it.
         model: String,
         usage: Usage,
         /// Cost and its currency. `None` if the workflow has no price for this model.
         cost: Option<(Cost, String)>,
     },
     Failed,
-    /// The process that waited for the response ended.
+    /// The server process that waited for the response ended.
     Lost,
     /// A person interrupted the call.
     Interrupted,
-    /// The step of the call ended before the response arrived.
+    /// The step that made the call ended before the response arrived.
     Dropped,
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Returns at most `limit` model calls, beginning after call number `after`. Replays the whole run each time.
+    /// Returns at most `limit` model calls, beginning with the call after number `after`. Replays the whole run each
+    /// time.
     pub async fn model_calls(&self, id: &RunId, after: u64, limit: usize) -> Result<Vec<ModelCall>, Error> {
         let mut n = 0;
         let mut calls: Vec<ModelCall> = Vec::new();
@@ -100,8 +101,8 @@ fn outcome<'f>(run: &Run, fact: &'f Fact) -> Option<(&'f str, ModelOutcome)> {
     }
 }
 
-/// Returns the pending model call of a step, if it is in `calls`. A step has at most one pending call. The call may be
-/// on an earlier page instead.
+/// Returns the pending model call of a step, if `calls` contains it. A step has at most one pending call. The call may
+/// be missing because it is on an earlier page.
 fn last_of<'c>(calls: &'c mut [ModelCall], run: &Run, step: &str) -> Option<&'c mut ModelCall> {
     let is_out = run.steps.get(step).is_some_and(|step| step.model != State::Idle);
     let last = calls.iter_mut().rev().find(|call| call.step == step)?;

@@ -1,4 +1,4 @@
-//! Notifications that follow from an append: one delivery for each channel that gets the notice.
+//! Notifications that follow from the events of an append: one delivery for each channel whose rules match the notice.
 
 use std::sync::{Arc, PoisonError};
 
@@ -24,12 +24,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         *self.channels.write().unwrap_or_else(PoisonError::into_inner) = Arc::from(channels);
     }
 
-    /// Returns the channels that notify people.
+    /// Returns the channels over which people are notified.
     pub fn channels(&self) -> Arc<[Channel]> {
         self.channels.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the deliveries that follow from the events after the state `before`.
+    /// Returns the deliveries that follow from the new events, which come after the state `before`.
     pub(super) fn deliveries(
         &self,
         before: &Run,
@@ -65,7 +65,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Returns the deliveries of a checkpoint: one for each channel that is configured to receive checkpoints. Each
-    /// delivery refers to the event that is appended next.
+    /// delivery refers to the event that will be appended next.
     pub(super) fn checkpoint_deliveries(&self, notice: &CheckpointNotice) -> Vec<Delivery> {
         let now = self.clock.now();
         let mut draw = Draw::new(self.clock.seed(), now);
@@ -86,8 +86,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Returns the recipients of a notice on a channel. If the notice reports a resolution, the recipients also include
-/// everyone whom this channel asked to decide.
+/// Returns the recipients of a notice on a channel. If the notice reports a resolution, everyone whom this channel
+/// asked to decide is a recipient too.
 fn all_recipients(
     channel: &Channel,
     notice: &Notice,
@@ -112,7 +112,7 @@ fn all_recipients(
     all
 }
 
-/// Returns a delivery of a notice about an interrupt. The delivery is due now.
+/// Returns a delivery of a notice about an interrupt. The delivery is to be sent immediately.
 fn delivery_for_notice(notice: &Notice, channel: &str, now: Timestamp, draw: &mut Draw) -> Delivery {
     Delivery {
         run: notice.run.clone(),
@@ -122,7 +122,7 @@ fn delivery_for_notice(notice: &Notice, channel: &str, now: Timestamp, draw: &mu
     }
 }
 
-/// Returns a delivery without a subject. The delivery is due now.
+/// Returns a delivery that concerns no interrupt and no run. The delivery is to be sent immediately.
 fn new(
     draw: &mut Draw,
     channel: &str,
@@ -150,8 +150,8 @@ fn new(
     }
 }
 
-/// Returns the recipients of a notice on a channel. The element `None` addresses the channel as a whole and not a
-/// person.
+/// Returns the recipients of a notice on a channel. The element `None` means that the notice is sent to the channel as
+/// a whole and not to a person.
 fn recipients(channel: &Channel, notice: &Notice, system: &System, now: Timestamp) -> Vec<Option<Recipient>> {
     match &channel.to {
         To::Channel => vec![None],

@@ -1,5 +1,5 @@
-//! Performs the actions that follow from the committed state: each action that is due and not running yet is passed to
-//! the executor.
+//! Performs the actions that follow from the committed state: passes each action that is due and not yet running to the
+//! executor.
 
 use std::sync::Arc;
 
@@ -83,8 +83,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns a function that decides whether `web_fetch` may follow a redirect, with the rules that apply at the time
-    /// of the redirect. If the rules are unreadable, the redirect is refused.
+    /// Returns a function that decides if `web_fetch` is allowed to follow a redirect. It uses the rules that are in
+    /// effect at the time of the redirect. If the rules are unreadable, the redirect is refused.
     fn follow(self: &Arc<Self>, run: RunId, call: String) -> Follow {
         let driver = Arc::downgrade(self);
         Follow::new(move |url| {
@@ -109,8 +109,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             && run.may_follow(call, url, &session, &system, self.clock.now()))
     }
 
-    /// Returns a function with which a search or a listing gets the paths to leave out. The function reads the path
-    /// rules at each call.
+    /// Returns a function that tells a search or a listing which paths to leave out. The function reads the path rules
+    /// each time that it is called.
     fn withhold(self: &Arc<Self>, run: RunId, call: String) -> Withhold {
         let driver = Arc::downgrade(self);
         Withhold::new(move || {
@@ -190,8 +190,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Returns the inspections that the run needs now, and the calls and model requests whose starts were recorded under
-/// this epoch.
+/// Returns the work that the executor can start now: the inspections that the run needs, and the calls and model
+/// requests whose start was recorded under this epoch.
 fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
     let mut due = Vec::new();
     for action in run.actions() {

@@ -20,13 +20,13 @@ use crate::{Clock, Error, Executor};
 const AT_ONCE: usize = 500;
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Makes `keep_up` compare all open approvals with the current rules later.
+    /// Requests that the background task `keep_up` checks all open approvals against the current rules.
     pub(super) fn revote_later(&self) {
         self.rules_changed.store(true, Ordering::Release);
     }
 
-    /// Compares all open approvals with the current rules if this was requested. After this, no person can approve a
-    /// call that a rule now forbids.
+    /// Checks all open approvals against the current rules, if this was requested. After the check, no person can
+    /// approve a call that a rule now forbids.
     pub async fn run_pending_revotes(self: &Arc<Self>) -> Result<(), Error> {
         if !self.rules_changed.swap(false, Ordering::AcqRel) {
             return Ok(());
@@ -42,14 +42,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         voted
     }
 
-    /// Makes `keep_up` check all assignments that name people or groups later.
+    /// Requests that the background task `keep_up` checks all assignments that name people or groups.
     pub(super) fn reevaluate_later(&self) {
         self.relook.store(true, Ordering::Release);
     }
 
-    /// Checks the open interrupts that a change of people may affect. These interrupts are assigned to a changed
-    /// person, are claimed by a changed person, or have votes. The change of people takes effect even if a check fails:
-    /// `keep_up` repeats failed checks later.
+    /// Checks the open interrupts that a change of the list of people may affect. These are the interrupts that are
+    /// assigned to or claimed by a changed person, or that already have votes. The change takes effect even if a check
+    /// fails: `keep_up` repeats failed checks later.
     pub(super) async fn people_changed(self: &Arc<Self>, events: &[Event], before: &System) {
         if let Err(error) = self.reevaluate_changed_people(events, before).await {
             tracing::warn!(%error, "assignments cannot be checked");
@@ -76,7 +76,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             .await
     }
 
-    /// Checks all assignments that name people or groups, if that was requested.
+    /// Checks all assignments that name people or groups, if this was requested.
     pub async fn run_pending_reevaluations(self: &Arc<Self>) -> Result<(), Error> {
         // The read of the system detects keys that have expired since the last read.
         self.glance_system().await?;
@@ -93,7 +93,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Checks the interrupts whose rows contain one of `marks`, and the interrupts that a removed person has claimed. A
-    /// mark identifies an approver in a row.
+    /// mark is the text by which a row identifies an approver.
     async fn reevaluate_assignments(self: &Arc<Self>, marks: Vec<String>) -> Result<(), Error> {
         let filter = InterruptFilter { marks: Some(marks), ..InterruptFilter::default() };
         let mut runs = self.runs_asking(filter, |_| true).await?;

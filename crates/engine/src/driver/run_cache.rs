@@ -1,5 +1,5 @@
-//! Cache of runs. Each active run has one entry: the loaded run behind a lock. If there are too many idle runs, the
-//! cache drops the oldest of them.
+//! Cache of loaded runs. Each active run has one entry: the run in memory, behind a lock. If there are too many idle
+//! runs, the cache drops the oldest of them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,33 +12,33 @@ use tokio::sync::MutexGuard;
 
 use super::lock;
 
-/// Maximum number of idle runs that stay in memory for the next decision or read. An idle run has no work in flight.
-/// Further idle runs exist only in the store.
+/// Maximum number of idle runs that stay in memory for the next decision or read. An idle run is a run without an
+/// action in progress. Further idle runs exist only in the store.
 const IDLE: usize = 256;
-/// Number of references to an entry if only the map and the current lock holder have one.
+/// Number of references to an entry if nothing but the map and the present lock holder refers to it.
 const IN_MAP_AND_HERE: usize = 2;
 
 /// A loaded run.
 pub(super) struct LoadedRun {
     pub(super) run: Arc<Run>,
     pub(super) chain: Chain,
-    /// Actions that this driver performs and whose results have not arrived. The set is kept when the run is read
-    /// again, because the actions continue.
+    /// Actions that this driver is performing and whose results have not arrived. The set stays the same when the run
+    /// is read again, because the actions continue.
     pub(super) in_flight: BTreeSet<ActionId>,
-    /// Starts of actions that this driver recorded, or tried to record, in the journal and has not performed yet. The
-    /// value is the sequence number before the append. Starts that other drivers recorded are never in this map, so no
-    /// start is performed twice.
+    /// Actions whose start this driver recorded, or tried to record, in the journal, but which it has not begun to
+    /// perform. The value is the sequence number of the run before the append that recorded the start. Starts that
+    /// other drivers recorded are never in this map. Therefore no start is performed twice.
     pub(super) claimed: BTreeMap<ActionId, u64>,
-    /// Action whose result is being recorded. The action must not be stopped or treated as lost.
+    /// Action that has ended and whose result is being recorded. The action must not be stopped or treated as lost.
     pub(super) back: Option<ActionId>,
     /// Epoch under which this driver starts work.
     pub(super) epoch: u64,
     /// True if this node was the driver of the run when the run was last read.
     pub(super) driven_here: bool,
-    /// True if another writer may have changed the run. The run must then be read again before the next decision.
+    /// True if another writer may have changed the run. If so, the run is read again before the next decision.
     pub(super) stale: bool,
-    /// Sequence number before an append whose result was never received. While the stream still ends at this number,
-    /// the append may still be written, so a later read may find more events.
+    /// Sequence number of the run before an append whose result is unknown. While the stream still ends at this number,
+    /// the append may still be written. A later read may then find more events.
     pub(super) unanswered: Option<u64>,
 }
 
@@ -64,15 +64,15 @@ impl LoadedRun {
         self.unanswered = self.unanswered.filter(|on| *on >= chain.seq);
     }
 
-    /// Returns the input that settles lost work. Work that is still in flight on this node is not lost. The starts in
-    /// `claimed` are treated as lost, because another node may have recorded the same start.
+    /// Returns the input that tells the run which work was lost. Work that is still in progress on this node is not
+    /// lost. The starts in `claimed` are treated as lost, because another node may have recorded the same start.
     pub(super) fn adopt(&self) -> Input {
         let at_work = self.in_flight.iter().chain(&self.back);
         Input::Adopt { at_work: at_work.cloned().collect() }
     }
 
-    /// Returns true if the run has a start under this driver's epoch, or a later one, that this driver did not record.
-    /// This driver will not perform such a start.
+    /// Returns true if the journal has a start under this driver's epoch, or a later epoch, that this driver did not
+    /// record. This driver will not perform the action of such a start.
     pub(super) fn has_lost_work(&self) -> bool {
         let known = |action: &ActionId| {
             self.in_flight.contains(action)
@@ -88,8 +88,8 @@ impl LoadedRun {
         !self.in_flight.is_empty() || !self.claimed.is_empty() || self.unanswered.is_some()
     }
 
-    /// Returns true if all due actions are in flight. An action may be due without being in flight, for example while
-    /// the installation is frozen or the node has no valid lease.
+    /// Returns true if all actions that are due are in progress. A due action is not in progress, for example, while
+    /// the installation is frozen or this node has no valid lease.
     fn is_under_way(&self) -> bool {
         let is_in_flight = |action: &Action| self.in_flight.contains(&action.id());
         !self.stale
@@ -105,20 +105,20 @@ pub(super) type Slot = Option<LoadedRun>;
 #[derive(Default)]
 pub(super) struct CacheEntry {
     slot: tokio::sync::Mutex<Slot>,
-    /// Sequence number of the last event of the run of which this process was notified. The field is outside the lock,
-    /// so that a notification need not wait. The lock holder may have an older state of the run.
+    /// Sequence number of the newest event of the run that was reported to this process. The field is outside the lock,
+    /// so that a report does not wait for the lock. The task that holds the lock may have an older state of the run.
     told: AtomicU64,
-    /// State of the run that the last lock holder published. Readers use it while the entry is locked.
+    /// State of the run that the last holder of the lock published. Readers use this state while the entry is locked.
     seen: Mutex<Option<CommittedRun>>,
-    /// Number of the last release of this entry, as counted by [`Inner::releases`].
+    /// Number of the last time that this entry was released, as [`Inner::releases`] counts.
     released: AtomicU64,
 }
 
-/// A run in a committed state.
+/// A run in a state that is committed to the journal.
 struct CommittedRun {
     run: Arc<Run>,
     seq: u64,
-    /// True if an append after this state was requested, so the journal may have more events.
+    /// True if an append after this state was requested. The journal may then have more events.
     is_built_on: bool,
 }
 
@@ -145,7 +145,7 @@ impl CacheEntry {
         slot
     }
 
-    /// Publishes the run. Called by the lock holder before it releases the lock.
+    /// Publishes the state of the run for readers. Called by the lock holder before it releases the lock.
     fn show(&self, slot: &Slot) {
         let shown = slot.as_ref().filter(|loaded| !loaded.stale);
         *lock(&self.seen) = shown.map(|loaded| CommittedRun {
@@ -155,8 +155,8 @@ impl CacheEntry {
         });
     }
 
-    /// Returns the published state of the run. During an append, this is the state before the append. The state is
-    /// never older than the last event of which this process was notified.
+    /// Returns the published state of the run. While an append is in progress, this is the state before the append. The
+    /// state is never older than the newest event that was reported to this process.
     fn glance(&self) -> Option<Arc<Run>> {
         let Some(slot) = self.try_lock() else { return self.seen(|_| true).map(|(run, _)| run) };
         slot.as_ref().filter(|loaded| !loaded.stale).map(|loaded| loaded.run.clone())
@@ -181,11 +181,11 @@ pub(super) struct RunCache(Mutex<Inner>);
 #[derive(Default)]
 struct Inner {
     entries: HashMap<RunId, Arc<CacheEntry>>,
-    /// Released runs, each with the number of the release. If a run occurs several times, only its last release is
-    /// valid.
+    /// Released runs, each with the number that counts its release. If the list contains a run several times, only the
+    /// entry of its last release is valid.
     idle: VecDeque<(RunId, u64)>,
     releases: u64,
-    /// Ids of loaded runs, by each interrupt that was open in this process.
+    /// Ids of loaded runs, by the ids of interrupts that were open while this process had the run loaded.
     asked: HashMap<InterruptId, RunId>,
 }
 
@@ -195,30 +195,31 @@ impl RunCache {
     }
 
     /// Returns the run in its current state in the journal, and its last sequence number. Returns `None` if the run is
-    /// not loaded, or if an append to it was requested. Never waits. Keeps no reference to the entry, because a
-    /// reference would keep the entry in the cache.
+    /// not loaded, or if an append to its stream was requested. Never waits. Does not hold a reference to the entry
+    /// afterwards, because a reference would prevent the removal of the entry from the cache.
     pub(super) fn peek(&self, run: &RunId) -> Option<(Arc<Run>, u64)> {
         lock(&self.0).entries.get(run)?.peek()
     }
 
-    /// Returns the run if it is loaded. During an append, the state is the one before the append.
+    /// Returns the run if it is loaded. While an append is in progress, the state is the one before the append.
     pub(super) fn glance(&self, run: &RunId) -> Option<Arc<Run>> {
         lock(&self.0).entries.get(run)?.glance()
     }
 
-    /// Returns the run that opened this interrupt, under the conditions of [`RunCache::peek`].
+    /// Returns the run that opened this interrupt, under the same conditions as [`RunCache::peek`].
     pub(super) fn peek_asker(&self, interrupt: &InterruptId) -> Option<(Arc<Run>, u64)> {
         let inner = lock(&self.0);
         inner.entries.get(inner.asked.get(interrupt)?)?.peek()
     }
 
-    /// Returns the id of the run that opened this interrupt. Returns `None` if the run is not loaded, or if its
-    /// interrupt was not open in this process.
+    /// Returns the id of the run that opened this interrupt. Returns `None` if the run is not loaded, or if the
+    /// interrupt was never open while this process had the run loaded.
     pub(super) fn asker(&self, interrupt: &InterruptId) -> Option<RunId> {
         lock(&self.0).asked.get(interrupt).cloned()
     }
 
-    /// Records that the caller is about to append to the run's stream. Called while the lock of the entry is held.
+    /// Records that the caller is about to append events to the stream of the run. The caller must hold the lock of the
+    /// entry.
     pub(super) fn appends(&self, run: &RunId) {
         let inner = lock(&self.0);
         let Some(entry) = inner.entries.get(run) else { return };
@@ -227,7 +228,7 @@ impl RunCache {
         }
     }
 
-    /// Returns true if all due work for the run is in flight, and the cached state is not stale.
+    /// Returns true if all due actions of the run are in progress and the cached state is not stale.
     pub(super) fn is_under_way(&self, run: &RunId) -> bool {
         let inner = lock(&self.0);
         let Some(entry) = inner.entries.get(run) else { return false };
@@ -236,17 +237,17 @@ impl RunCache {
         slot.as_ref().is_some_and(LoadedRun::is_under_way)
     }
 
-    /// Returns runs that have work in flight, or that will have work if a pending append is written.
+    /// Returns the runs that have actions in progress, or that will have some if a pending append is written.
     pub(super) fn at_work(&self) -> Vec<RunId> {
         self.those(LoadedRun::is_at_work)
     }
 
-    /// Returns runs that have work in flight and must be read again.
+    /// Returns the runs that have actions in progress and must be read again.
     pub(super) fn unsettled(&self) -> Vec<RunId> {
         self.those(|loaded| loaded.stale && loaded.is_at_work())
     }
 
-    /// Returns the unlocked runs for which `wanted` returns true, in a deterministic order.
+    /// Returns the runs that are not locked and for which `wanted` returns true, always in the same order.
     fn those(&self, wanted: impl Fn(&LoadedRun) -> bool) -> Vec<RunId> {
         let inner = lock(&self.0);
         let is_wanted =
@@ -269,7 +270,7 @@ impl RunCache {
     }
 
     /// Records that the run's stream has event `seq`. If the cached state is older, the run is read again before the
-    /// next decision. Never waits. Returns false if this process had already read the event.
+    /// next decision. Never waits. Returns false if this process already has the state after the event.
     pub(super) fn note_event(&self, run: &RunId, seq: u64) -> bool {
         let inner = lock(&self.0);
         let Some(entry) = inner.entries.get(run) else { return true };
@@ -282,11 +283,12 @@ impl RunCache {
         lock(&self.0).entries.len()
     }
 
-    /// Releases a run while the lock of its slot is held. Keeps active runs in the cache, and a limited number of idle
-    /// runs.
+    /// Ends the use of a run. The caller still holds the lock of its slot. Keeps active runs in the cache, and a
+    /// limited number of idle runs.
     ///
-    /// A run has only one entry in a process. Therefore one lock protects the run, and this process knows all work in
-    /// flight. An entry is dropped only if no caller holds it: `get` clones the entry under the same lock.
+    /// A run has only one entry in a process. Therefore one lock protects the run, and this process knows all actions
+    /// in progress. An entry is removed only if no caller uses it: `get` clones the entry under the same lock as this
+    /// function.
     pub(super) fn release(&self, run: &RunId, entry: &Arc<CacheEntry>, slot: &Slot) {
         entry.show(slot);
         let mut inner = lock(&self.0);

@@ -1,7 +1,7 @@
-//! Operations on whole sessions by people and by the clock: open, suspend, resume, close, and revoke a grant. An
-//! operation first writes the event of the session. After that event, no run and no call starts that the new state of
-//! the session forbids. Then the runs of the session are paused, resumed or cancelled one by one. If a crash interrupts
-//! the operation, the remaining runs stay unchanged until the request is repeated.
+//! Operations of people and of the clock on whole sessions: open, suspend, resume, close, and revoke a grant. An
+//! operation first writes the event of the session. After that event, nothing starts that the new state of the session
+//! forbids. Then the runs of the session are paused, resumed or cancelled one by one. If a crash interrupts the
+//! operation, the remaining runs stay unchanged until the request is repeated.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub struct OpenSession {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenedSession {
     pub session: SessionId,
-    /// True if the key was already used, so that an earlier request created this session.
+    /// True if the idempotency key was already used, so that an earlier request created this session.
     pub replayed: bool,
 }
 
@@ -62,8 +62,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.change_session(session, session::Input::Continue { runs }, actor).await
     }
 
-    /// Suspends a session. No run starts or resumes in a suspended session. Its live runs wait until the session is
-    /// resumed.
+    /// Suspends a session. No run starts or resumes in a suspended session. Live runs of the session wait until the
+    /// session is resumed.
     pub async fn suspend_session(
         self: &Arc<Self>,
         session: &SessionId,
@@ -114,10 +114,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Closes the session permanently, and cancels its live runs. Only the engine may use [`End::Expired`].
+    /// Closes the session permanently, and cancels its live runs. Only the engine itself closes a session with
+    /// [`End::Expired`].
     ///
     /// The session is first suspended, so that nothing starts in it. It is marked as closed only after its runs have
-    /// ended. Therefore a close that was interrupted never looks complete.
+    /// ended. Therefore a session that was only partly closed never appears as closed.
     pub async fn close_session(
         self: &Arc<Self>,
         session: &SessionId,
@@ -167,7 +168,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Revokes a grant. A call that has not started yet can no longer use the grant.
+    /// Revokes a grant. A call that has not started yet can no longer use it.
     pub async fn revoke(
         self: &Arc<Self>,
         session: &SessionId,
@@ -177,7 +178,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.change_session(session, session::Input::Revoke { grant: grant.clone() }, &actor).await
     }
 
-    /// Revokes a refusal. From then on, grants and rules can allow the call again.
+    /// Revokes a refusal. Grants and rules can allow the refused call again.
     pub async fn revoke_refusal(
         self: &Arc<Self>,
         session: &SessionId,
@@ -258,7 +259,8 @@ fn apply(session: &mut Session, events: &[Event]) {
     }
 }
 
-/// Returns the rows that events of a session change. `session` is its state after these events.
+/// Returns the rows in the store that change with these events of a session. `session` is the state of the session
+/// after these events.
 pub(super) fn rows_of(events: &[Event], session: &Session) -> Rows {
     let mut rows = Rows::default();
     for event in events {

@@ -30,10 +30,10 @@ pub struct StartRun {
     pub config: Config,
     pub input: Value,
     pub origin: Origin,
-    /// Interrupt that an external agent opens together with the start.
+    /// Interrupt that an external agent opens together with the start of the run.
     pub ask: Option<Ask>,
     pub key: Option<IdempotencyKey>,
-    /// Present if a message of a conversation starts the run.
+    /// Present if a message in a conversation starts the run.
     pub front: Option<TakesFront>,
     /// Trace to which the run belongs.
     pub trace: Option<TraceParent>,
@@ -42,9 +42,9 @@ pub struct StartRun {
 /// Start of a run that becomes the front run of its session's conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakesFront {
-    /// Agent that answers the conversation's messages from this run on. `None` keeps the previous agent.
+    /// Agent that answers the messages of the conversation from this run on. `None` keeps the previous agent.
     pub agent: Option<String>,
-    /// The previous front run, which has ended, as the sender of the message knew it. `None` if there was no front run.
+    /// The previous front run that the sender of the message saw. It has ended. `None` if there was no front run.
     pub after: Option<RunId>,
 }
 
@@ -53,13 +53,13 @@ pub struct StartedRun {
     pub run: RunId,
     /// Interrupt that the request opened.
     pub interrupt: Option<InterruptId>,
-    /// State of the run after the request. `None` if the key was already used: the other fields are then the result of
-    /// the first request.
+    /// State of the run directly after the request. `None` if the idempotency key was already used: the other fields
+    /// then repeat the result of the first request.
     pub left: Option<Arc<Run>>,
 }
 
 impl StartedRun {
-    /// Returns true if the key was already used. The result is then the result of the first request.
+    /// Returns true if the idempotency key was already used. The result is then the result of the first request.
     pub fn is_replayed(&self) -> bool {
         self.left.is_none()
     }
@@ -90,8 +90,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.or_first_result(started, start.key.as_ref()).await
     }
 
-    /// Returns the result of the first request with this key. The first result is returned even if the start would be
-    /// rejected now. The append rejects a key that was already used.
+    /// Returns the result of the first request with this idempotency key. This also applies if the start would be
+    /// rejected now. If two requests arrive at the same time, the append rejects the key of the later one.
     async fn or_first_result(
         &self,
         started: Result<StartedRun, Error>,
@@ -189,7 +189,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// Checks a start without changing anything. Returns the error with which the start would be rejected now.
+    /// Checks a start without changing anything. Returns the error with which a start would be rejected at this moment.
     pub async fn check_start(&self, start: &StartRun, actor: Actor) -> Result<(), Error> {
         let config =
             self.executor.prepare(&start.definition, start.config.clone()).await.map_err(Error::Start)?;
@@ -208,7 +208,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Opens an interrupt of an external agent in its run.
+    /// Opens an interrupt that an external agent requests, in the run of the agent.
     pub async fn ask(
         self: &Arc<Self>,
         run: &RunId,
@@ -219,8 +219,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.send_once(run, Input::Ask(Box::new(ask)), key, actor).await
     }
 
-    /// Gives an input to a run. Only the first request with a key takes effect. Without a key, this function does the
-    /// same as [`Driver::send`].
+    /// Gives an input to a run. If several requests have the same idempotency key, only the first one takes effect.
+    /// Without a key, this function does the same as [`Driver::send`].
     pub async fn send_once(
         self: &Arc<Self>,
         run: &RunId,
@@ -243,7 +243,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns the result of the first request with this key.
+    /// Returns the result of the first request with this idempotency key.
     pub async fn find_started_run(&self, key: Option<&IdempotencyKey>) -> Result<Option<StartedRun>, Error> {
         let Some(made) = self.made_with(key).await? else { return Ok(None) };
         if let Ok(interrupt) = made.parse::<InterruptId>() {
@@ -254,21 +254,22 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(Some(StartedRun { run, interrupt: None, left: None }))
     }
 
-    /// Marks the cached session as stale if other nodes may have changed it. The next decision then reads the session
-    /// from the journal.
+    /// If other nodes may have changed the session, marks its cached state as stale. The next decision then reads the
+    /// session from the journal.
     fn expect_changes_of(&self, session: &SessionId) {
         if self.is_shared() {
             self.streams.forget(&StreamId::Session(session.clone()));
         }
     }
 
-    /// Returns an error if the session does not exist. Otherwise a mistyped id would create a second conversation.
+    /// Returns an error if the session does not exist. Without this check, a mistyped id would create a new
+    /// conversation.
     pub(super) async fn require_session(&self, session: &SessionId) -> Result<(), Error> {
         self.journal.session(session).await?.map(drop).ok_or(Error::NotFound)
     }
 }
 
-/// Returns the first input of a run.
+/// Returns the input with which a run begins.
 fn first(start: &StartRun, session: SessionId, definition: Digest, config: Config) -> Input {
     let (input, origin) = (start.input.clone(), start.origin);
     let front = start.front.as_ref().map(|front| FrontStart { agent: front.agent.clone() });

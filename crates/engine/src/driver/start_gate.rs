@@ -1,5 +1,5 @@
-//! Gate through which every start of an action on this node passes. A process that stops first closes the gate. Calls
-//! and model requests whose start was already recorded are still performed. After that, none starts.
+//! Gate that every action on this node must pass when it starts. A process that is about to stop first closes the gate.
+//! Calls and model requests whose start was recorded before that are still performed. No others start.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,13 +8,13 @@ use tokio::sync::{RwLock, RwLockReadGuard};
 #[derive(Default)]
 pub(super) struct StartGate {
     closed: AtomicBool,
-    /// Locked for reading from the decision to start an action until the executor has the action.
+    /// Held for reading from the decision to start an action until the executor has received the action.
     passing: RwLock<()>,
 }
 
 impl StartGate {
-    /// Returns a guard. The caller holds the guard until the started action is running. Returns `None` if the gate is
-    /// closed.
+    /// Enters the gate, and returns a guard. The caller keeps the guard until the started action is running. Returns
+    /// `None` if the gate is closed.
     pub(super) async fn enter(&self) -> Option<RwLockReadGuard<'_, ()>> {
         let passage = self.passing.read().await;
         (!self.is_closed()).then_some(passage)
@@ -24,7 +24,7 @@ impl StartGate {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// Closes the gate, and waits until every action whose start entered earlier is running.
+    /// Closes the gate, and waits until every action that entered before is running.
     pub(super) async fn close(&self) {
         self.closed.store(true, Ordering::Release);
         drop(self.passing.write().await);

@@ -1,5 +1,5 @@
-//! One step of a run. A step handles an input, adds the starts of calls and model requests that have become possible,
-//! appends all events, and performs the actions.
+//! One step of a run: the handling of one input. A step handles an input, adds the calls and model requests that can
+//! now start, appends all events, and performs the actions.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ use super::lookups::{Lookup, Lookups, Missing};
 use super::run_cache::{LoadedRun, Slot};
 use crate::{Clock, Error, Executor, Unfit};
 
-/// Maximum number of times that a step is repeated because another writer appended first.
+/// Maximum number of times that a step is repeated because another writer was faster.
 const ATTEMPTS: usize = 20;
 
-/// A step whose events are durable.
+/// Result of a step whose events are durable.
 pub(super) struct StepOutcome {
     pub(super) run: Arc<Run>,
-    /// Lookups whose results are needed before further calls can start.
+    /// Lookups that must be made before further calls can start.
     pub(super) missing: Option<Missing>,
     /// True if the step wrote events.
     pub(super) wrote: bool,
@@ -38,21 +38,21 @@ pub(super) struct StepOutcome {
 /// Outcome of a step.
 pub(super) enum Step {
     Taken(StepOutcome),
-    /// The step wrote no event. It must be repeated with the results of these lookups.
+    /// The step wrote no event. The step must be repeated with the results of these lookups.
     Misses(Missing),
 }
 
 enum AppendAttempt {
-    /// The events were written. Contains the interrupt that the input opened or decided, and the lookups whose results
-    /// are needed before further calls can start.
+    /// The events were written. Contains the interrupt that the input opened or decided, and the lookups that must be
+    /// made before further calls can start.
     Done(Option<InterruptId>, Option<Missing>),
     /// The input produced no events.
     Nothing,
-    /// Another writer appended first. The run must be read again, and the input must be handled again.
+    /// Another writer appended first. The run must be read again, and the input handled again.
     Again,
     /// A different node drives the run.
     Driven,
-    /// The results of these lookups are needed before the input can be handled.
+    /// These lookups must be made before the input can be handled.
     Misses(Missing),
 }
 
@@ -62,7 +62,7 @@ pub(super) struct SentInput<'a> {
     pub(super) input: &'a Input,
     pub(super) actor: &'a Actor,
     pub(super) by: InputOrigin,
-    /// Idempotency key that is stored in the append of the input.
+    /// Idempotency key that is stored in the same append as the events of the input.
     pub(super) key: Option<&'a IdempotencyKey>,
 }
 
@@ -72,8 +72,8 @@ pub(super) enum InputOrigin {
     /// The input comes from a person or from the clock. Any node may record it, and the node that drives the run is
     /// then notified.
     Anybody,
-    /// The input comes from the node that drives the run. An example is the result of an action. Other nodes reject
-    /// such an input.
+    /// The input comes from the node that drives the run. For example, it is the result of an action. Other nodes
+    /// reject such an input.
     Driver,
 }
 
@@ -138,7 +138,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// Loads the current state of the run before a decision, with an epoch under which this driver may start work.
+    /// Before a decision, loads the current state of the run, with an epoch under which this driver is allowed to start
+    /// work.
     pub(super) async fn ensure_loaded<'s>(
         &self,
         slot: &'s mut Slot,
@@ -170,7 +171,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Takes a new, higher epoch. This is necessary if another node has driven the run, or if work that started on this
-    /// node was lost. Work in flight under the old epoch is stopped.
+    /// node was lost. Work that this node still performs under the old epoch is stopped.
     async fn take_new_epoch(&self, loaded: &mut LoadedRun) -> Result<(), Error> {
         let last = loaded.run.last_epoch();
         let mut epoch = self.journal.epoch();
@@ -184,7 +185,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Stops driving a run that another node drives. The other node reads from the journal which work is in flight.
+    /// Stops driving a run that another node drives. The other node learns from the journal which work is in progress.
     fn give_up_run(&self, loaded: &mut LoadedRun) {
         self.abandon(loaded);
         loaded.driven_here = false;
@@ -267,7 +268,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(AppendAttempt::Done(about, missing))
     }
 
-    /// Marks the cached session and the cached system as stale. A decision about the run depended on them.
+    /// Marks the cached session and the cached system as stale. Called when a decision about the run that depended on
+    /// them has failed.
     pub(super) fn forget_streams(&self, loaded: &LoadedRun) {
         self.streams.forget(&StreamId::System);
         if let Some(session) = loaded.run.session() {
@@ -285,7 +287,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Context { now: self.clock.now(), seed: self.clock.seed(), actor, session, system, epoch }
     }
 
-    /// Adds all starts that are possible now to the append of the event that made them possible. If the files of a call
+    /// Adds every start that the appended event makes possible to the same append. If the files that a call depends on
     /// have not been looked up, the call starts in a later append. Returns the missing lookups.
     pub(super) fn begin(
         &self,
@@ -353,9 +355,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Rejects an edited call that no tool could execute, while the interrupt is still open. A missing path is no reason
-/// for a rejection, because an earlier call may create the path. The edited call is inspected again before it runs.
-/// Returns the checks that have no result yet.
+/// Rejects a decision whose edited call no tool could execute. The interrupt then stays open. A missing path is no
+/// reason for a rejection, because another call may create the path first. The edited call is inspected again before it
+/// runs. Returns the checks whose results are still missing.
 fn check_edits(decided: &HandledInput, lookups: &Lookups) -> Result<Vec<Lookup>, Error> {
     let mut missing = Vec::new();
     for event in &decided.events {

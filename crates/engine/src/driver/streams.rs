@@ -1,5 +1,6 @@
-//! Cache of the sessions and of the system, which are needed for decisions about runs. A cached state is valid until
-//! another writer changes the stream. Then the guard of an append fails, and the stream is read again.
+//! Cache of the state of sessions and of the installation, which decisions about runs need. A cached state can be used
+//! until another writer changes the stream. After such a change, the guard of the next append fails, and the stream is
+//! read again.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -28,10 +29,11 @@ pub(super) const ATTEMPTS: usize = 10;
 /// Cached state of one stream.
 struct CachedStream<T> {
     state: Option<(Arc<T>, Chain)>,
-    /// True if the stream may have more events. They must be read before the state is used again.
+    /// True if the stream may have events that the cached state lacks. They must be read before the state is used
+    /// again.
     stale: bool,
-    /// Highest known sequence number of the stream. A slow reader or writer may bring an older state. Such a state is
-    /// not cached, because it would never be refreshed.
+    /// Highest sequence number of the stream that this process knows. A slow reader or writer may deliver an older
+    /// state. An older state is not cached, because nothing would cause a refresh.
     at_least: u64,
 }
 
@@ -50,7 +52,8 @@ impl<T> CachedStream<T> {
         }
     }
 
-    /// Records that the stream has event `seq`. Returns false if the cached state already contains the event.
+    /// Records that the stream has an event with the sequence number `seq`. Returns false if the cached state already
+    /// contains the event.
     fn note_event(&mut self, seq: u64) -> bool {
         self.at_least = self.at_least.max(seq);
         let is_news = self.state.as_ref().is_none_or(|(_, chain)| chain.seq < seq);
@@ -63,8 +66,8 @@ impl<T> CachedStream<T> {
 pub(super) struct Streams {
     sessions: Mutex<BTreeMap<SessionId, CachedStream<Session>>>,
     system: Mutex<CachedStream<System>>,
-    /// Streams with pending appends: the sequence number before these appends, and the number of pending appends. A
-    /// cached session that ends at that sequence number is read again.
+    /// Streams with pending appends, each with its sequence number before these appends and with their number. A cached
+    /// session whose last event has that sequence number is read again.
     unanswered: Mutex<BTreeMap<StreamId, (u64, u32)>>,
 }
 
@@ -81,8 +84,8 @@ impl Streams {
         }
     }
 
-    /// Records that a stream has event `seq`. If the cached state is older, it is refreshed at the next use. Returns
-    /// false if the cached state already contains the event.
+    /// Records that a stream has an event with the sequence number `seq`. If the cached state is older, it is read
+    /// again at the next use. Returns false if the cached state already contains the event.
     pub(super) fn note_event(&self, stream: &StreamId, seq: u64) -> bool {
         match stream {
             StreamId::Session(id) => self.with_cached_session(id, |kept| kept.note_event(seq)),
@@ -103,7 +106,7 @@ impl Streams {
         with(sessions.entry(id.clone()).or_default())
     }
 
-    /// Records that an append after sequence number `end` of the stream is in progress.
+    /// Records that an append to the stream, after its event `end`, is in progress.
     pub(super) fn appends(&self, stream: &StreamId, end: u64) {
         let mut unanswered = lock(&self.unanswered);
         let (at, many) = unanswered.entry(stream.clone()).or_insert((end, 0));
@@ -114,7 +117,7 @@ impl Streams {
         *many += u32::from(*at == end);
     }
 
-    /// Records that the result of an append after sequence number `end` of the stream is known.
+    /// Records that the result of an append to the stream, after its event `end`, is now known.
     pub(super) fn answered(&self, stream: &StreamId, end: u64) {
         let mut unanswered = lock(&self.unanswered);
         let Some((_, many)) = unanswered.get_mut(stream).filter(|(at, _)| *at == end) else { return };
@@ -124,8 +127,8 @@ impl Streams {
         }
     }
 
-    /// Returns true if the stream may have events after `end` of which this process does not know, because the result
-    /// of an append is unknown.
+    /// Returns true if the stream may have events after `end` that this process does not know, because the result of an
+    /// append is unknown.
     fn may_have_more(&self, stream: &StreamId, end: u64) -> bool {
         let mut unanswered = lock(&self.unanswered);
         let Some((at, _)) = unanswered.get(stream) else { return false };
@@ -181,7 +184,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Returns the cached state of the system. The state may lack recent changes of other nodes. If a decision depends
-    /// on such a change, the guards of its append fail.
+    /// on such a change, its append fails because of the guards, and the decision is repeated.
     pub async fn glance_system(&self) -> Result<Arc<System>, Error> {
         Ok(self.system_chain().await?.0)
     }
@@ -193,8 +196,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(self.system_chain().await?.0)
     }
 
-    /// Returns the system without expired keys. If a key has expired since the last call, `keep_up` checks the
-    /// interrupts that name the key.
+    /// Returns the state of the installation, in which expired keys are removed. If a key has expired since the last
+    /// call, `keep_up` checks the interrupts that are assigned to the key.
     pub(super) fn system_chain(&self) -> BoxFuture<'_, Result<(Arc<System>, Chain), Error>> {
         Box::pin(async move {
             let (system, chain) = self.folded_system().await?;
@@ -244,8 +247,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(now)
     }
 
-    /// Replaces all people of a source. A person of this source who is missing from `roster` is removed. The working
-    /// hours of groups are replaced in the same way. `keep_up` checks open interrupts later.
+    /// Replaces all people that come from the given source. A person of this source who is missing from `roster` is
+    /// removed. The working hours of groups are replaced in the same way. The background task `keep_up` checks the open
+    /// interrupts afterwards.
     pub async fn set_people(self: &Arc<Self>, source: PeopleSource, roster: Roster) -> Result<(), Error> {
         self.reevaluate_later();
         let Roster { people, hours } = roster;
@@ -253,14 +257,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.write_system(system::Input::SetPeople { source, people }, Actor::engine()).await.map(drop)
     }
 
-    /// Sets the rules of the installation. `keep_up` checks open interrupts later, even if the rules are unchanged: an
-    /// earlier process may have set the same rules and stopped before the check.
+    /// Sets the rules of the installation. The background task `keep_up` checks the open interrupts afterwards, even if
+    /// the rules are unchanged: an earlier process may have set the same rules and stopped before the check.
     pub async fn set_rules(&self, rules: Vec<Rule>) -> Result<(), Error> {
         self.revote_later();
         self.write_system(system::Input::SetPolicy { rules }, Actor::engine()).await.map(drop)
     }
 
-    /// Notifies channels of a checkpoint, in the append that records the checkpoint. Does nothing if a node recorded a
+    /// Notifies channels of a signed checkpoint, in the append that records it. Does nothing if a node recorded a
     /// checkpoint less than `every_ms` ago.
     pub async fn notify_checkpoint(&self, notice: &CheckpointNotice, every_ms: u64) -> Result<(), Error> {
         let tell = SendCheckpoint { covered: notice.covered, every_ms };
@@ -275,7 +279,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.write_system_with_deliveries(input, actor, &[]).await
     }
 
-    /// Changes the system, and notifies channels of the first event of the change.
+    /// Changes the installation, and notifies channels of the first event of the change.
     async fn write_system_with_deliveries(
         &self,
         input: system::Input,
@@ -304,8 +308,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// Appends events of one session or of the system. Returns the new end of the stream. Returns `None` after a
-    /// conflict with another writer.
+    /// Appends events of one session or of the system. Returns the new last position of the stream's hash chain.
+    /// Returns `None` after a conflict with another writer.
     pub(super) async fn append_plain(
         &self,
         events: &[Event],
@@ -316,7 +320,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.append_beside(events, chain, Append { rows, keys, ..Append::default() }).await
     }
 
-    /// Appends events, together with the other rows in `append`.
+    /// Appends events, together with the other content of `append`.
     async fn append_beside(
         &self,
         events: &[Event],
@@ -349,7 +353,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns a new session id. A session that a run creates has no events until, for example, a grant is added to it.
+    /// Returns a new session id. The stream of a session that a run creates has no events until, for example, a grant
+    /// is given in the session.
     pub(super) fn new_session(&self) -> SessionId {
         let mut draw = holdshort_core::id::Draw::new(self.clock.seed(), self.clock.now());
         let id: SessionId = draw.id();
@@ -363,8 +368,8 @@ pub(crate) async fn system_of(journal: &impl Journal) -> Result<Arc<System>, Err
     Ok(fold(journal, &StreamId::System, Arc::default(), Chain::START, System::apply).await?.0)
 }
 
-/// Returns the current state of a stream: the given state at `chain`, and all later events applied to it. Copies the
-/// given state only if there are later events.
+/// Returns the current state of a stream: starts from the given state, which is the state at `chain`, and applies all
+/// later events. Copies the given state only if there are later events.
 async fn fold<T: Clone>(
     journal: &impl Journal,
     stream: &StreamId,

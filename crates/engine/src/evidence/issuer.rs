@@ -1,4 +1,5 @@
-//! Issues checkpoints and receipts of a journal, using its Merkle tree and the key of this node.
+//! Issues checkpoints and receipts of a journal. They are computed with its Merkle tree and signed with the key of this
+//! node.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -59,8 +60,8 @@ impl<J: Journal> Evidence<J> {
         Ok(Signed { note: checkpoint.sign(&standing.head, at, &self.signer), checkpoint, key, at })
     }
 
-    /// Returns every event that concerns an interrupt, each with a proof. The proof shows that a new, signed checkpoint
-    /// includes the event.
+    /// Returns every event that concerns an interrupt, each with a proof. The proof shows that the newly signed
+    /// checkpoint includes the event.
     pub async fn receipt<C: Clock, E: Executor>(
         &self,
         driver: &Arc<Driver<J, C, E>>,
@@ -74,12 +75,12 @@ impl<J: Journal> Evidence<J> {
         Ok((signed, receipt.ok_or(Error::Busy)?))
     }
 
-    /// Returns the roots of these ranges of the Merkle tree. A proof consists of such roots.
+    /// Returns the hashes at the roots of these ranges of the Merkle tree. A proof consists of such hashes.
     pub async fn proof(&self, ranges: &[Range<u64>]) -> Result<Vec<Digest>, Error> {
         Ok(self.tree.proof(ranges).await?)
     }
 
-    /// Returns the number of events whose position is final.
+    /// Returns the number of events whose position in the journal is final.
     pub async fn size(&self) -> Result<u64, Error> {
         Ok(self.tree.snapshot().await?.map_or(0, |standing| standing.head.events))
     }

@@ -1,5 +1,5 @@
-//! Reads mails from files, so that a checkpoint can be compared directly with the mail that delivered it. Supports
-//! every transfer encoding (RFC 2045).
+//! Extracts the text of mails from files, so that a person can compare a checkpoint with the saved mail that contained
+//! it. Supports all transfer encodings of RFC 2045.
 
 use data_encoding::BASE64_MIME_PERMISSIVE;
 use quoted_printable::ParseMode;
@@ -34,7 +34,7 @@ pub fn mail_text(file: &str) -> Option<String> {
 
 const ENCODING: &str = "content-transfer-encoding";
 
-/// Returns the value of the header `name` if the line is that header.
+/// If the line is the header `name`, returns its value.
 fn header<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let (named, value) = line.split_once(':')?;
     named.eq_ignore_ascii_case(name).then(|| value.trim())

@@ -1,11 +1,12 @@
 //! Evidence for outsiders: signed checkpoints of the journal, and receipts of decisions.
 //!
-//! A checkpoint states the number of events and the root of their Merkle tree (`core/tree`). It is signed with a key of
-//! the installation. With a checkpoint, a person can detect that a later journal has lost or changed events that the
-//! checkpoint covers. The person can also verify a receipt without the journal.
+//! A checkpoint states how many events the journal has, and the root of the Merkle tree over them (`core/tree`). It is
+//! signed with a key of the installation. With a checkpoint, a person can detect that a later journal lacks events that
+//! the checkpoint covers, or that such events were changed. The person can also verify a receipt without access to the
+//! journal.
 //!
 //! The modules: `issuer` issues checkpoints and receipts, `tree` computes roots, and `receipt` collects the events of
-//! an interrupt. `note` has the text of a checkpoint, `signer` its signature, and `mail` finds a checkpoint in a stored
+//! an interrupt. `note` formats the text of a checkpoint, `signer` signs it, and `mail` finds a checkpoint in a saved
 //! mail.
 
 mod issuer;

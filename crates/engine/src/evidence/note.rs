@@ -22,7 +22,7 @@ use holdshort_core::time::Timestamp;
 
 use super::signer::{Signer, VerifyingKey};
 
-/// The content that a note signs.
+/// The statement about the journal that a note signs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     /// Name of the journal.
@@ -43,14 +43,15 @@ pub enum Malformed {
     Signature,
 }
 
-/// Prefix of the name of every journal. A note begins with this name.
+/// Prefix that the names of all journals have. Each note begins with the name of its journal.
 const ORIGIN: &str = "holdshort/";
 
 /// Prefix of a signature line: an em dash and a space.
 const SIGNATURE: &str = "\u{2014} ";
 
 impl Checkpoint {
-    /// Returns the name of a journal. The name is derived from the hash of its first event, which is unique.
+    /// Returns the name of a journal. The name is derived from the hash of the first event, which is different in each
+    /// journal.
     pub fn origin(first: &Digest) -> String {
         format!("{ORIGIN}{}", &first.to_string()[..16])
     }
@@ -108,12 +109,12 @@ pub fn are_notes(text: &str) -> bool {
 enum NoteSection {
     Outside,
     Text,
-    /// Lines after the empty line that ends the text of the note.
+    /// Lines after the empty line with which the text of the note ends.
     Signatures,
 }
 
-/// Returns the notes in a file, and the lines outside the notes with their line numbers. A
-/// truncated note is returned as it is.
+/// Returns the notes in a file, and the lines outside the notes with their line numbers. If a note is truncated, the
+/// part that exists is returned.
 pub fn notes(text: &str) -> (Vec<String>, Vec<(usize, &str)>) {
     let (mut notes, mut outside) = (Vec::<String>::new(), Vec::new());
     let mut place = NoteSection::Outside;

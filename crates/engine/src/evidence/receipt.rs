@@ -22,7 +22,7 @@ pub struct Receipt {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventProof {
     pub event: Sealed,
-    /// Hash of the previous event in the same stream. All zeros for the first event.
+    /// Hash of the previous event in the same stream. All zeros for the first event of a stream.
     pub previous: Digest,
     /// Index of the event among all events of the journal, counted from 0.
     pub index: u64,
@@ -34,8 +34,8 @@ pub struct EventProof {
 const PAGE: usize = 500;
 
 impl Receipt {
-    /// Returns the events, each with its proof in the tree of the first `size` events of the journal. Returns `None` if
-    /// the position of an event is not final yet.
+    /// Returns the events, each with its proof in the Merkle tree over the first `size` events of the journal. Returns
+    /// `None` if the position of an event in the journal is not final yet.
     pub async fn for_interrupt<J: Journal>(
         journal: &J,
         tree: &Tree<J>,
@@ -55,8 +55,8 @@ impl Receipt {
     }
 }
 
-/// Returns the events of the run that concern the interrupt, each with the hash of the previous event. The events are
-/// the start of the run, the request, each decision, the resolution, and the execution.
+/// Returns the events of the run that concern the interrupt, each with the hash of the previous event. These are the
+/// start of the run, the opening of the interrupt, each decision, the resolution, and the execution of the call.
 async fn concerning<J: Journal>(
     journal: &J,
     run: &RunId,

@@ -8,7 +8,7 @@ use holdshort_core::digest::Digest;
 use ring::rand::SystemRandom;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 
-/// Identifier of Ed25519 in the format of signed notes.
+/// Number that identifies Ed25519 in the format of signed notes.
 const ALGORITHM: u8 = 1;
 
 /// Secret key for signatures, which is never displayed.
@@ -58,14 +58,14 @@ impl VerifyingKey {
         format!("{name}+{hash:08x}+{}", BASE64.encode(&key))
     }
 
-    /// Returns the bytes at the beginning of a signature that identify the key.
+    /// Returns the bytes at the beginning of a signature from which a verifier recognises the key.
     fn hash(&self, name: &str) -> [u8; 4] {
         let digest = Digest::of_parts(&[name.as_bytes(), b"\n", &[ALGORITHM], &self.0]);
         let [a, b, c, d, ..] = *digest.as_bytes();
         [a, b, c, d]
     }
 
-    /// Returns the identifier of the key, followed by the signature.
+    /// Returns the bytes that identify the key, followed by the signature.
     pub(super) fn signature_line(&self, name: &str, signature: &[u8]) -> Vec<u8> {
         [&self.hash(name), signature].concat()
     }

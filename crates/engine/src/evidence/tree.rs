@@ -1,5 +1,5 @@
-//! Roots of ranges of the journal's Merkle tree. The roots of full blocks are cached. Therefore a proof does not read
-//! the whole journal, but only the blocks at the ends of its ranges.
+//! Computes the root hashes of ranges in the Merkle tree over the journal. The root hashes of full blocks of events are
+//! cached. Therefore a proof reads only the blocks at the ends of its ranges, and not the whole journal.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use holdshort_core::tree::Growing;
 use holdshort_store::{Error, Journal};
 use tokio::sync::Mutex;
 
-/// Number of events in a block. A journal of a million events has about a thousand blocks, whose roots take 40 kB of
-/// memory.
+/// Number of events in a block. A journal of a million events has about a thousand blocks. The root hashes of these
+/// blocks take 40 kB of memory.
 const BLOCK: u64 = 1_024;
 const BLOCK_LINKS: usize = 1_024;
 /// Number of events that are read at a time while the tree grows.
@@ -25,7 +25,7 @@ struct Block {
     position: u64,
 }
 
-/// The beginning of the tree that was computed so far.
+/// The first part of the tree: the part that has been computed so far.
 #[derive(Clone, Debug)]
 struct TreePrefix {
     blocks: Vec<Block>,
@@ -34,7 +34,7 @@ struct TreePrefix {
     /// Position of the last event.
     position: u64,
     first: Option<Digest>,
-    /// Head after the last event.
+    /// Head of the hash chain after the last event.
     head: Head,
 }
 
@@ -66,10 +66,10 @@ pub struct Tree<J> {
     known: Mutex<TreePrefix>,
 }
 
-/// A tree at one point in time.
+/// The Merkle tree at one point in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeSnapshot {
-    /// Head of the journal. The size of the tree is the number of events of this head.
+    /// Head of the journal. The number of events of this head is also the size of the tree.
     pub head: Head,
     pub root: Digest,
     /// Hash of the first event.
@@ -91,14 +91,15 @@ impl<J: Journal> Tree<J> {
         Ok(Some(TreeSnapshot { head: known.head, root: tree.root(), first }))
     }
 
-    /// Returns the roots of these ranges. A proof consists of such roots. Each range must be within the tree.
+    /// Returns the hashes at the roots of these ranges. A proof consists of such hashes. Each range must be within the
+    /// tree.
     pub async fn proof(&self, ranges: &[Range<u64>]) -> Result<Vec<Digest>, Error> {
         let known = self.catch_up().await?;
         self.roots(&known, ranges).await
     }
 
-    /// Returns the index of the event at this position, counted from 0. Returns `None` if no event has this position,
-    /// or if its index is not final yet.
+    /// Returns the index of the event at this position in the journal, counted from 0. Returns `None` if there is no
+    /// event at this position, or if its index is not final yet.
     pub async fn index(&self, position: u64) -> Result<Option<u64>, Error> {
         let known = self.catch_up().await?;
         if position == 0 || position > known.position {
@@ -155,7 +156,7 @@ impl<J: Journal> Tree<J> {
         Ok(parts.iter().map(Growing::root).collect())
     }
 
-    /// Returns the events of the block with this index. If `block` is the number of full blocks, returns the events
+    /// Returns the events of the block with this index. If `block` equals the number of full blocks, returns the events
     /// after the last full block.
     async fn links(&self, known: &TreePrefix, block: usize) -> Result<Vec<holdshort_store::Link>, Error> {
         let after = block

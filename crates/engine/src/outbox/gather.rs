@@ -1,5 +1,6 @@
-//! Sorts the claimed deliveries of a channel. Deliveries that are sent together form a bundle. A delivery is dropped if
-//! its interrupt is resolved or if a later delivery replaces it. Other deliveries form a bundle of their own.
+//! Decides which claimed deliveries of a channel are sent together, and which are dropped. A bundle contains the
+//! deliveries that are sent as one message. A delivery is dropped if its interrupt is resolved or if a later delivery
+//! replaces it. All remaining deliveries are sent alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +49,7 @@ pub fn sort(
     sorted
 }
 
-/// Returns the deliveries of one recipient that are still sent: at most one per interrupt.
+/// Returns the deliveries to one recipient that are not dropped: at most one per interrupt.
 fn of_one(
     mut deliveries: Vec<Delivery>,
     open: &BTreeSet<InterruptId>,

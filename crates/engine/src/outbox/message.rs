@@ -1,5 +1,5 @@
-//! Builds the message of a delivery. Address and title are read only when the message is sent. Therefore a message
-//! never contains erased content and never goes to an outdated address.
+//! Builds the message of a delivery. The address of the recipient and the title of the interrupt are read only when the
+//! message is sent. Therefore a message never contains erased content and never goes to an outdated address.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -24,7 +24,7 @@ use super::limits::UPDATED;
 use crate::rebuild::event_at;
 use crate::{Clock, Driver, Error, Executor};
 
-/// A link for one person, with the time at which the link expires.
+/// A link for one person, with the time at which it expires.
 pub type PersonalLink<'a> = Pin<Box<dyn Future<Output = Option<(String, Timestamp)>> + Send + 'a>>;
 
 pub type Alert<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
@@ -38,32 +38,32 @@ pub type CallbackFuture<'a> = Pin<Box<dyn Future<Output = Result<Callback, NoCal
 pub type CallbackTargetFuture<'a> =
     Pin<Box<dyn Future<Output = Result<Option<CallbackTarget>, NoCallback>> + Send + 'a>>;
 
-/// Destination of an agent's callback. Callbacks with an equal destination share one limit.
+/// Agent and address to which a callback is sent. Callbacks with the same agent and address share one limit.
 pub struct CallbackTarget {
     /// Host and port of the callback.
     pub host: String,
-    /// The caller that opened the interrupt.
+    /// Id of the caller that opened the interrupt.
     pub asker: String,
 }
 
 /// Callback to an agent: the address, and the resolution to send.
 pub struct Callback {
-    /// The common channel of all callbacks, with the URL and secret of this agent.
+    /// Channel for callbacks, with the URL and the secret that this agent gave.
     pub channel: Channel,
-    /// The resolution in the format that the agent receives.
+    /// The resolution of the interrupt in the format that the agent expects.
     pub resolution: Value,
 }
 
 /// Reason why no callback is sent to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoCallback {
-    /// The callback is dropped permanently. The text is the reason.
+    /// The callback is dropped permanently. The text states the reason.
     Never(&'static str),
-    /// The address or the content of the callback is unreadable now. A retry may succeed.
+    /// The address or the content of the callback cannot be read at present. A retry may succeed.
     NotNow,
 }
 
-/// The pages to which messages link.
+/// Provides the addresses of pages to which messages link, and other data for messages.
 pub trait Pages: Send + Sync + 'static {
     /// Returns the address of the page with all open interrupts.
     fn all(&self) -> String;
@@ -75,38 +75,38 @@ pub trait Pages: Send + Sync + 'static {
     /// server has such a page.
     fn plain(&self, interrupt: &InterruptId) -> Option<String>;
 
-    /// Alerts admins that a channel was disabled, with the reason. If several nodes call this function, only one of
-    /// them sends the alert.
+    /// Alerts admins that a channel was disabled, and tells them the reason. If several nodes call this function, only
+    /// one of them sends the alert.
     fn disabled<'a>(&'a self, channel: &'a str, why: String) -> Alert<'a>;
 
-    /// Returns the buttons of a message. Returns no buttons if people must sign in to decide.
+    /// Returns the buttons that a message contains. Returns no buttons if people must sign in before they decide.
     fn buttons<'a>(&'a self, delivery: &'a Delivery) -> Buttons<'a>;
 
     /// Returns the address and the encryption keys of a browser's push subscription. Returns `None` if they are no
     /// longer stored.
     fn browser<'a>(&'a self, push: &'a PushId) -> BrowserFuture<'a>;
 
-    /// Deletes the subscription of a browser that can no longer be reached.
+    /// Deletes the push subscription of a browser that can no longer be reached.
     fn browser_left<'a>(&'a self, push: &'a PushId) -> Alert<'a>;
 
-    /// Returns the destination of an agent's callback without reading the content. Returns `None` if the agent gave no
-    /// address.
+    /// Returns the agent and the address of a callback, without reading its content. Returns `None` if the agent gave
+    /// no address.
     fn callback_target<'a>(&'a self, delivery: &'a Delivery) -> CallbackTargetFuture<'a>;
 
     /// Returns the address of the callback, and the resolution that the callback reports.
     fn callback<'a>(&'a self, delivery: &'a Delivery) -> CallbackFuture<'a>;
 
-    /// Deletes the address of a callback after its delivery.
+    /// Deletes the address of a callback after the callback was delivered.
     fn called_back<'a>(&'a self, interrupt: &'a InterruptId) -> Alert<'a>;
 
-    /// Returns a link with which one person can decide without signing in. The link is valid for this delivery. Returns
+    /// Returns a link with which one person can decide without signing in. The link belongs to this delivery. Returns
     /// `None` if the person must sign in.
     fn personal<'a>(&'a self, delivery: &'a Delivery, person: &'a str) -> PersonalLink<'a>;
 }
 
 pub(super) enum Composed {
     Ready(Box<Message>),
-    /// The message has no recipient or no content. The text says why.
+    /// The message is not sent, because it has no recipient or no content. The text says why.
     Dropped(String),
 }
 
@@ -192,7 +192,8 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
     })))
 }
 
-/// Returns the recipient with this id, still without an address, or the reason why the recipient is not notified.
+/// Returns the person with this id as a recipient without an address. If the person is not notified, returns the
+/// reason.
 fn reader(system: &System, id: &str, delivery: &Delivery) -> Result<Reader, &'static str> {
     let person = system.people.get(id);
     // The local operator is not listed in any source of people.
@@ -210,8 +211,8 @@ fn reader(system: &System, id: &str, delivery: &Delivery) -> Result<Reader, &'st
     }))
 }
 
-/// Returns the messages that this channel sent earlier to the same recipient about the interrupt. Skips messages whose
-/// location at the receiver is not stored.
+/// Returns the messages about the interrupt that this channel sent earlier to the same recipient. Skips a message if
+/// the store has no record of its place in the receiver's system.
 async fn posted<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     delivery: &Delivery,
@@ -237,9 +238,8 @@ async fn posted<J: Journal, C: Clock, E: Executor>(
     Ok(posted)
 }
 
-/// Reads the title of the interrupt when the message is sent, so that an erased title is not sent. Returns no title if
-/// content is withheld from reviewers: the title may contain this content, and the reader of a message is not
-/// authenticated.
+/// Reads the title of the interrupt when the message is sent, so that an erased title is not sent. If content is
+/// withheld from reviewers, returns no title: the title may contain this content, and anyone may read the message.
 async fn title_of<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     delivery: &Delivery,
@@ -248,7 +248,8 @@ async fn title_of<J: Journal, C: Clock, E: Executor>(
     Ok(data.get("title").and_then(|title| title.as_str()).and_then(title))
 }
 
-/// Returns the summary of a review, under the same conditions as a title. Returns no summary for other interrupts.
+/// Returns the summary of a review. It is read and withheld under the same conditions as a title. Returns no summary
+/// for other interrupts.
 ///
 /// # Errors
 /// Returns an error if the journal cannot be read.

@@ -1,10 +1,11 @@
-//! The outbox sends the deliveries that appends have created for channels, and records the results.
+//! The outbox sends the deliveries that the journal contains, and records the results.
 //!
-//! The journal stores the state of each delivery. A delivery is first claimed, then sent, then settled. If a process
-//! dies before it settles a delivery, the next process takes over the claim and sends the message again. The receiver
-//! can recognise a repeated message by its id. While the whole installation is frozen, the outbox sends nothing.
-//! Therefore a restored data folder notifies nobody. Read [`keep_sending`] first. `post.rs` sends over the network, and
-//! `verdict.rs` decides how to continue after an attempt.
+//! The journal stores the state of each delivery. A node first claims a delivery, then sends it, and then settles it by
+//! recording the result. If a node dies before it settles a delivery, another node claims the delivery and sends the
+//! message again. The receiver can recognise a repeated message by its id. While the whole installation is frozen, the
+//! outbox sends nothing. Therefore a data folder that was restored from a backup, and is frozen at first, notifies
+//! nobody. Read [`keep_sending`] first. `post.rs` sends over the network, and `verdict.rs` decides what happens after
+//! an attempt.
 
 pub mod gather;
 pub mod limits;
@@ -43,23 +44,24 @@ pub use post::{AttemptContent, Network, Post, Sending};
 use turns::Turns;
 pub use verdict::wait;
 
-/// Maximum sleep. A longer sleep could miss a jump of the clock, a stopped node, or the end of a freeze.
+/// Maximum time between two looks for due deliveries. A longer sleep could miss a jump of the clock, a stopped node, or
+/// the end of a freeze.
 const LONGEST: Duration = Duration::from_secs(5);
 /// Pause after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Parts of the server that the outbox needs to send messages.
+/// Parts of the server that the outbox uses to send messages.
 #[derive(Clone, Copy)]
 struct OutboxServices<'a> {
-    /// The pages to which messages link.
+    /// Addresses of the pages to which messages link.
     pages: &'a dyn Pages,
     post: &'a dyn Post,
-    /// Limits on concurrent callbacks to agents.
+    /// Limits on the number of simultaneous callbacks to agents.
     turns: &'a Turns,
 }
 
-/// Sends deliveries until the future is dropped. `pages` provides the links in messages. `kept` is the retention time
-/// of the content of runs. `None` means unlimited retention.
+/// Sends deliveries until the future is dropped. `pages` provides the links that messages contain. `kept` is the time
+/// for which the content of runs is kept. `None` means unlimited retention.
 pub async fn keep_sending<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     channels: watch::Receiver<Arc<Channels>>,
@@ -117,8 +119,8 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
     }
 }
 
-/// Waits for a claim, and polls the sends in progress while it waits. Returns the claim, and the deliveries whose sends
-/// have completed. The sends must be polled because a send may block the store that the claim needs.
+/// Waits for `claim`. Sends that are in progress continue during the wait. Returns the claim, and the deliveries whose
+/// sends have completed. The sends must continue, because one of them may block the store that `claim` needs.
 async fn while_sending<T>(
     under_way: &mut FuturesUnordered<impl Future<Output = Vec<DeliveryId>>>,
     claim: impl Future<Output = T>,
@@ -133,8 +135,8 @@ async fn while_sending<T>(
     (claim.await, over)
 }
 
-/// Claims due deliveries within the limits of each channel, and groups them by message. Also returns the delay until
-/// the next claim. The end of a send may cause an earlier claim.
+/// Claims due deliveries within the limits of each channel, and groups the deliveries that are sent as one message.
+/// Also returns the delay until the next claim. The next claim may be earlier, when a send ends.
 async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channels: &'c Channels,
@@ -179,8 +181,8 @@ async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
     Ok((all, wait.clamp(Duration::from_millis(20), LONGEST)))
 }
 
-/// Sends claimed deliveries and settles them. If a delivery cannot be settled, it stays claimed and is claimed again
-/// later.
+/// Sends claimed deliveries, and settles them: records their results. If the result of a delivery cannot be recorded,
+/// the delivery stays claimed and is claimed again later.
 async fn send_claimed<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channels: Arc<Channels>,
@@ -303,7 +305,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
     Ok(())
 }
 
-/// Sends a checkpoint. A checkpoint is never gathered into a digest, because its receiver is a program.
+/// Sends a checkpoint. A checkpoint is never combined with other messages, because its receiver is a program.
 async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -324,9 +326,8 @@ async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
     conclude(driver, channel, around, delivery, &sent, began).await.map(drop)
 }
 
-/// Settles a delivery without sending it. If the reason is temporary, a failed attempt is recorded, and the delivery is
-/// retried later. Without a failed attempt, the same delivery would immediately be claimed again, before all other
-/// deliveries.
+/// Settles a delivery that was not sent. If the reason is temporary, a failed attempt is recorded, and the delivery is
+/// retried later. Without the recorded attempt, the same delivery would be claimed again at once, before all others.
 async fn settle_unsent<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -342,7 +343,8 @@ async fn settle_unsent<J: Journal, C: Clock, E: Executor>(
     written.map(drop)
 }
 
-/// Sends a callback to the URL that the agent gave in its request. The callback is signed with the agent's secret.
+/// Sends a callback to the URL that the agent gave when it requested the decision. The callback is signed with the
+/// agent's secret.
 async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -394,7 +396,8 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     Ok(())
 }
 
-/// Records the result of an attempt at one delivery. Returns true if the message was delivered and this was recorded.
+/// Records the result of an attempt at one delivery. Returns true if the message was delivered and this result was
+/// recorded.
 async fn conclude<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -409,8 +412,8 @@ async fn conclude<J: Journal, C: Clock, E: Executor>(
     Ok(settle(driver, channel, around, settled).await? && has_arrived)
 }
 
-/// Returns the result of an attempt that sent nothing because the notification or its recipient was
-/// unreadable.
+/// Returns the result of an attempt in which nothing was sent, because the notification or its recipient could not be
+/// read.
 fn unread() -> Sent {
     Sent {
         verdict: Verdict::Again(None),
@@ -423,7 +426,7 @@ fn unread() -> Sent {
     }
 }
 
-/// Settles a delivery. Returns false if another node has taken over the delivery.
+/// Settles a delivery: records its result. Returns false if another node has claimed the delivery in the meantime.
 async fn settle<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,

@@ -1,4 +1,4 @@
-//! Sends a message over the network. The simulation of whole systems replaces this module.
+//! Sends a message over the network: one delivery attempt. The simulation of whole systems replaces this module.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,10 +10,10 @@ use holdshort_notify::{Channel, Message, Sent};
 /// Content to send in one delivery attempt.
 #[derive(Clone, Copy, Debug)]
 pub enum AttemptContent<'a> {
-    /// One message, or several messages to the same recipients that are sent as one. `inbox` is the
-    /// address of the page with all open interrupts.
+    /// One message, or several messages to the same recipient that are sent as a single one. `inbox` is the address of
+    /// the page that lists all open interrupts.
     Messages { messages: &'a [Message], inbox: &'a str },
-    /// A checkpoint. `id` is the same for repeated attempts.
+    /// A checkpoint. All attempts to send it have the same `id`.
     Checkpoint { id: &'a str, notice: &'a CheckpointNotice },
 }
 

@@ -1,4 +1,5 @@
-//! Fails deliveries that have waited too long, and deletes old deliveries. Also runs if no channel is configured.
+//! Marks deliveries that have waited too long as failed, and deletes old deliveries. Also runs if no channel is
+//! configured.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,14 +9,15 @@ use holdshort_store::{DeliveryChange, Journal};
 use super::limits::{DELIVERY_ATTEMPTS, DELIVERY_BODIES, DELIVERY_WAITS};
 use crate::{Clock, Driver, Error, Executor};
 
-/// Delay of the first sweep. The sweep is never urgent, and an immediate sweep would slow down the start of the server.
+/// Delay between the start of the server and the first sweep. The sweep is never urgent, and an immediate sweep would
+/// slow down the start of the server.
 const FIRST: Duration = Duration::from_mins(1);
 /// Time between two sweeps.
 const SWEEP: Duration = Duration::from_hours(1);
 const TOO_LONG: &str = "the delivery waited too long: its channel is disabled or no longer configured";
 
-/// Sweeps until the future is dropped. `kept` is the retention time of the content of runs. `None` means unlimited
-/// retention.
+/// Sweeps periodically, until the future is dropped. `kept` is the time for which the content of runs is kept. `None`
+/// means unlimited retention.
 pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     kept: Option<Duration>,
@@ -34,10 +36,11 @@ pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Fails deliveries that have waited too long, and deletes old deliveries. Returns the two numbers. While the whole
-    /// installation is frozen, nothing is sent, so no delivery fails. Recipients are deleted together with the content
-    /// of runs (after `kept`), but not before [`DELIVERY_ATTEMPTS`] have passed (contract E19). If `kept` is unlimited,
-    /// they are deleted after [`DELIVERY_ATTEMPTS`].
+    /// Marks deliveries that have waited too long as failed, and deletes old deliveries. Returns the numbers of failed
+    /// and of deleted deliveries. While the whole installation is frozen, nothing is sent. Therefore no delivery is
+    /// marked as failed. Recipients are deleted when the content of runs is deleted (after `kept`), but not earlier
+    /// than after [`DELIVERY_ATTEMPTS`] (contract E19). If the content of runs is kept without a limit, recipients are
+    /// deleted after [`DELIVERY_ATTEMPTS`].
     pub async fn forget_deliveries(&self, kept: Option<Duration>) -> Result<(usize, usize), Error> {
         let now = self.clock().now();
         let ago = |time: Duration| now.minus_ms(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
@@ -49,8 +52,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok((failed, self.all_of(forget).await?))
     }
 
-    /// Applies a change to deliveries in batches until no delivery is left to change. Returns the number of changed
-    /// deliveries.
+    /// Repeats a change of deliveries in batches until there is no delivery left to change. Returns the number of
+    /// changed deliveries.
     async fn all_of(&self, change: DeliveryChange) -> Result<usize, Error> {
         let mut changed = 0;
         loop {

@@ -1,6 +1,6 @@
-//! Turns of callbacks to agents. Only a few callbacks are sent to one host and port at the same time, so a slow agent
-//! delays only callbacks to its own host. No single host and no single agent can use all concurrent callbacks of the
-//! server.
+//! Limits how many callbacks to agents are sent at the same time. Only a few callbacks to one host and port are sent at
+//! the same time. Therefore a slow agent delays only callbacks to its own host. No single host and no single agent can
+//! use up the callbacks that the server can send at the same time.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +26,7 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Reserves a slot for one more callback of the agent `asker` to `place`, a host and port. The slot is free again
+    /// Reserves a slot for one more callback of the agent `asker` to `place`, a host and port. The slot becomes free
     /// when the permits are dropped. Returns `None` if `asker` or `place` has no free slot.
     pub(super) fn room(&self, asker: &str, place: &str) -> Option<[OwnedSemaphorePermit; 2]> {
         let at_place = self.places.at(place).try_acquire_owned().ok()?;
@@ -34,15 +34,16 @@ impl Turns {
         Some([at_place, of_asker])
     }
 
-    /// Waits for a turn at `place`, a host and port. The turn ends when the permit is dropped.
+    /// Waits until a callback may be sent to `place`, a host and port. The next callback may be sent when the permit is
+    /// dropped.
     pub(super) async fn at(&self, place: &str) -> Option<OwnedSemaphorePermit> {
         // The semaphore is never closed.
         self.told.at(place).acquire_owned().await.ok()
     }
 }
 
-/// Semaphores by name, each with the same number of permits. A semaphore is removed when no task holds or awaits a
-/// permit.
+/// Semaphores by name, each with the same number of permits. A semaphore is removed when no task holds a permit of it
+/// or waits for one.
 struct Shares {
     each: usize,
     taken: Mutex<BTreeMap<String, Arc<Semaphore>>>,

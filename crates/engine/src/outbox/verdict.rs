@@ -1,5 +1,5 @@
-//! Decides how to continue after an attempt: the delivery ends, or is retried later. Disables a channel that has failed
-//! for too long.
+//! Decides what happens after a delivery attempt: the delivery has ended, or is tried again later. Disables a channel
+//! that has failed for too long.
 
 use std::time::Duration;
 
@@ -17,13 +17,13 @@ const NO_ROOM: &str =
 
 pub(super) struct Settling {
     pub(super) settled: Settled,
-    /// True if the receiver rejects all further deliveries.
+    /// True if the receiver has said that it rejects all further deliveries.
     pub(super) is_gone: bool,
 }
 
 /// Returns the delay before the next attempt, after `attempts` attempts. Each attempt multiplies the delay by four, up
-/// to a maximum. `chance` adds up to a quarter of the delay, so that deliveries that failed together are not retried
-/// together.
+/// to a maximum. `chance` adds up to a quarter of the delay, so that deliveries that failed at the same time are not
+/// retried at the same time.
 pub fn wait(channel: &Channel, attempts: u64, chance: u8) -> Duration {
     let retries = u32::try_from(attempts.saturating_sub(1)).unwrap_or(u32::MAX);
     let ms = channel.retry_ms.saturating_mul(4_u64.saturating_pow(retries));
@@ -31,7 +31,7 @@ pub fn wait(channel: &Channel, attempts: u64, chance: u8) -> Duration {
     Duration::from_millis(ms + ms / 4 * u64::from(chance) / 255)
 }
 
-/// Returns the settling of a delivery that is dropped without being sent.
+/// Returns the record of a delivery that is dropped without being sent.
 pub(super) fn dropped(delivery: Delivery, why: &str, now: Timestamp) -> Settling {
     let delivery = Delivery {
         state: DeliveryState::Dropped,
@@ -44,8 +44,8 @@ pub(super) fn dropped(delivery: Delivery, why: &str, now: Timestamp) -> Settling
     Settling { settled: Settled { delivery, attempt: None }, is_gone: false }
 }
 
-/// Postpones a delivery because too many callbacks are in progress. Any node may send the delivery later. No attempt is
-/// recorded. If the delivery has exceeded the maximum wait, it fails instead.
+/// Postpones a delivery because too many callbacks are being sent. Any node is allowed to send the delivery later. No
+/// attempt is recorded. If the delivery has exceeded the maximum wait, it fails instead.
 pub(super) fn put_off(delivery: Delivery, now: Timestamp) -> Settled {
     let age = Duration::from_millis(now.ms_since(delivery.created_at));
     if age > DELIVERY_WAITS {
@@ -108,7 +108,7 @@ pub(super) fn settled(
     Settling { settled: Settled { delivery, attempt: Some(attempt) }, is_gone }
 }
 
-/// Returns the label of the outcome in `/metrics`.
+/// Returns the label for the result of a delivery in `/metrics`.
 pub(super) fn outcome(settled: &Settled) -> &'static str {
     match settled.delivery.state {
         DeliveryState::Waiting => "retried",
@@ -118,8 +118,9 @@ pub(super) fn outcome(settled: &Settled) -> &'static str {
     }
 }
 
-/// Disables a channel if there is a reason to do so. Returns the reason. Returns `None` if there is no reason or the
-/// channel was already disabled. Logs the reason as an error, because a person must act.
+/// Disables a channel if its receiver is gone or it has failed for too long, and returns the reason. Returns `None` if
+/// there is no reason to disable the channel, or if it was already disabled. Logs the reason as an error, because a
+/// person must act.
 pub(super) async fn judge_channel<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &str,
@@ -160,8 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// Tests that a postponement only changes the due time of a delivery, and that an older delivery gets a longer
-    /// delay.
+    /// Tests that postponing a delivery only changes its due time, and that the delay is longer for an older delivery.
     #[test]
     fn one_that_is_put_off_was_not_tried() {
         let (run, interrupt) = Delivery::placeholder_ids();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     /// Tests that a channel is disabled when its receiver is gone or when the channel has failed for too long. Only the
-    /// time between failed attempts is counted, so one old failure does not disable a channel.
+    /// time between failed attempts counts. Therefore one failure long ago does not disable a channel.
     #[test]
     fn a_channel_is_disabled_when_it_is_gone_or_has_failed_for_too_long() {
         let long = u64::try_from(CHANNEL_FAILS.as_millis()).unwrap_or(u64::MAX);

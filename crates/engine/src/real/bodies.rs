@@ -1,4 +1,4 @@
-//! Contents of files in changesets, stored in the journal. Every node can read these contents.
+//! Contents of the files in changesets, which are stored in the journal. Every node can read these contents.
 //! `upkeep::bodies` deletes contents that are no longer needed.
 
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ impl Bodies {
         }
     }
 
-    /// Returns the digests whose bytes are no longer in the journal. Marks the bytes that are in the journal as used,
+    /// Returns the digests whose bytes are no longer in the journal. Records that the bytes in the journal were used,
     /// so that they are not deleted for a while.
     pub(super) async fn missing(&self, digests: Vec<Digest>) -> Result<BTreeSet<Digest>, Error> {
         let mut missing: BTreeSet<Digest> = digests.iter().copied().collect();

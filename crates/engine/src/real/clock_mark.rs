@@ -1,9 +1,10 @@
-//! Preserves the latest time of the installation's clock across restarts. The time is read from the newest events of
-//! the journal, and from a file in the data folder. The file also covers the time since the last event.
+//! Remembers the latest time of the installation's clock, so that this clock does not run backward after a restart. The
+//! time is read from the newest events of the journal, and from a file in the data folder. The file is needed because
+//! time also passes without an event.
 //!
-//! A deadline that expires writes no event by itself. Without the file, such a deadline could be open again after a
-//! restart if the wall clock was set back while no server was running. After a crash, the time in the file is at most
-//! `INTERVAL` old.
+//! For example, a deadline that expires writes no event by itself. Without the file, an expired deadline could be open
+//! again after a restart if the wall clock was set back while no server was running. After a crash, the time in the
+//! file is behind by at most `INTERVAL`.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -21,13 +22,13 @@ use crate::{Clock, DeadlineClock};
 const NAME: &str = "clock";
 /// Time between two writes of the file.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// Number of newest events that are read at the start to find the latest timestamp. One event is not enough: nodes with
-/// different clocks write timestamps that are out of order.
+/// Number of newest events that are read when the server starts, to find the latest timestamp. One event is not enough,
+/// because nodes with different clocks may write timestamps in any order.
 const NEWEST: usize = 500;
-/// Number of milliseconds by which the wall clock may be behind without a warning.
+/// Milliseconds by which the wall clock may be behind this clock before a warning appears.
 pub const BEHIND_MS: u64 = 60_000;
 
-/// Advances the clock to the latest time of the installation that the journal or the file contains.
+/// Sets the clock to the latest time that the journal or the file contains, if this is later than the clock's time.
 pub(super) async fn take_up(clock: &DeadlineClock, journal: &Store, data: &Path) {
     if let Some(mark) = read(data) {
         clock.observe(mark);
@@ -88,7 +89,7 @@ fn read(data: &Path) -> Option<Timestamp> {
     }
 }
 
-/// Returns a warning if the wall clock is behind. Returns `None` if it is not behind.
+/// Returns a warning if the wall clock is behind the clock of the installation. Returns `None` if it is not behind.
 pub fn warning(clock: &DeadlineClock) -> Option<String> {
     let ahead_ms = clock.ahead_ms();
     (ahead_ms > BEHIND_MS).then(|| {

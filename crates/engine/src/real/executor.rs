@@ -1,4 +1,4 @@
-//! The executor with real effects: tools work in the workspace, and models are called over the network.
+//! The executor that has real effects: tools change the workspace, and models are called over the network.
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -28,18 +28,18 @@ use super::preview::{Kind, Preview, Previews};
 use super::{layers, merge, trial, undo};
 use crate::{Deliver, Error, Executor, Job, Unfit, Work};
 
-/// Name of the model that replays the rehearsal of a workflow: a script stored with the workflow.
+/// Name of the model that replays the rehearsal of a workflow, which is a script stored with the workflow.
 pub const REHEARSAL: &str = "rehearsal";
 
 /// Time that a stopping process waits for running tools before it kills them. It is shorter than ten seconds, because a
-/// container runtime kills a process ten seconds after the request to stop. A person is asked about each killed command
-/// after the restart.
+/// container runtime kills a process ten seconds after it was asked to stop. After the restart, a person is asked about
+/// each command that was killed.
 const DRAIN_TIME: Duration = Duration::from_secs(8);
 /// Pause between two attempts to record a result that the store refused.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
 
-/// Error codes of refusals that depend on the state of the workspace and not only on the arguments. Each code has the
-/// kind of call that can remove the cause of the refusal.
+/// Error codes with which a tool refuses a call because of the state of the workspace. For each code, the kind of call
+/// that can remove the cause.
 const OF_THE_WORKSPACE: &[(&str, Remedy)] = &[
     ("not_a_directory", Remedy::Command),
     ("not_a_file", Remedy::Command),
@@ -66,9 +66,9 @@ pub struct RealExecutor {
 
 pub(super) struct Task {
     handle: AbortHandle,
-    /// A person has requested to stop the task if this is true.
+    /// True if a person has requested to stop the task.
     stop: watch::Sender<bool>,
-    /// True if the task runs a tool. A stopping process waits for tools.
+    /// True if the task runs a tool. A process that stops waits for its tools.
     is_tool: bool,
 }
 
@@ -78,7 +78,7 @@ impl RealExecutor {
         self.model.as_ref()
     }
 
-    /// Waits for running tools. Model requests are dropped immediately, because the next process sends them again.
+    /// Waits for running tools. Model requests are dropped at once, because the next process sends them again.
     pub(super) async fn drain(&self) {
         self.tasks().retain(|_, task| {
             if !task.is_tool {
@@ -127,7 +127,7 @@ impl RealExecutor {
         }
     }
 
-    /// Returns the tools that inspect a call of the run. An inspection only reads.
+    /// Returns the tools with which a call of the run is inspected. An inspection only reads.
     fn looker(&self, run: &Run) -> Result<Tools, String> {
         let workspace = run.config().and_then(|config| config.workspace.as_deref());
         let input = run.started.as_ref().map_or(&Value::Null, |started| &started.input);
@@ -257,7 +257,7 @@ impl Executor for RealExecutor {
     }
 }
 
-/// Returns true if the argument `path` of this tool names a file.
+/// Returns true if this tool has an argument `path` that names a file.
 fn is_of_a_file(tool: &str) -> bool {
     matches!(tool, "read_file" | "write_file" | "edit_file")
 }
@@ -291,7 +291,7 @@ fn broken_off(job: &Job) -> Input {
     }
 }
 
-/// Paths on this node that the tools of a run need, and the tools of installed packs.
+/// Paths on this node that the tools of a run need, and the tools of the installed packs.
 #[derive(Clone, Copy)]
 struct Node<'a> {
     data: &'a Path,
@@ -321,7 +321,7 @@ fn tools(
     Ok(Tools::new(workspace, settings))
 }
 
-/// Data that a task needs.
+/// Data that the task of one job needs.
 struct Worker {
     stop: watch::Receiver<bool>,
     data: PathBuf,
@@ -446,7 +446,7 @@ impl Worker {
         }
     }
 
-    /// Stores the bytes that an inspection found in the journal. Retries until the store accepts them.
+    /// Stores in the journal the bytes that an inspection found. Retries until the store has written them.
     async fn keep(&self, job: &Job, bodies: Vec<Vec<u8>>) {
         let blobs: Vec<Blob> = bodies.into_iter().map(Blob::new).collect();
         while !blobs.is_empty() {

@@ -1,5 +1,5 @@
-//! Layers of runs. A layer is a folder with the Git-ignored files that the trials of a run wrote. This module locates
-//! layers in the data folder of this node, and removes the layers of runs that have ended.
+//! The layer of a run is a folder with the Git-ignored files that commands of a run wrote during trials. This module
+//! finds the layers in the data folder of this node, and removes those of runs that have ended.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,13 +19,13 @@ const FOLDER: &str = "layers";
 /// Time between two sweeps.
 const SWEEP: Duration = Duration::from_hours(1);
 
-/// Returns the layer of a run on this node. The folder of the layer need not exist.
+/// Returns the layer of a run on this node. The folder of the layer may not exist yet.
 pub(super) fn for_run(data: &Path, run: &RunId) -> RunLayer {
     RunLayer::new(data.join(FOLDER).join(run.as_str()))
 }
 
 impl RealDriver {
-    /// Returns the number of files that a merge of the run's layer on this node would write to the workspace.
+    /// Returns the number of files that a merge would copy from the layer on this node to the workspace.
     pub async fn unmerged(&self, run: &RunId) -> Result<usize, Error> {
         let state = self.now(run).await?;
         let Some(workspace) = state.config().and_then(|config| config.workspace.clone()) else {
@@ -38,7 +38,7 @@ impl RealDriver {
     }
 }
 
-/// Removes the layers of runs that ended long enough ago. Repeats this until the future is dropped.
+/// Removes the layers of runs that ended some time ago. Repeats this until the future is dropped.
 pub(super) async fn keep_removing(driver: Arc<RealDriver>) {
     loop {
         let layers = remove_old(&driver).await;
@@ -49,8 +49,8 @@ pub(super) async fn keep_removing(driver: Arc<RealDriver>) {
     }
 }
 
-/// Removes the layer of each run that ended long enough ago, that is not in the journal, or whose content was erased on
-/// this or another node. Returns the number of removed layers.
+/// Removes a layer if its run ended some time ago, is not in the journal, or had its content erased on any node.
+/// Returns the number of removed layers.
 async fn remove_old(driver: &RealDriver) -> usize {
     let before = driver.clock().now().minus_ms(limits::LAYER_MS);
     let mut removed = 0;
@@ -88,7 +88,7 @@ async fn found(folder: PathBuf) -> Vec<(RunId, RunLayer)> {
     listed.await.unwrap_or_default()
 }
 
-/// Removes the merged paths from the layer that was merged. Runs on a blocking thread.
+/// Removes the paths from the layer that a merge has copied to the workspace. Runs on a blocking thread.
 pub(super) async fn forget(layer: RunLayer, merged: Arc<Changeset>) {
     if let Err(error) = tokio::task::spawn_blocking(move || layer.forget_merged(&merged)).await {
         tracing::warn!(%error, "the layer of a run still contains the merged files");

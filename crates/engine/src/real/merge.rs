@@ -1,4 +1,4 @@
-//! Computes the changes of a merge: compares the layer of a run on this node with the workspace of the run.
+//! Computes the changes that a merge makes: compares the layer of a run on this node with the workspace of the run.
 
 use std::path::PathBuf;
 

@@ -37,8 +37,8 @@ use crate::{Clock, DeadlineClock, Driver, Error, upkeep};
 /// The driver that the server program uses.
 pub type RealDriver = Driver<Store, DeadlineClock, RealExecutor>;
 
-/// Settings and parts of an engine. `L` is a function that loads the workflows and receives the people of the
-/// installation.
+/// The settings and components from which an engine is built. `L` is a function that loads the workflows and receives
+/// the people of the installation.
 pub struct Setup<L> {
     pub data: PathBuf,
     /// All people of the people file. `None` leaves the people unchanged.
@@ -52,7 +52,7 @@ pub struct Setup<L> {
     pub toolsets: Vec<&'static dyn Toolset>,
     /// The default model. `None` allows only rehearsals.
     pub model: Option<Arc<dyn Model>>,
-    /// Executable that contains the hidden subcommand `sandbox-exec`.
+    /// Executable with the hidden subcommand `sandbox-exec`, which starts commands in the sandbox.
     pub sandbox_program: PathBuf,
     pub store: Location,
     /// Queue for the traces of ended runs. `None` exports no traces.
@@ -155,8 +155,8 @@ where
     Ok(Engine { driver, previews, library, sandbox, upkeep })
 }
 
-/// Freezes a restored copy until a person has checked it. The actions of agents after the backup are missing from the
-/// copy's journal, so agents could repeat them.
+/// Freezes an installation that was restored from a backup until a person has checked it. Its journal lacks the actions
+/// of agents after the backup. Without the freeze, agents could repeat them.
 async fn freeze_copy(driver: &Arc<RealDriver>, from: &str) -> Result<(), Error> {
     let reason = format!(
         "restored from {from}: actions after that copy was made are not recorded here, and agents may repeat them"
@@ -173,7 +173,7 @@ async fn freeze_copy(driver: &Arc<RealDriver>, from: &str) -> Result<(), Error> 
     Ok(())
 }
 
-/// Returns all people as they will be after the people of the file were applied.
+/// Returns all people of the installation as they will be after the people file is applied.
 async fn people_of(journal: &Arc<Store>, people: Option<&Roster>, now: Timestamp) -> Result<People, Error> {
     let mut system = (*system_of(&**journal).await?).clone();
     let source = PeopleSource::File;
@@ -190,15 +190,15 @@ async fn people_of(journal: &Arc<Store>, people: Option<&Roster>, now: Timestamp
 
 impl Engine {
     /// Starts no more actions, drops model requests, and waits for running tools up to a time limit. Tools that are
-    /// still running after it are killed, and the next process settles them. Decisions are accepted until `stop` is
-    /// called.
+    /// still running after the limit are killed, and the next process records their outcome as unknown. Decisions are
+    /// accepted until `stop` is called.
     pub async fn drain(&self) {
         self.upkeep.abort();
         self.driver.close().await;
         self.driver.executor().drain().await;
     }
 
-    /// Drains the engine, and closes the journal.
+    /// Drains the engine, and then closes the journal.
     pub async fn stop(self) -> Result<(), Error> {
         self.drain().await;
         if let Err(error) = clock_mark::write(self.driver.clock(), &self.driver.executor().data) {

@@ -1,5 +1,6 @@
-//! Previews: the text that a model is streaming, and the live output of commands. A preview has no id and is not
-//! stored. The event with the complete result replaces it. A slow listener may miss previews, but never a result.
+//! Previews: text that a model is still generating, and output of commands that are still running. A preview has no id
+//! and is not stored. The event with the complete result replaces it. A slow listener may miss previews, but never a
+//! result.
 
 use holdshort_core::id::RunId;
 use tokio::sync::broadcast;

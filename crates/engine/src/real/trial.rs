@@ -1,6 +1,6 @@
-//! Runs a command as a trial, and commits the changes of a trial. The tools read and write the files. The journal
-//! stores the bytes of these files until a person has decided. This module passes the bytes between the tools and the
-//! journal.
+//! Runs a command as a trial, and commits the changes of a trial. The tools read and write the files of the workspace.
+//! The journal stores the content of these files until a person has decided. This module copies the content between the
+//! tools and the journal.
 
 use std::io;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use super::bodies::Bodies;
 /// Approximate number of bytes in one write to the journal.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
-/// Runs a command as a trial. When this function returns, the journal contains the contents of the changed files, but
-/// not yet the event that reports the changes.
+/// Runs a command as a trial. When it returns, the journal contains the content of the changed files, but not yet the
+/// event that reports the changes.
 pub(super) async fn try_command(
     tools: &Tools,
     bodies: &Bodies,
@@ -46,7 +46,7 @@ pub(super) async fn try_command(
     }
 }
 
-/// Returns the result of a command that was stopped. Its changes are discarded.
+/// Returns the result for a command that was stopped. Its changes are discarded.
 fn nothing(text: String, data: Value) -> TrialOutcome {
     let mut card = json!({ "output": text, "stopped": true, "files": 0, "deleted": 0, "changes": [] });
     if let Some(code) = data.get("not_kept") {
@@ -153,7 +153,7 @@ pub(super) async fn commit(
     }
 }
 
-/// Returns the paths whose new content is no longer stored.
+/// Returns the paths whose new content the journal no longer contains.
 pub(super) async fn missing(
     bodies: &Bodies,
     changesets: &[&Changeset],

@@ -1,5 +1,5 @@
-//! Computes an undo from the workspace and from the journal, which stores the content of each file before and after
-//! each change. An undo reverts the changes of a run, except those that a later change has overwritten.
+//! Computes an undo. It compares the workspace with the journal, which stores the content of each file before and after
+//! each change. An undo reverts all changes of a run that no later change has overwritten.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -22,7 +22,7 @@ const MIXED: &str = "changed_in_between";
 /// The earlier content of the file is no longer in the journal.
 const NOT_KEPT: &str = "not_kept";
 
-/// Returns the changes that an undo would make to the workspace in its current state.
+/// Returns the changes that an undo would make to the workspace as it is now.
 pub(super) async fn try_undo(tools: Tools, bodies: Bodies, arguments: &Value) -> TrialOutcome {
     let arguments = match Arguments::deserialize(arguments) {
         Ok(arguments) => arguments,
@@ -80,7 +80,7 @@ fn work_out(
     }))
 }
 
-/// Returns sentences about everything that the undo cannot restore. Names only the first few paths.
+/// Returns sentences about the files that the undo cannot restore. Names only the first few paths.
 fn describe_leftovers(left: &[Value], unknown: &[String]) -> String {
     const NAMED: usize = 20;
     let paths: Vec<&str> = left.iter().filter_map(|each| each["path"].as_str()).collect();

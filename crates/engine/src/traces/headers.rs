@@ -1,12 +1,12 @@
-//! Headers that a collector requires, in the format of `OTEL_EXPORTER_OTLP_HEADERS`: `name=value`, separated by commas,
-//! with percent-encoded values. In a file, each header may be on a separate line.
+//! HTTP headers that a collector of traces requires, in the format of `OTEL_EXPORTER_OTLP_HEADERS`: `name=value`,
+//! separated by commas, with percent-encoded values. A file may contain one header per line.
 //!
-//! Headers contain credentials, so an error about a malformed header does not contain the header.
+//! Headers contain credentials. Therefore an error about a malformed header does not show the header.
 
 use percent_encoding::percent_decode_str;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-/// A malformed header. Contains the number of the header, counted from 1.
+/// A malformed header, with its position counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("header {0} is not `name=value`")]
 pub struct Malformed(pub usize);

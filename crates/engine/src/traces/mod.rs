@@ -1,9 +1,9 @@
 //! Traces for OpenTelemetry, computed from the journal. A run that has ended becomes one trace.
 //!
-//! `spans` turns the events of a run into spans. Spans have no content, and equal events always give equal spans.
-//! `otlp` encodes spans as OTLP messages. `queue` contains the runs whose traces are not exported yet, and `waiting`
-//! preserves this queue across restarts. [`Traces`] sends traces, and retries failed requests. If the collector is
-//! down, runs continue.
+//! `spans` turns the events of a run into spans. Spans contain no texts, arguments or results, and equal events always
+//! give equal spans. `otlp` encodes spans as OTLP messages. `queue` lists the runs whose traces are not exported yet,
+//! and `waiting` stores this list across restarts. [`Traces`] sends traces, and retries failed requests. If the
+//! collector is down, runs are not affected.
 
 mod headers;
 mod limits;
@@ -50,11 +50,11 @@ pub struct Settings {
     pub endpoint: Url,
     /// Credentials for the collector, marked as sensitive.
     pub headers: HeaderMap,
-    /// Name that distinguishes this server from other nodes.
+    /// Name that distinguishes this server from the other nodes in traces.
     pub node: Option<String>,
 }
 
-/// Reason why traces cannot be exported. The server does not start in this case.
+/// Reason why traces cannot be exported. The server does not start if there is such a reason.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the file of waiting traces cannot be opened in the data folder: {0}")]
@@ -69,7 +69,7 @@ pub struct Traces {
     endpoint: Url,
     node: Option<String>,
     queue: Arc<TraceQueue>,
-    /// True if the last request failed.
+    /// True if the last request to the collector failed.
     is_down: AtomicBool,
     registry: Registry,
     told: Counter,
@@ -104,18 +104,18 @@ impl Traces {
         Ok(Arc::new(Self { http, endpoint, node, queue, is_down, registry, told, failed, left }))
     }
 
-    /// Returns the queue to which a driver adds ended runs.
+    /// Returns the queue to which a driver adds the runs that have ended.
     pub fn queue(&self) -> &Arc<TraceQueue> {
         &self.queue
     }
 
-    /// Stores the list of waiting traces in the data folder, from this call on. Called after this server has locked the
-    /// folder.
+    /// From this call on, stores the list of waiting traces in the data folder. Call it after this server has locked
+    /// the folder.
     pub fn keep_in(&self, folder: &Path) -> Result<(), Error> {
         Ok(self.queue.keep_in(folder)?)
     }
 
-    /// Returns the metrics of traces.
+    /// Returns the registry with the metrics about traces.
     pub fn registry(&self) -> &Registry {
         self.left.set(i64::try_from(self.queue.len()).unwrap_or(i64::MAX));
         &self.registry
@@ -164,8 +164,8 @@ impl Traces {
         }
     }
 
-    /// Waits a short time until all traces are exported. Returns immediately if the collector is down. The remaining
-    /// traces are exported after the next start of the server.
+    /// Waits until all traces are exported, but only for a short time. Returns at once if the collector is down. The
+    /// remaining traces are exported after the next start of the server.
     pub async fn drained(&self) {
         const LOOK: Duration = Duration::from_millis(20);
         let drained = async {
@@ -228,7 +228,7 @@ async fn read<J: Journal, C: Clock, E: Executor>(
     }
 }
 
-/// Returns the URL for traces, derived from the base URL (OTLP exporter, "Endpoint URLs for OTLP/HTTP").
+/// Returns the URL for traces, which is derived from the base URL (OTLP exporter, "Endpoint URLs for OTLP/HTTP").
 fn posted_to(mut endpoint: Url) -> Url {
     const PATH: &str = "/v1/traces";
     let base = endpoint.path().trim_end_matches('/').to_owned();
@@ -238,8 +238,8 @@ fn posted_to(mut endpoint: Url) -> Url {
     endpoint
 }
 
-/// Shortens a delay by up to a quarter at random. Without this, all nodes would retry at the same moment after the
-/// collector was down.
+/// Shortens a delay by a random part of up to a quarter. Without this, all nodes would retry at the same moment after
+/// the collector was down.
 fn jittered(wait: Duration) -> Duration {
     let spread = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)

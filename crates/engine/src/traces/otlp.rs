@@ -11,7 +11,7 @@ use prost::Message;
 
 use super::spans::{self, Trace, TraceId, Value};
 
-/// Flag of a sampled trace (W3C Trace Context, 3.2.2.5). Every exported trace has it.
+/// Flag of a sampled trace (W3C Trace Context, 3.2.2.5). Every exported trace has this flag.
 const SAMPLED: u32 = 1;
 
 /// Converts traces to OTLP spans.

@@ -1,5 +1,5 @@
-//! Queue of the runs whose traces must be exported. The driver adds a run when it ends the run. The exporter removes
-//! the run.
+//! Queue of the runs whose traces must be exported. The driver adds a run at the time that it ends the run. The
+//! exporter removes the run from the queue.
 //!
 //! The queue never blocks the driver: the functions that the driver calls return immediately and cannot fail.
 
@@ -31,7 +31,7 @@ impl TraceQueue {
         Self { waiting: Mutex::default(), changed: Notify::new(), dropped }
     }
 
-    /// Stores the queue in this folder, from this call on.
+    /// From this call on, stores the queue in this folder.
     pub(super) fn keep_in(&self, folder: &Path) -> io::Result<()> {
         let forgotten = self.waiting().keep_in(folder)?;
         self.forget(forgotten);
@@ -46,20 +46,20 @@ impl TraceQueue {
         }
     }
 
-    /// Removes a run from the queue, because the append that should have ended it was not written.
+    /// Removes a run from the queue, because the append that was to end the run was not written.
     pub(crate) fn run_goes_on(&self, run: &RunId) {
         self.waiting().goes_on(run);
     }
 
-    /// Marks the run as ended. Called after the append. If the result of the append is unknown, the exporter looks in
-    /// the journal.
+    /// Marks the run as ended. Called after the append. If the result of the append that ended the run is unknown, the
+    /// exporter checks the journal.
     pub(crate) fn run_ended(&self, run: &RunId) {
         let forgotten = self.waiting().ended(run);
         self.forget(forgotten);
         self.changed.notify_one();
     }
 
-    /// Waits until a run waits for the export.
+    /// Waits until the queue contains a run to export.
     pub(super) async fn changed(&self) {
         self.changed.notified().await;
     }

@@ -13,9 +13,10 @@ use super::limits::EXPORT_ANSWER_BYTES;
 /// Reason why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// A retry may succeed. `after` is the delay that the collector requested. `None` if it requested none.
+    /// A retry may succeed. `after` is the delay that the collector requested. `None` if the collector requested no
+    /// delay.
     Later { why: String, after: Option<Duration> },
-    /// The collector rejects this request permanently.
+    /// The collector rejects this request permanently: a retry is useless.
     Never(String),
 }
 
@@ -46,7 +47,7 @@ pub(crate) async fn send(http: &Client, endpoint: &Url, body: Vec<u8>) -> Result
     Err(Failure::Later { why, after })
 }
 
-/// Reads the response up to the limit.
+/// Reads the response of the collector up to the limit.
 async fn answer(mut response: Response) -> Result<Vec<u8>, reqwest::Error> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {

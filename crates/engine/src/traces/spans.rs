@@ -1,8 +1,9 @@
 //! Builds the spans of a trace from the events of a run.
 //!
-//! Spans contain only recorded facts, and no text that a model or an external agent wrote. Ids in spans are digests. A
-//! tool's name is in a span only if the runtime has a tool with that name. The id of a span is derived from the run and
-//! from the sequence number of the event that starts the span. Therefore a repeated export has the same ids.
+//! Spans contain only recorded facts. They contain no text that a model or an external agent wrote. A span contains
+//! digests instead of ids. A span contains the name of a tool only if the runtime has a tool with that name. The id of
+//! a span is derived from the run and from the sequence number of the event that starts the span. Therefore a span has
+//! the same id if it is exported again.
 
 use std::collections::BTreeMap;
 
@@ -65,7 +66,7 @@ pub(crate) struct Trace {
     pub spans: Vec<Span>,
 }
 
-/// Key of a span that is still open. Events of the run refer to the span by this id.
+/// Key of a span that is still open. Id with which events of the run refer to the span.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Phase(String),
@@ -83,15 +84,16 @@ pub(crate) struct Builder {
     open: BTreeMap<Key, usize>,
     /// Running calls, each with its start time.
     at_work: BTreeMap<String, Timestamp>,
-    /// Names of tools by call, as a model wrote them. An entry is removed when the runtime has found the tool.
+    /// Names of tools as a model wrote them, by the id of the call. An entry is removed when the runtime has found the
+    /// tool.
     unnamed: BTreeMap<String, String>,
-    /// Calls that started a phase, by this phase.
+    /// Calls that started a phase, by the id of this phase.
     called: BTreeMap<String, String>,
     /// Number of spans that were omitted because of the limit.
     left_out: u64,
     taken_over: u64,
     has_ended: bool,
-    /// Trace context of the caller who started the run.
+    /// Trace context that the caller sent when it started the run.
     joined: Option<TraceParent>,
 }
 
@@ -111,7 +113,8 @@ impl Builder {
         }
     }
 
-    /// Applies the next event. `seq` is its sequence number in the run. Events after the end of the run change nothing.
+    /// Applies the next event of the run. `seq` is its sequence number in the run. Events after the end of the run
+    /// change nothing.
     pub(crate) fn apply(&mut self, seq: u64, event: &Event) {
         let event::Fact::Run(fact) = &event.fact else { return };
         if self.has_ended {
@@ -326,8 +329,8 @@ impl Builder {
         self.unnamed.insert(call.to_owned(), tool.to_owned());
     }
 
-    /// Adds the tool's name to the span of a call. Called when the runtime has found the tool: until then, the name is
-    /// only text that a model wrote.
+    /// Adds the tool's name to the span of a call. Called when the runtime has found the tool. Before that, the name is
+    /// only a text that a model wrote.
     fn name(&mut self, call: &str) {
         let Some(tool) = self.unnamed.remove(call) else { return };
         let span = self.open.get(&Key::Call(call.to_owned())).and_then(|n| self.spans.get_mut(*n));
@@ -361,8 +364,8 @@ impl Builder {
         self.begin(seq, at, Some(key), &format!("interrupt {kind}"), parent, of_interrupt);
     }
 
-    /// Starts a span as a child of the span of `parent`. If the span of `parent` is not open, the new span is a child
-    /// of the run's span.
+    /// Starts a span as a child of the span of `parent`. If that span is not open, the new span is a child of the span
+    /// of the whole run.
     fn begin(
         &mut self,
         seq: u64,
@@ -453,8 +456,8 @@ fn span_id(run: &RunId, seq: u64, n: usize) -> SpanId {
     first(&Digest::of_parts(&[b"holdshort span ", format!("{run} {seq} {n}").as_bytes()]))
 }
 
-/// Returns the first bytes of a digest as an id. Only an id of zeros is invalid, and practically no digest begins with
-/// so many zeros.
+/// Returns the first bytes of a digest, for use as an id. Only an id of all zeros is invalid, and it is practically
+/// impossible that a digest begins with so many zeros.
 fn first<const N: usize>(digest: &Digest) -> [u8; N] {
     std::array::from_fn(|n| digest.as_bytes()[n])
 }
@@ -474,7 +477,7 @@ mod tests {
         format!("run_{:026}", 1).parse().unwrap()
     }
 
-    /// Builds a trace from facts that are one second apart.
+    /// Builds a trace in which the facts are one second apart.
     fn built(facts: Vec<Fact>) -> Builder {
         let mut builder = Builder::new(&run());
         for (seq, fact) in (1_u64..).zip(facts) {

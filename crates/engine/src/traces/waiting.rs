@@ -1,10 +1,10 @@
-//! Runs whose traces wait for their export. The list is in memory, and in a file of the data folder so that a restart
-//! loses no run.
+//! List of the runs whose traces are still to be exported. The list is in memory. It is also in a file of the data
+//! folder, so that a restart loses no run.
 //!
-//! A run is recorded before the append that ends it. Therefore the list contains an ended run even if the process
-//! crashes right after the append. If the append was not written, the exporter removes the run. An exported run is
-//! removed after the collector's response. After a crash before the removal, the run is exported again with the same
-//! ids.
+//! A run is added before the append that ends it is written. Therefore the list contains an ended run even if the
+//! process crashes right after the append. If that append was not written, the exporter removes the run from the list.
+//! A run is removed from the list when the collector has confirmed its export. After a crash before the removal, the
+//! run is exported again with the same ids.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::{File, OpenOptions};
@@ -18,10 +18,10 @@ use super::limits::TRACES_WAITING;
 
 /// Name of the file in the data folder.
 const NAME: &str = "traces.waiting";
-/// Number of outdated lines at which the file is rewritten.
+/// Number of outdated lines after which the file is rewritten.
 const STALE: usize = 1_000;
 
-/// A run that has ended. If a run has two entries in the list, each entry is settled separately.
+/// A run that has ended. A run may be in the list twice. Each entry is then removed separately.
 #[derive(Clone, Debug)]
 pub(crate) struct EndedRun {
     pub(crate) run: RunId,
@@ -34,7 +34,7 @@ pub(crate) struct PendingExports {
     /// File that stores the list. If `None`, the list is only in memory.
     file: Option<File>,
     lines: usize,
-    /// Runs whose last append is in progress.
+    /// Runs for which the append that ends them is in progress.
     ending: BTreeSet<RunId>,
     /// Ended runs, from the oldest to the newest, in ascending order of `number`.
     ended: VecDeque<EndedRun>,
@@ -42,9 +42,9 @@ pub(crate) struct PendingExports {
 }
 
 impl PendingExports {
-    /// Stores the list in this folder, from this call on. No other process may use the folder. Runs that an earlier
-    /// process left in the file are exported first. If the list is too long, its oldest runs are removed. Returns the
-    /// number of removed runs.
+    /// From this call on, stores the list in this folder. No other process is allowed to use the folder. Runs that an
+    /// earlier process left in the file are exported first. If the list is too long, its oldest runs are removed.
+    /// Returns the number of removed runs.
     pub(crate) fn keep_in(&mut self, folder: &Path) -> io::Result<usize> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -64,7 +64,7 @@ impl PendingExports {
         Ok(forgotten)
     }
 
-    /// Records a run before the append that ends it.
+    /// Adds a run before the append that ends it is written.
     pub(crate) fn ending(&mut self, run: &RunId) -> io::Result<()> {
         if !self.ending.insert(run.clone()) {
             return Ok(());
@@ -81,7 +81,7 @@ impl PendingExports {
         self.file.as_mut().map_or(Ok(()), |file| file.write_all(format!("{run}\n").as_bytes()))
     }
 
-    /// Removes a run from the list, because the append that should have ended it was not written.
+    /// Removes a run from the list, because the append that was to end the run was not written.
     pub(crate) fn goes_on(&mut self, run: &RunId) {
         self.ending.remove(run);
     }
@@ -109,8 +109,8 @@ impl PendingExports {
         self.ended.len()
     }
 
-    /// Removes entries that were exported or will never be exported. If a run has ended since they were read, its new
-    /// entry stays in the list.
+    /// Removes entries that were exported or will never be exported. If one of the runs has ended again since the
+    /// entries were read, its newer entry stays in the list.
     pub(crate) fn settled(&mut self, told: &[EndedRun]) -> io::Result<()> {
         let told: BTreeSet<u64> = told.iter().map(|ended| ended.number).collect();
         self.ended.retain(|ended| !told.contains(&ended.number));
@@ -118,13 +118,13 @@ impl PendingExports {
         if counting == 0 || self.lines > counting + STALE { self.rewrite() } else { Ok(()) }
     }
 
-    /// Returns the number of lines that a rewritten file has.
+    /// Returns the number of lines that the file would have after a rewrite.
     fn counting(&self) -> usize {
         self.ended.len() + self.ending.len()
     }
 
-    /// Rewrites the file. Runs that may not have ended come first, because a restart with too many lines removes the
-    /// first lines. The file is overwritten in place. A crash during the write can lose traces, but no other data.
+    /// Rewrites the file. Runs that may not have ended come first, because a restart with too many lines drops the
+    /// first lines. The file is overwritten in place. A crash during this write can lose traces, but no other data.
     fn rewrite(&mut self) -> io::Result<()> {
         self.lines = self.counting();
         let Some(file) = &mut self.file else { return Ok(()) };
@@ -181,9 +181,9 @@ mod tests {
         assert_eq!(open(folder.path()).len(), 0);
     }
 
-    /// Tests that a run is exported if it ends while the exporter reads it. Setup: after a crash,
-    /// the list contains a run that has not ended. The exporter reads this run, and the run ends
-    /// before the exporter settles the entry.
+    /// Tests that a run is exported if it ends while the exporter reads it. Setup: after a crash, the list contains a
+    /// run that has not ended. The exporter reads this run. Then the run ends, and only then the exporter removes the
+    /// entry.
     #[test]
     fn one_that_ends_while_it_is_read_is_told() {
         let folder = tempfile::tempdir().unwrap();
@@ -205,9 +205,8 @@ mod tests {
         assert_eq!((forgotten, waiting.len(), &waiting.first(1)[0].run), (2, TRACES_WAITING, &run(2)));
     }
 
-    /// Tests that the file stays small while the collector is down. Setup: some runs end, some
-    /// appends that would end a run are not written, and the result of some appends is never
-    /// reported.
+    /// Tests that the file stays small while the collector is down. Setup: some runs end, some appends that were to end
+    /// a run are not written, and the result of some appends stays unknown.
     #[test]
     fn the_file_holds_little_more_than_what_waits() {
         let folder = tempfile::tempdir().unwrap();

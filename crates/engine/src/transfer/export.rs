@@ -39,7 +39,7 @@ pub async fn export<J: Journal>(
 struct Exporting<'w, W> {
     to: &'w mut W,
     chains: BTreeMap<StreamId, Chain>,
-    /// Digests of the workflow definitions that are already in the file.
+    /// Digests of the workflow definitions that were already written to the file.
     blobs: BTreeSet<Digest>,
     moved: TransferCounts,
 }
@@ -67,8 +67,8 @@ impl<W: Write> Exporting<'_, W> {
         }
     }
 
-    /// Returns an error if the last events of the run are missing. The hash chain cannot show this, so the last
-    /// sequence number is compared with the run's row.
+    /// Returns an error if the last events of the run are missing. The hash chain does not reveal this. Therefore the
+    /// last sequence number is compared with the row of the run.
     fn assert_whole(&self, row: &RunRow) -> Result<(), Error> {
         let stream = StreamId::Run(row.run.clone());
         let found = self.chains.get(&stream).map_or(0, |chain| chain.seq);
@@ -79,8 +79,8 @@ impl<W: Write> Exporting<'_, W> {
         }
     }
 
-    /// Returns an error if events are missing. In a shared database, a read by position may miss the newest events. An
-    /// export must contain them.
+    /// Returns an error if the events that were read are not all events of the journal. In a shared database, a read in
+    /// the order of positions may not return the newest events. But an export must contain them.
     async fn assert_complete<J: Journal>(&self, journal: &J) -> Result<(), Error> {
         let mut after = None;
         loop {

@@ -19,7 +19,7 @@ enum Item {
     End(TransferCounts),
 }
 
-/// Reads a file to its end and verifies every hash. Writes nothing.
+/// Reads a file to its end, and verifies every hash in it. Writes nothing.
 pub fn check(from: impl BufRead) -> Result<TransferCounts, Error> {
     let mut chains: BTreeMap<StreamId, Chain> = BTreeMap::new();
     let (mut found, mut told) = (TransferCounts::default(), TransferCounts::default());
@@ -46,9 +46,9 @@ pub fn check(from: impl BufRead) -> Result<TransferCounts, Error> {
     }
 }
 
-/// Writes the content of a [checked](check) file to the store. Items that are already in the store are skipped. If the
-/// store has a different item under the same id, nothing is written. The caller rebuilds the rows afterwards. Nodes
-/// find runs by their rows, so no node drives an imported run before that.
+/// Writes the content of a [checked](check) file to the store. Skips the items that the store already contains. If the
+/// store contains a different item under the same id, writes nothing. Afterwards, the caller must rebuild the rows.
+/// Nodes find runs by means of rows. Therefore no node continues an imported run before the rows are rebuilt.
 pub async fn import<J: Journal>(journal: &J, mut from: impl BufRead + Seek) -> Result<TransferCounts, Error> {
     let begin = from.stream_position()?;
     let there = compare(journal, &mut from).await?;
@@ -62,8 +62,8 @@ pub async fn import<J: Journal>(journal: &J, mut from: impl BufRead + Seek) -> R
     Ok(importing.new)
 }
 
-/// Returns the last sequence number in the store of each stream of the file. Returns an error if the store has a
-/// different event with the same sequence number as an event of the file.
+/// Returns for each stream of the file its last sequence number in the store. Returns an error if the store and the
+/// file have different events at the same place of a stream.
 async fn compare<J: Journal>(journal: &J, from: impl BufRead) -> Result<BTreeMap<StreamId, u64>, Error> {
     // Last event of each stream that is in the file and in the store. If the two hashes are equal, all earlier events
     // are equal too.
@@ -108,7 +108,7 @@ async fn compare<J: Journal>(journal: &J, from: impl BufRead) -> Result<BTreeMap
 
 struct Importing<'j, J> {
     journal: &'j J,
-    /// Last sequence number of each stream in the store before the import.
+    /// Last sequence number that each stream had in the store before the import.
     there: BTreeMap<StreamId, u64>,
     next: Append,
     size: usize,
@@ -137,8 +137,8 @@ impl<J: Journal> Importing<'_, J> {
         if self.size >= PAGE { self.write().await } else { Ok(()) }
     }
 
-    /// Adds an event in the order of the file. An append writes its streams one after another. Therefore an event of an
-    /// earlier stream begins the next append.
+    /// Adds the next event of the file. In the file, the events of one append are grouped by stream. Therefore an event
+    /// of a stream that comes earlier in this order belongs to the next append.
     async fn event(&mut self, sealed: Sealed) -> Result<(), Error> {
         let before = sealed.seq.saturating_sub(1);
         let there = self.there.get(&sealed.stream).copied().unwrap_or(0);
@@ -172,7 +172,7 @@ impl<J: Journal> Importing<'_, J> {
     }
 }
 
-/// Returns every item after the header, with its line number. The last item is the end, or an error.
+/// Returns every item after the header, with its line number. The last item is [`Item::End`] or an error.
 fn read(from: impl BufRead) -> Result<impl Iterator<Item = Result<(usize, Item), Error>>, Error> {
     let mut lines = (1..).zip(from.lines());
     let Some((line, text)) = lines.next() else { return Err(Error::CutOff("it is empty".to_owned())) };

@@ -1,7 +1,7 @@
-//! Deletes stored contents of files in changesets. A content is deleted if it was not used for a while. If all contents
-//! together exceed the size limit, the least recently used ones are deleted. If a person approves a change whose
-//! contents were deleted, the command is tried again. An undo that needs deleted contents reports that it is no longer
-//! possible.
+//! Deletes the contents of files in changesets that the journal stores. A content is deleted if it was not used for a
+//! while. If the contents together exceed the size limit, those that were used longest ago are deleted too. If a person
+//! approves a change whose contents were deleted, the command is tried again. If an undo needs a deleted content, it
+//! reports that it is no longer possible.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use holdshort_store::Journal;
 
 use crate::{Clock, Driver, Error, Executor};
 
-/// Delay of the first sweep.
+/// Delay between the start of the server and the first deletion.
 const FIRST: Duration = Duration::from_mins(1);
 /// Time between two sweeps.
 const SWEEP: Duration = Duration::from_mins(10);
@@ -36,8 +36,8 @@ pub(super) async fn keep_dropping<J: Journal, C: Clock, E: Executor>(driver: Arc
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Deletes file contents that were not used for a while. If the rest exceeds the size limit, also deletes the least
-    /// recently used contents. Returns the number of deleted contents.
+    /// Deletes file contents that were not used for a while. If the remaining contents exceed the size limit, also
+    /// deletes those that were used longest ago. Returns the number of deleted contents.
     pub async fn drop_bodies(&self) -> Result<usize, Error> {
         let before = self.clock().now().minus_ms(limits::BODIES_MS);
         let mut dropped = 0;

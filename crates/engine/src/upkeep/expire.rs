@@ -8,7 +8,7 @@ use holdshort_store::Journal;
 
 use crate::{Clock, Driver, Executor};
 
-/// Time between two sweeps (contract A30).
+/// Time between two checks for idle sessions (contract A30).
 const SWEEP: Duration = Duration::from_mins(1);
 
 /// Closes idle sessions periodically, until the future is dropped.

@@ -1,6 +1,6 @@
-//! Reads the events of other nodes as soon as they are visible. Notifies the followers of a stream on this node, and
-//! marks cached state as stale. This task only makes reactions faster: the sweep in `sweep.rs` finds every event that
-//! it misses.
+//! Reads the events of other nodes as soon as they are visible. Notifies the watchers of each changed stream on this
+//! node, and marks its cached state as stale. This task only makes this node react faster: the task in `sweep.rs` finds
+//! every event that it misses.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -14,7 +14,7 @@ use holdshort_store::{Journal, RunFilter};
 
 use crate::{Clock, Driver, Error, Executor};
 
-/// Delay of the first sweep.
+/// Delay between the start of the server and the first erasure.
 const FIRST: Duration = Duration::from_mins(1);
 /// Time between two sweeps.
 const SWEEP: Duration = Duration::from_hours(1);
@@ -66,7 +66,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(wrote)
     }
 
-    /// Erases the content of the runs of a subject, which are the runs whose input has this subject.
+    /// Erases the content of all runs whose input has this subject.
     pub async fn erase_subject(self: &Arc<Self>, subject: &str, actor: &Actor) -> Result<ErasedRuns, Error> {
         let mut told = ErasedRuns::default();
         let mut after = None;
@@ -107,8 +107,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Erases the content of each run that ended before `before` and has no later event. Returns the number of these
-    /// runs. Erases nothing while the whole installation is frozen.
+    /// Erases the content of each run whose end and last event are before `before`. Returns the number of these runs.
+    /// Erases nothing while the whole installation is frozen.
     pub async fn erase_old(self: &Arc<Self>, before: Timestamp) -> Result<usize, Error> {
         let mut runs = 0;
         let mut after = None;
@@ -137,8 +137,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns true if the last event of the run is old enough. Returns false if the last event records that all
-    /// content was erased.
+    /// Returns true if the last event of the run is old enough for the content to be erased. Returns false if that
+    /// event records that all content was erased.
     async fn is_due(&self, row: &RunRow, before: Timestamp) -> Result<bool, Error> {
         let stream = StreamId::Run(row.run.clone());
         let last = self.journal().read(&stream, row.seq.saturating_sub(1), 1).await?;

@@ -1,5 +1,6 @@
-//! Finds runs that no node drives although they could continue, and running work that must be stopped. The driving node
-//! may have stopped, another node may have changed the run, or the result of the append that started the run was lost.
+//! Finds runs that no node drives although they could continue, and running actions that must be stopped. A run is in
+//! this state if its node has stopped, if another node has changed it, or if the result of the append that started it
+//! was lost.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::{Clock, Driver, Executor};
 /// Time between two sweeps over all runs that this node should drive.
 const SWEEP: Duration = Duration::from_secs(10);
 
-/// Sweeps until the future is dropped.
+/// Sweeps periodically, until the future is dropped.
 pub(super) async fn keep_driving<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     let wait = driver.journal().poll().unwrap_or(SWEEP);
     let mut sweep = pin!(driver.clock().sleep(SWEEP));

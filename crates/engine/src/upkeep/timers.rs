@@ -1,5 +1,5 @@
-//! Expires deadlines. One task sleeps until the next deadline in the journal. All deadlines are in the journal, so a
-//! server that was down expires them after its start.
+//! Expires deadlines. Expires deadlines. One task sleeps until the next deadline in the journal. Because all deadlines
+//! are in the journal, a server that was down expires them after its start.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::{Clock, Driver, Executor};
 
 /// Maximum sleep. A longer sleep could miss a jump of the clock, or a deadline that another process wrote.
 const LONGEST: Duration = Duration::from_secs(5);
-/// Pause after a failure, or while deadlines that are due cannot expire because the installation is frozen.
+/// Pause after a failure, or while due deadlines cannot expire because the installation is frozen.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Expires deadlines until the future is dropped.
