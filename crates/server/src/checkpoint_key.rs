@@ -20,8 +20,8 @@ struct Stored {
     pkcs8: String,
 }
 
-/// Reads the key. If the file is missing, creates a key. If a person has deleted the file, the new key signs all
-/// further checkpoints.
+/// Reads the key from its file. If the file is missing, creates a key. Therefore, after a person has deleted the file,
+/// all further checkpoints are signed with a new key.
 pub(crate) fn open(data: &Path) -> Result<Signer, Error> {
     let path = data.join(FILE);
     let malformed = || Error::Malformed { path: path.clone(), mend: MEND };

@@ -1,6 +1,7 @@
-//! Copies checkpoints to places outside the server. At each interval, a new checkpoint is made if the journal has
-//! grown. A checkpoint is appended to a file, and sent to the channels that are configured to receive checkpoints. The
-//! last checkpoint is appended to the file just before the server stops.
+//! Writes copies of signed checkpoints to a file outside the server, and sends them to channels. After each interval, a
+//! new checkpoint is signed if the journal has grown since the last one. A checkpoint is appended to a file, and sent
+//! to the channels that are configured to receive checkpoints. The last checkpoint is appended to the file just before
+//! the server stops.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -13,10 +14,10 @@ use holdshort_core::system::checkpoint::{CheckpointTree, LastSentCheckpoint};
 use holdshort_engine::{Error, evidence};
 use holdshort_web::app::App;
 
-/// File to which checkpoints are written, and the interval.
+/// Settings: the file to which checkpoints are written, and the interval.
 #[derive(Clone, Debug)]
 pub struct KeepCheckpoints {
-    /// File to which checkpoints are appended. A missing file is created. `None` if checkpoints are only sent to
+    /// File to which checkpoints are appended. A missing file is created. `None` if checkpoints are sent only to
     /// channels.
     pub file: Option<PathBuf>,
     pub every: Duration,
@@ -24,16 +25,16 @@ pub struct KeepCheckpoints {
 
 /// Default interval in milliseconds.
 pub const CHECKPOINT_EVERY_MS: u64 = 3_600_000;
-/// Delay until the next check if the journal has not grown.
+/// Time until the next check if the journal has not grown.
 const LOOK_AGAIN: Duration = Duration::from_mins(1);
 
-/// Checks that the file can be appended to. Creates the file if it is missing. The server calls this function when it
-/// starts.
+/// Checks that checkpoints can be appended to the file. Creates the file if it is missing. The server calls this
+/// function when it starts.
 pub(crate) fn try_file(file: &Path) -> io::Result<()> {
     OpenOptions::new().create(true).append(true).open(file).map(drop)
 }
 
-/// Checks that the server could append to the file. Does not create the file.
+/// Checks that the server could append checkpoints to the file. Does not create the file.
 pub(crate) fn could_write(file: &Path) -> io::Result<()> {
     match OpenOptions::new().append(true).open(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -45,7 +46,7 @@ pub(crate) fn could_write(file: &Path) -> io::Result<()> {
 }
 
 /// Appends a signed checkpoint to the file at each interval if the journal has grown since the previous checkpoint. If
-/// the write fails, the error is logged, and the next interval repeats it.
+/// the write fails, the error is logged, and the write is tried again after the next interval.
 pub(crate) async fn keep(app: Arc<App>, file: PathBuf, every: Duration) {
     let mut covered = 0;
     loop {
@@ -54,12 +55,13 @@ pub(crate) async fn keep(app: Arc<App>, file: PathBuf, every: Duration) {
     }
 }
 
-/// Appends a checkpoint that covers all events to the file. Called when the server stops.
+/// Appends to the file a checkpoint that includes all events. Called when the server stops.
 pub(crate) async fn keep_last(app: &Arc<App>, file: &Path) {
     write(app, file, 0).await;
 }
 
-/// Writes a checkpoint. Returns the number of events that the last written checkpoint covers.
+/// Appends a checkpoint to the file if the journal has more than `covered` events. Returns the number of events that
+/// the last written checkpoint includes.
 async fn write(app: &Arc<App>, file: &Path, covered: u64) -> u64 {
     match try_to_write(app, file, covered).await {
         Ok(size) => size,
@@ -82,7 +84,8 @@ async fn try_to_write(app: &Arc<App>, file: &Path, covered: u64) -> io::Result<u
 }
 
 /// Sends a checkpoint to the channels at each interval if the journal has grown. The journal records each checkpoint
-/// that was sent. Therefore a restarted server does not send it again, and only one of several nodes sends it.
+/// that was sent. Therefore a restarted server does not send the same checkpoint again, and only one of several nodes
+/// sends it.
 pub(crate) async fn send_at_intervals(app: Arc<App>, every: Duration) {
     loop {
         let wait = match send_if_due(&app, every).await {

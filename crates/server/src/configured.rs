@@ -1,4 +1,4 @@
-//! Reads the files and settings of a configuration before the server starts. Reading creates no file and opens no
+//! Reads the files and settings of a configuration, before the server starts. Reading creates no file and opens no
 //! socket.
 
 use std::sync::Arc;
@@ -28,11 +28,11 @@ pub(crate) struct Configured {
     pub(crate) issuers: Issuers,
     pub(crate) provider: Option<Provider>,
     pub(crate) model: Source,
-    /// True if other machines can reach the server, but the configuration has neither a token issuer nor an identity
-    /// provider.
+    /// True if other machines can reach the server although neither a token issuer nor an identity provider is
+    /// configured.
     pub(crate) needs_identity: bool,
-    /// The workflows, and the people against whom the workflows were validated. `None` if the installation may have a
-    /// journal, because the journal may contain more people.
+    /// The workflows, and the people against whom they were checked. `None` if a journal may exist, because it may
+    /// contain further people.
     pub(crate) library: Option<(People, Library)>,
 }
 
@@ -81,8 +81,8 @@ impl Configured {
     }
 }
 
-/// Returns an error if a server could not start with these options. Creates no file and opens no socket. `people` are
-/// the people in an existing journal, because they may be approvers too. `None` if they are not known.
+/// Returns an error if a server with these options could not start. Creates no file and opens no socket. `people` are
+/// the people in the existing journal: they may be approvers too. `None` if the journal was not read.
 pub fn check(options: &Options, people: Option<&People>) -> Result<(), StartError> {
     let configured = Configured::read(options)?;
     if let Some(file) = options.checkpoints.as_ref().and_then(|to| to.file.clone()) {

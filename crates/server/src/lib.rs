@@ -1,8 +1,9 @@
 //! The server: the native API over HTTP, its streams, and the pages without scripts.
 //!
-//! Combines the HTTP kit (`web`), the edges (`edges`) and the browser app (`ui`) into one service. The server makes no
-//! decisions about runs: the engine's driver calls `core`, which decides. Every response is read from the journal.
-//! Therefore a broken connection loses no data. Start at `server.rs`, then read `routes/mod.rs`.
+//! Combines the crates `web` (HTTP), `edges` (foreign protocols) and `ui` (the browser app) into one HTTP service. The
+//! server makes no decisions about runs: the engine's driver calls `core`, which decides. Every response about the
+//! state of a run is read from the journal. Therefore a broken connection causes no loss of data. Begin to read at
+//! `server.rs`, then `routes/mod.rs`.
 
 mod asyncapi;
 mod checkpoint_key;

@@ -1,6 +1,6 @@
-//! Reads the files of a configuration: people, rules, channels, and a directory of workflows. A workflow is either
-//! `DIR/NAME/workflow.yaml`, with `rehearsal.yaml` in the same directory, or a single file `DIR/*.yaml`. This module
-//! only reads the files; the crate `workflow` validates workflows.
+//! Reads the files of a configuration: people, rules, channels, and a directory of workflows. A workflow is either a
+//! directory, `DIR/NAME/workflow.yaml` with `rehearsal.yaml` in the same directory, or a single file, `DIR/*.yaml`.
+//! This module only reads the files; the crate `workflow` validates workflows.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
@@ -45,7 +45,7 @@ fn lines(problems: &[Problem]) -> String {
 }
 
 /// Returns the shipped workflows, the workflows of packs, and those of the directory. A workflow of the directory
-/// replaces a workflow with the same name.
+/// replaces a shipped workflow or a pack's workflow with the same name.
 pub fn open(folder: Option<&Path>, people: &People, packs: &Packs) -> Result<Library, Error> {
     let overrides = folder.map(read).transpose()?.unwrap_or_default();
     let library = Library::new(&packs.catalogue(), &packs.workflows, &people.deciders(), overrides);
@@ -60,33 +60,33 @@ fn lacks(library: &Library, name: &str, people: &People) -> Vec<String> {
     told.into_iter().map(|why| format!("the workflow `{name}` would wait forever: {why}")).collect()
 }
 
-/// Returns an error if a directory cannot be read or contains no workflow files. Does not validate the files, because
-/// the validation depends on the people who may decide.
+/// Returns an error if a directory cannot be read or contains no workflow files. The content of the files is not
+/// validated, because this requires the people who may decide.
 pub(crate) fn can_be_read(folder: &Path) -> Result<(), Error> {
     read(folder).map(drop)
 }
 
-/// Workflow files that were read, with the errors in them and in their rehearsals.
+/// Workflow files that were read, with the errors found in them and in their rehearsals.
 #[derive(Debug)]
 pub struct Checked {
     pub files: Vec<String>,
     pub problems: Vec<Problem>,
 }
 
-/// Reads a people file. The order of the people and groups is kept.
+/// Reads the people file. People and groups have the same order as in the file.
 pub fn people(path: &Path) -> Result<Roster, Error> {
     let text = text_of(path, bounds::PEOPLE_BYTES, |found| of_its_owner(path, found))?;
     people_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)
 }
 
-/// Reads a rules file. The order of the rules is kept.
+/// Reads the rules file. Rules have the same order as in the file.
 pub(crate) fn rules(path: &Path) -> Result<Vec<Rule>, Error> {
     let text = text_of(path, bounds::RULES_BYTES, |found| of_its_owner(path, found))?;
     rules_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)
 }
 
-/// Reads a channels file and the secrets of the channels. The path of a secret file is relative to the directory of the
-/// channels file, unless it begins with `/`.
+/// Reads a channels file and the files with the secrets of the channels. The path of a secret file is relative to the
+/// directory of the channels file, unless it begins with `/`.
 pub(crate) fn channels(path: &Path) -> Result<Channels, Error> {
     let text = text_of(path, bounds::CHANNELS_BYTES, |found| of_its_owner(path, found))?;
     let channels = channels_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)?;
@@ -95,7 +95,7 @@ pub(crate) fn channels(path: &Path) -> Result<Channels, Error> {
         .map_err(|source| Error::Channels { path: path.to_owned(), source: Box::new(source) })
 }
 
-/// Checks one workflow file, or a directory with workflows. A workflow may extend another one in its directory.
+/// Checks one workflow file, or a directory with workflows. A workflow can extend another workflow of its directory.
 /// Therefore a single file is read together with all files of its directory.
 pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Error> {
     let found = if path.is_dir() { read(path)? } else { vec![file(path)?] };
@@ -129,7 +129,7 @@ pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Err
     Ok(Checked { problems: problems.into_iter().filter(is_of_these).collect(), files })
 }
 
-/// Name of a workflow, and the line of the workflow's file that contains the name.
+/// Name of a workflow, and the line of its file that contains the name.
 struct WorkflowName {
     file: String,
     name: String,
@@ -144,8 +144,8 @@ impl WorkflowName {
         Some(Self { file: file.clone(), name: name.to_owned(), line })
     }
 
-    /// Returns an error for each gate of the workflow on which no person could decide. The errors point to the name
-    /// of the workflow in the file.
+    /// Returns an error for each gate of the workflow on which nobody is allowed to decide. Each error points to the
+    /// line of the file with the workflow's name.
     fn lacks(&self, library: &Library, people: &People) -> Vec<Problem> {
         let problem = |message| Problem {
             file: self.file.clone(),
@@ -166,8 +166,8 @@ fn file(path: &Path) -> Result<Override, Error> {
     Ok((path.display().to_string(), text(path)?, None))
 }
 
-/// Returns all workflows in the directory of this file. Returns none if the directory is not a directory of workflows,
-/// for example because it has too many other files.
+/// Returns all workflows in the directory that contains this file. Returns none if that directory cannot be read as a
+/// directory of workflows, for example because it has too many files.
 fn neighbours(path: &Path) -> Vec<Override> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = if path.ends_with(WORKFLOW) { folder.join("..") } else { folder.to_owned() };
@@ -211,7 +211,7 @@ fn text(path: &Path) -> Result<String, Error> {
     text_of(path, bounds::WORKFLOW_BYTES.max(bounds::REHEARSAL_BYTES), |_| Ok(()))
 }
 
-/// Rejects a file to which other users may write, because the file defines approvers or rules.
+/// Rejects a file that other users can write, because the file defines approvers or rules.
 fn of_its_owner(path: &Path, found: &Metadata) -> Result<(), Error> {
     let mode = found.permissions().mode() & 0o777;
     if mode & 0o022 == 0 { Ok(()) } else { Err(Error::Writable { path: path.to_owned(), mode }) }

@@ -1,4 +1,4 @@
-//! The `OpenAPI` document. The document is generated from the handlers, so it lists exactly the existing routes.
+//! The `OpenAPI` document, which is generated from the handlers. Therefore it lists exactly the existing routes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ pub fn openapi() -> Value {
     document
 }
 
-/// Sorts the `x-` fields of an operation. They come from a hash map, and its order differs in each process.
+/// Sorts the `x-` fields of an operation. They come from a hash map, whose order differs from process to process.
 fn sort_extensions(operation: &mut Map<String, Value>) {
     let names: BTreeSet<String> = operation.keys().filter(|name| name.starts_with("x-")).cloned().collect();
     let sorted: Vec<(String, Value)> =
@@ -41,7 +41,7 @@ pub(crate) fn document() -> Document {
     routes::router(Base::openapi()).into_openapi()
 }
 
-/// Adds the required permission to an operation, and the kinds of credentials that can have this permission.
+/// Adds to an operation the permission that it needs, and the kinds of credentials that can have this permission.
 pub(crate) fn add_requirements(operation: &mut Operation, needs: Needs) {
     let scheme = |name: &str| SecurityRequirement::new(name, [""; 0]);
     let mut security = Vec::new();
@@ -100,7 +100,7 @@ pub(crate) fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Opera
 )]
 pub(crate) struct Base;
 
-/// Names of the two credentials that a login consists of.
+/// Names of the two credentials that together form a login: a cookie and a secret.
 const COOKIE: &str = "login_cookie";
 const SECRET: &str = "login_secret";
 
@@ -184,7 +184,8 @@ macro_rules! refuses {
             }
         )*
 
-        /// All sets of error codes. The document contains the response components of each set.
+        /// All sets of error codes that are used together. The `OpenAPI` document contains one response component per
+        /// HTTP status of each set.
         const SETS: &[&[&[Code]]] = &[$(&[$($codes),+]),*];
     };
 }
@@ -258,17 +259,17 @@ refuses! {
         SESSION;
     /// Error codes of policy checks.
     ChecksPolicy: ANY, BODY, &[Code::WrongOrigin, Code::UnknownSession, Code::JournalDamaged];
-    /// Error codes of requests to use an approval.
+    /// Error codes of requests with which an agent uses an approval.
     UsesApproval: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::InvalidHeader, Code::IdempotencyKeyReused, Code::NotExternal, Code::NotApproved, Code::ApprovalUsed,
           Code::ApprovalExpired, Code::ApprovalDiffers, Code::ExecDenied, Code::TrialVoid, Code::Frozen];
-    /// Error codes of requests for the contents of released changes.
+    /// Error codes of requests for the content of changes that an approval has released.
     ReadsReleased: ANY, OF_A_RUN, &[Code::NotApproved];
-    /// Error codes of reports about released changes.
+    /// Error codes of reports about changes that an approval has released.
     ReportsExec: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NotExternal, Code::NotApproved];
-    /// Error codes of requests to withdraw a question.
+    /// Error codes of requests with which an agent withdraws its question.
     Withdraws: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NotExternal, Code::AlreadyResolved];
-    /// Error codes of messages in a session. A message may answer a question, steer a run or start a run.
+    /// Error codes of messages in a session. A message either answers a question, reaches a live run, or starts a run.
     Says: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::InvalidHeader, Code::UnknownWorkflow, Code::IdempotencyKeyReused, Code::NotAnApprover,
           Code::AlreadyResolved, Code::Expired, Code::LimitReached],

@@ -1,5 +1,5 @@
-//! Parsers of external input that work without a running server, for example in fuzzers. The server parses requests and
-//! frames with the same functions. This module makes no decisions.
+//! Parsers of external input that work without a running server. For example, fuzzers use them. The server uses the
+//! same functions to parse requests and frames. This module makes no decisions.
 
 use holdshort_core::json;
 use holdshort_protocol::frame::ClientFrame;
@@ -24,7 +24,8 @@ pub fn frame(text: &[u8]) -> Result<ClientFrame, Box<Problem>> {
     socket::read(text).map_err(|refused| refused.0)
 }
 
-/// Parses the position of an event in the order of commits. Streams write a position as `p` followed by a number.
+/// Parses the position of an event in the order of commits. In streams, a position has the form `p` followed by a
+/// number.
 pub fn position(text: &str) -> Option<u64> {
     position::number(text)
 }

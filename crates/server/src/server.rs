@@ -1,5 +1,5 @@
-//! Starts and stops a server. Everything that a request may need is opened before the first request, and closed after
-//! the last one.
+//! Starts and stops a server. Everything that a request may need is opened before the first request and closed after
+//! the last request.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -57,28 +57,28 @@ use crate::{checkpoint_key, library, routes, serving, vapid_key};
 /// Options of a server.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Address to listen on. Port 0 selects a free port. If other machines can reach the address, the server needs a
-    /// public URL. It then also needs people, keys or issuers.
+    /// Address on which the server listens. Port 0 selects a free port. If other machines can reach this address, the
+    /// server needs a public URL. It then also needs people, keys or token issuers, so that callers can be
+    /// authenticated.
     pub listen: SocketAddr,
     /// Data directory with the journal and the tokens. A missing directory is created. Only one server at a time may
     /// use the directory.
     pub data: PathBuf,
-    /// Database that stores the journal and that several servers can share. `None` if the journal is in the data
-    /// folder.
+    /// Database that contains the journal. Several servers can share it. `None` if the journal is in the data folder.
     pub database: Option<postgres::Config>,
     /// Directory with workflows that are added to the shipped workflows. If a workflow has the name of a shipped
     /// workflow, it replaces the shipped workflow.
     pub workflows: Option<PathBuf>,
     /// Tools and workflows of packs.
     pub packs: Packs,
-    /// The people file. `None` keeps the people of the last people file that a server loaded.
+    /// The people file. `None` keeps the people from the last people file that a server loaded.
     pub people: Option<PathBuf>,
-    /// The rules file. `None` keeps the rules of the last rules file that a server loaded.
+    /// The rules file. `None` keeps the rules from the last rules file that a server loaded.
     pub rules: Option<PathBuf>,
     /// The channels file. `None` sends no notifications.
     pub channels: Option<PathBuf>,
     pub model: holdshort_models::Settings,
-    /// Program with the hidden subcommand `sandbox-exec`.
+    /// Program with the hidden subcommand `sandbox-exec`, which starts commands in the sandbox.
     pub sandbox_program: PathBuf,
     /// Average number of requests per second that each agent may send.
     pub agent_requests: u32,
@@ -89,18 +89,19 @@ pub struct Options {
     /// Identity provider at which people sign in.
     pub provider: Option<Oidc>,
     pub front: PublicEndpoint,
-    /// File for checkpoints, and the interval between checkpoints. `None` if checkpoints are signed only on request.
+    /// File for checkpoints, and the interval between checkpoints. `None` if checkpoints are signed only when a client
+    /// requests one.
     pub checkpoints: Option<KeepCheckpoints>,
-    /// Settings for callbacks of agents, such as the allowed addresses.
+    /// Settings for callbacks to agents, such as the allowed addresses.
     pub callbacks: callbacks::Settings,
     /// Settings of the crew edge.
     pub crew: crew::Settings,
     /// Destination of traces of runs. `None` if no traces are exported.
     pub otlp: Option<traces::Settings>,
-    /// Time for which the content of ended runs is kept. `None` if the content is kept without a time limit.
+    /// Time for which the content of ended runs is kept. `None` if the content is kept forever.
     pub keep_content: Option<Duration>,
-    /// Number of acknowledged events that may be missing in the journal of the data folder. If another number of events
-    /// is missing, the server does not start. `None` accepts no loss.
+    /// Number of confirmed events that are allowed to be missing in the journal of the data folder. If the number of
+    /// missing events differs from this one, the server does not start. `None` accepts no loss.
     pub accept_loss: Option<u64>,
 }
 
@@ -159,12 +160,12 @@ pub struct Server {
     serving: JoinHandle<()>,
     /// Task that reads new events and forwards them to all open streams and sockets.
     reading: JoinHandle<()>,
-    /// Task that tells open streams and sockets about changes of the installation. A stream whose caller has lost
-    /// access then ends.
+    /// Task that tells open streams and sockets about changes of the installation. If the caller of a stream has lost
+    /// access, the stream then ends.
     standing: JoinHandle<()>,
     /// Task that sends notifications over channels.
     sending: JoinHandle<()>,
-    /// Tasks for registered webhooks, subscribed browsers, callbacks, and the files of the journal.
+    /// Tasks for registered webhooks, subscribed browsers, callbacks to agents, and checks of the journal's files.
     registered: JoinHandle<((), (), (), ())>,
     /// Task that reloads the certificate.
     certificate: Option<JoinHandle<()>>,
@@ -172,11 +173,11 @@ pub struct Server {
     telling_checkpoints: Option<JoinHandle<()>>,
     /// Task that exports traces.
     telling: Option<JoinHandle<()>>,
-    /// Task that erases content whose retention time is over.
+    /// Task that erases the content of runs after the retention time.
     erasing: Option<JoinHandle<()>>,
 }
 
-/// Opens the data folder, continues interrupted work, and serves requests. Returns when requests are accepted.
+/// Opens the data folder, continues interrupted work, and serves requests. Returns when the server accepts requests.
 pub async fn start(options: Options) -> Result<Server, StartError> {
     start_tuned(options, Tuning::default()).await
 }
@@ -185,7 +186,7 @@ pub async fn start(options: Options) -> Result<Server, StartError> {
 /// them sooner.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tuning {
-    /// Maximum number of pages in the database, of 1024 bytes each. `None` sets no limit except the size of the disk.
+    /// Maximum number of pages in the database, of 1024 bytes each. If `None`, the size is limited only by the disk.
     pub max_pages: Option<u32>,
     pub pace: Pace,
     /// Maximum number of open unauthenticated connections. `None` selects the default.
@@ -407,8 +408,8 @@ async fn credentials(
     Ok(Credentials { tokens, logins, signer, vapid })
 }
 
-/// Opens a listener on the loopback interface for plain HTTP from commands on this machine. Returns `None` if the main
-/// listener already accepts plain HTTP on the loopback interface.
+/// Opens a listener on the loopback interface, on which commands of this machine can use plain HTTP. Returns `None` if
+/// the main listener already accepts plain HTTP on the loopback interface.
 async fn inner(address: SocketAddr, is_tls: bool) -> Result<Option<TcpListener>, StartError> {
     if !is_tls && (address.ip().is_loopback() || address.ip().is_unspecified()) {
         return Ok(None);
@@ -428,7 +429,7 @@ fn within(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// Returns true if a person or a key exists that can authenticate without the tokens of the data folder.
+/// Returns true if there is a person or a key that can authenticate without the tokens in the data folder.
 fn knows_somebody(system: &System, now: Timestamp) -> bool {
     let has_keys = system.keys.all().any(|key| key.status(now) == Status::Live);
     let mut others = system.people.iter().map(|(id, _)| id).filter(|id| *id != LOCAL_OPERATOR);
@@ -450,7 +451,8 @@ impl Server {
         self.local
     }
 
-    /// Returns the base URL of links: the public URL, or the address that the server listens on.
+    /// Returns the base URL of the links that the server creates: the public URL, or the address on which the server
+    /// listens.
     pub fn base(&self) -> &str {
         &self.app.base
     }
@@ -460,31 +462,30 @@ impl Server {
         &self.app.tokens.operator
     }
 
-    /// Returns the token of external agents. With this token, an agent may ask people for decisions, and read the runs
-    /// that it started.
+    /// Returns the token with which external agents authenticate. With this token, an agent is allowed to ask people
+    /// for decisions, and to read the runs that it started.
     pub fn agent_token(&self) -> &str {
         &self.app.tokens.agent
     }
 
     /// Returns a login link for the operator. The link signs in one browser, once, within 15 minutes. Show the link
-    /// only to the operator. The journal does not record the link: the person who starts the server has the operator's
-    /// token too.
+    /// only to the operator. The link is not recorded in the journal.
     pub fn login_link(&self) -> Result<String, secrets::Error> {
         let (code, _) =
             self.app.logins.invite(LOCAL_OPERATOR, self.app.standing.borrow().seq, self.app.now())?;
         Ok(self.app.login_url(&code))
     }
 
-    /// Waits until this process can no longer write to the journal, and returns the reason. The process must then end.
-    /// The next start settles unfinished work.
+    /// Waits until this process can no longer write to the journal, and returns the reason. After that, the process
+    /// must end. The next start of the server determines the outcome of unfinished work.
     pub fn failed(&self) -> impl Future<Output = String> + Send + use<> {
         let app = self.app.clone();
         async move { app.journal().failed().await }
     }
 
-    /// Stops the server. The server accepts and starts no more work, ends streams and long polls, waits for open
-    /// requests and running tools, and closes the store. Work that is still running after the time limit is settled at
-    /// the next start.
+    /// Stops the server: it accepts and starts no more work, ends streams and long polls, waits for open requests and
+    /// running tools, and closes the store. Work that is still running after the time limit is ended; the next start
+    /// determines its outcome.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         // A delivery that is being sent stays claimed. The next server process sends it again with the same id.
@@ -524,7 +525,7 @@ impl Server {
 }
 
 /// Checks once a second if the files of the journal were deleted or replaced. Without this check, an idle server would
-/// not notice the loss and would not save a copy.
+/// not notice that the files are gone, and would not save a copy of the journal.
 async fn keep_checking_files(app: Arc<App>) {
     const EVERY: Duration = Duration::from_secs(1);
     loop {

@@ -1,5 +1,5 @@
-//! Accepts and serves connections. A server that stops waits here for the open requests. Many connections can be idle,
-//! so each of them must use little memory.
+//! Accepts and serves connections. Accepts and serves connections. When the server stops, waits for the open requests.
+//! Many connections may be idle at the same time. Therefore an idle connection must use little memory.
 
 use std::convert::Infallible;
 use std::io::{self, ErrorKind};
@@ -27,7 +27,7 @@ use crate::tls::Tls;
 /// Pause after a failed attempt to accept a connection, for example because no file descriptor was free.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Serves connections until the server stops, and then until all open requests are complete.
+/// Serves connections until the server stops, and then until all open requests have been answered.
 pub(crate) async fn serve(listener: TcpListener, tls: Option<Arc<Tls>>, service: Router, app: Arc<App>) {
     // No message is sent over this channel. Each connection holds a sender, so the receiver returns when the last
     // connection has ended.

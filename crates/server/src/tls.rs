@@ -1,7 +1,7 @@
 //! TLS: the certificate and its private key. Both files are read when the server starts, and again when they change.
 //!
-//! Files that cannot be used never replace a certificate that works. In this case, the server keeps the old
-//! certificate, and reports the error in the log, in `GET /v1/info` and to `holdshort doctor`.
+//! Files that cannot be used never replace a certificate that can be used. If the new files cannot be used, the server
+//! keeps the previous certificate. It reports the error in the log, in `GET /v1/info` and to `holdshort doctor`.
 
 use std::fs::File;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -24,7 +24,7 @@ pub(crate) struct Tls {
     problem: watch::Sender<Option<String>>,
 }
 
-/// TLS configuration of connections, with the certificate and its private key.
+/// TLS configuration for connections, made from the certificate and its private key.
 #[derive(Clone)]
 struct Pair {
     /// Digest of both files.
@@ -48,12 +48,13 @@ impl Tls {
         self.used.read().unwrap_or_else(PoisonError::into_inner).config.clone()
     }
 
-    /// Returns a receiver of the error in the current files. The value is `None` while the files can be used.
+    /// Returns a receiver for the error in the current certificate files. The value is `None` while the files can be
+    /// used.
     pub(crate) fn problem(&self) -> watch::Receiver<Option<String>> {
         self.problem.subscribe()
     }
 
-    /// Rereads the files at an interval. Never returns.
+    /// Reads the files again at an interval, and never returns.
     pub(crate) async fn keep(self: Arc<Self>) {
         loop {
             sleep(CERTIFICATE_TIME).await;

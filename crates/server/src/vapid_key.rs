@@ -1,6 +1,6 @@
 //! The key with which this server identifies itself to push services (VAPID). The key is created at the first start and
-//! stored in the data folder. All nodes of a journal share the key, because a browser accepts only messages with the
-//! key with which it was subscribed.
+//! stored in the data folder. All nodes that use a journal share the key, because a browser accepts only messages that
+//! are signed with the key with which it was subscribed.
 
 use std::io;
 use std::path::Path;
@@ -27,8 +27,8 @@ struct Stored {
     pkcs8: String,
 }
 
-/// Reads the key. If the file is missing, creates a key. If a person has deleted the file, the server uses the new key,
-/// and browsers must subscribe again.
+/// Reads the key from its file. If the file is missing, creates a key. Therefore, after a person has deleted the file,
+/// the server uses a new key, and browsers must be subscribed again.
 pub(crate) async fn open(data: &Path, store: &Store) -> Result<Vapid, StartError> {
     let path = data.join(FILE);
     let stored = if let Some(stored) = secrets::read::<Stored>(&path, MEND)? {

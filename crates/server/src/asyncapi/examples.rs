@@ -1,5 +1,5 @@
-//! Examples of frames. Each type of frame has one example, or more if one example cannot show all fields. A test parses
-//! each example as its type.
+//! Examples of frames. Each type of frame has one example, or several if a single one cannot show all fields. A test
+//! parses each example as its type.
 
 use serde_json::{Value, json};
 

@@ -21,7 +21,7 @@ const ANSWERS: &[(&str, &[&str])] = &[
     ("ping", &["pong"]),
 ];
 
-/// Operations in which the server sends frames without a request, each with a summary and its frames.
+/// Operations in which the server sends frames that are no response to a request, each with a summary and its frames.
 const SENT: &[(&str, &str, &[&str])] = &[
     ("deliver", "Events of a subscription", &["event", "preview", "ended", "error"]),
     ("close", "Before the server closes the connection", &["closing", "error"]),
@@ -130,9 +130,9 @@ fn frames<T: ToSchema>(schemas: &mut Schemas) -> Vec<(String, Value)> {
     variants.into_iter().map(|variant| payload(variant, schemas)).collect()
 }
 
-/// Returns the `type` and the payload of a frame. If a separate type defines the fields of the frame, the payload is
-/// the schema of this type with an additional field `type`. The payload must be a single object, because
-/// `additionalProperties` applies to a single object.
+/// Returns the `type` and the payload of a frame. If the fields of the frame are defined by a type of their own, the
+/// payload is the schema of this type with the additional field `type`. The payload is one object and not a combination
+/// of several, because `additionalProperties` applies to a single object only.
 fn payload(variant: Value, schemas: &mut Schemas) -> (String, Value) {
     let mut parts = match variant.get("allOf").and_then(Value::as_array) {
         Some(parts) => parts.clone(),

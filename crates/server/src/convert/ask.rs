@@ -1,4 +1,4 @@
-//! Converts a question of an external agent from the type of the API to the type of the core.
+//! Converts a request of an external agent for a decision to the type of the core.
 
 use holdshort_core::gate::foreign::ForeignCall;
 use holdshort_core::history::{self, SUBJECT_BYTES};
@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::assignment;
 
-/// Converts the question. The fields `run`, `session`, `subject` and `callback` are not converted here: the handler of
-/// the request reads them.
+/// Converts the question. The fields `run`, `session`, `subject` and `callback` are not part of the result: the handler
+/// of the request reads them.
 pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     let mut problems = Vec::new();
     let assignment = ask.assignment.map(|asked| assignment::from_wire(asked, "/assignment", &mut problems));
@@ -75,13 +75,13 @@ pub(crate) fn call(call: wire::ForeignCall) -> ForeignCall {
     ForeignCall { tool, arguments, workspace, cwd, before, after, trial: None }
 }
 
-/// Returns the diff of the change that the call makes to its file, for the card.
+/// Returns the diff that the card shows: the change that the call makes to its file.
 fn diff(call: &ForeignCall) -> Option<Value> {
     let after = call.after.as_deref()?;
     Some(holdshort_tools::diff(call.before.as_deref().unwrap_or_default(), after))
 }
 
-/// Maximum number of reminders if `every_ms` is given without `limit`. Workflows have the same default.
+/// Maximum number of reminders if a request has `every_ms` but no `limit`. Workflows have the same default.
 const REMINDERS: u32 = 10;
 
 fn reminders(asked: &AskReminders) -> Reminders {

@@ -1,5 +1,5 @@
-//! The files of the app. The app has one page, which is served at each of the app's paths, and files that this page
-//! loads.
+//! The files of the app. The app has a single page, which is served at each of the app's paths. The page loads the
+//! other files.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -39,18 +39,18 @@ pub(super) const PLACES: [&str; 15] = [
     "/system/audit",
 ];
 
-/// Content security policy: only script files of the app may run, and scripts cannot turn text into markup.
+/// Content security policy: only script files of the app run, and scripts cannot insert text as HTML.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'; require-trusted-types-for 'script'; \
                       trusted-types svelte-trusted-html holdshort-worker";
 
 const PAGE: &str = "index.html";
-/// Directory inside the build with the files that the page loads.
+/// Directory of the app's build that contains the files that the page loads.
 const ASSETS: &str = "assets/";
 
-/// Files of the build by their path. Each path except that of the page contains the id of the build. Therefore the
-/// content at a path never changes, and the page of one build never loads files of another build.
+/// Files of the app's build, by their paths. Each path contains the id of the build, except the path of the page.
+/// Therefore the content at a path never changes, and the page of one build never loads a file of another build.
 static FILES: LazyLock<BTreeMap<String, File>> = LazyLock::new(|| {
     let all: BTreeMap<Cow<'static, str>, Asset> =
         holdshort_ui::paths().filter_map(|path| Some((path.clone(), holdshort_ui::asset(&path)?))).collect();
@@ -78,7 +78,7 @@ const BUILD_CHARS: usize = 16;
 
 struct File {
     asset: Asset,
-    /// Compressed content, created at the first request. `None` if compression does not make the file smaller.
+    /// Compressed content, created at the first request. `None` if compressing the file does not make it smaller.
     gzip: OnceLock<Option<Vec<u8>>>,
 }
 

@@ -1,9 +1,9 @@
-//! The frame of every page without scripts: templates, style and headers.
+//! The frame of all pages without scripts: templates, style and HTTP headers.
 //!
-//! Templates never print a text unchanged. This module removes invisible and control characters from every text,
-//! escapes the text, and marks letters that look like different letters. `look_alikes` lists the words with such
-//! letters. Exact values, such as commands, were made plain by the code that read them. The only exception is the text
-//! that a person edits: the template prints it with the filter `exact`.
+//! No template prints a text unchanged. Before a template prints a text, this module removes invisible and control
+//! characters, escapes the text, and marks letters that look like other letters. `look_alikes` lists the words with
+//! such letters. Exact values, such as commands, had invisible characters escaped by the code that read them. There is
+//! one exception, the text that a person edits: the template prints it with the filter `exact`.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -60,8 +60,8 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// Converts a sentence to HTML. A name between two backquotes becomes code. If it is unclear which backquotes belong
-/// together, for example because a command contains backquotes, they stay unchanged.
+/// Converts a sentence to HTML. The text between two backquotes is formatted as code. If it is unclear which backquotes
+/// form a pair, for example because a command contains backquotes, they are printed as they are.
 fn coded(state: &State, text: &str) -> Value {
     let text = plain::text(text);
     let words = if text.is_ascii() { None } else { state.lookup("look_alikes") };
@@ -81,8 +81,8 @@ fn coded(state: &State, text: &str) -> Value {
     Value::from_safe_string(shown.collect())
 }
 
-/// Returns a CSS class for the indentation of a line. With this class, wrapped text starts below the first character of
-/// the line. The content security policy forbids a `style` attribute, so a class is needed.
+/// Returns a CSS class for the indentation of a line. With this class, the second and later lines of wrapped text start
+/// below the first character. A class is needed because the content security policy forbids the attribute `style`.
 fn indent_class(line: &str) -> String {
     const DEEPEST: usize = 16;
     let blanks = line.chars().map_while(|letter| match letter {
@@ -96,7 +96,7 @@ fn indent_class(line: &str) -> String {
     }
 }
 
-/// Returns the text as HTML. `words` contains the words in which letters of a foreign script are marked.
+/// Returns the text as HTML. `words` contains the words in which letters of other scripts are marked.
 fn marked(text: &str, words: &Value) -> String {
     let words: Vec<Value> = words.try_iter().into_iter().flatten().collect();
     let words = LookAlikes::new(words.iter().filter_map(Value::as_str));
@@ -133,7 +133,7 @@ pub(super) fn page(status: StatusCode, title: &str, template: &str, values: Valu
 /// Renders a page that can be saved as a file. The page contains its style, links to no other file, and looks the same
 /// in print as on the screen.
 pub(super) fn record(title: &str, card: Value, values: Value) -> Response {
-    /// Content security policy: allows only the style that is part of the page.
+    /// Content security policy: allows nothing but the style that is part of the page.
     const POLICY: &str =
         "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
     let drawn = draw("decision.html", card).and_then(|body| {

@@ -1,8 +1,8 @@
 //! Pages for browsers: the app, and pages without scripts.
 //!
-//! This module only serves and renders. A submitted form is handled like a request of the API. `app.rs` serves the
-//! files of the app. `frame.rs` renders the frame of all other pages. `decision/` contains the page of a decision link.
-//! `sign_in.rs` redirects browsers to the identity provider and back.
+//! This module only serves files and renders pages. A submitted form is handled like a request of the API. `app.rs`
+//! serves the files of the app. `frame.rs` renders the frame of the pages without scripts. `decision/` contains the
+//! page of a decision link. `sign_in.rs` redirects browsers to the identity provider and back.
 
 mod app;
 pub(crate) mod decision;
@@ -22,7 +22,7 @@ use holdshort_web::route_limit::RouteLimit;
 use holdshort_web::sign_in::{BEGIN, CALLBACK, DECIDE, SIGN_OUT};
 use minijinja::context;
 
-/// Renders an error page for a request that was refused before it reached a page.
+/// Renders a page for a request that was refused before it reached a page handler.
 pub(crate) const REFUSED: Page = frame::refused;
 
 pub(crate) fn router() -> Router<AuthState> {

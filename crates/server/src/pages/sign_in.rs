@@ -1,5 +1,5 @@
-//! Redirects a browser to the identity provider and back. After that, the app signs the person in with a code, or the
-//! browser opens a decision page.
+//! Sends a browser to the identity provider and receives it back. Afterwards, either the app signs the person in with a
+//! code, or the browser opens a decision page.
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -30,10 +30,10 @@ pub(super) async fn begin(
     go(&auth, &headers, to.as_deref()).await
 }
 
-/// Redirects a browser that opens a link from a notification that several people received. With an identity provider,
-/// the browser goes to the provider, and after the sign-in to the decision page without scripts. Before the sign-in,
-/// the reader sees no content and cannot decide. Without a provider, the browser goes to the inbox of the app, where
-/// people sign in.
+/// Opens a decision link that a notification sent to several people, and redirects the browser. If an identity provider
+/// is configured, the browser goes to the provider and, after the sign-in, to the decision page without scripts. Before
+/// the sign-in, the reader sees no content and cannot decide. Without an identity provider, the browser goes to the
+/// inbox of the app, where people sign in.
 pub(super) async fn decide(
     State(auth): State<AuthState>,
     headers: HeaderMap,
@@ -52,8 +52,8 @@ async fn go(auth: &AuthState, headers: &HeaderMap, to: Option<&str>) -> Response
     }
 }
 
-/// Completes a sign-in at the provider. The browser keeps the cookie of this sign-in until the code has signed the
-/// browser in or the sign-in has failed. If the provider's response arrives a second time, it has no effect.
+/// Completes a sign-in at the provider. The browser keeps the cookie of this sign-in until the code is used or the
+/// sign-in fails. If the provider's response arrives a second time, it has no effect.
 pub(super) async fn finish(
     State(auth): State<AuthState>,
     headers: HeaderMap,
@@ -77,7 +77,8 @@ pub(super) async fn sign_out(State(auth): State<AuthState>) -> Response {
     auth.provider_sign_out_url().await.map_or_else(|refused| failed(&refused), |to| see(&to).into_response())
 }
 
-/// Redirects a browser. The URL of this page contains a code, so it is not sent as the referrer.
+/// Redirects a browser. The URL of this page contains a code. Therefore a header forbids browsers to send it as the
+/// referrer.
 fn see(to: &str) -> (StatusCode, [(HeaderName, String); 3]) {
     let headers = [
         (LOCATION, to.to_owned()),

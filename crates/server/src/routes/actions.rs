@@ -21,8 +21,8 @@ use crate::openapi::{Acts, Assigns, ReadsOne};
 
 /// Claim an interrupt.
 ///
-/// A claim shows other people that you work on the interrupt. A claim does not prevent other people from deciding.
-/// Claiming the interrupt again has no further effect.
+/// A claim shows other people that you are working on the interrupt. A claim does not prevent other people from
+/// deciding. If you have already claimed the interrupt, the request has no effect.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/claim", tag = "interrupts", operation_id = "claim_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -38,8 +38,8 @@ pub(crate) async fn claim(
 
 /// Release a claimed interrupt.
 ///
-/// The person who claimed the interrupt, or an admin, may release the interrupt. Releasing an unclaimed interrupt has
-/// no effect.
+/// The person who claimed the interrupt, or an admin, may release the interrupt. If nobody has claimed the interrupt,
+/// the request has no effect.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/release", tag = "interrupts", operation_id = "release_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -57,8 +57,8 @@ pub(crate) async fn release(
 ///
 /// If the request names only people and groups, they become the approvers of the current stage. The quorum of the stage
 /// does not change. Approvers of the current stage, admins and operators may send such a request. Only admins and
-/// operators may also set stages and a quorum. These must be at least as strict as those of the gate. A reassignment
-/// withdraws all existing votes, so each approver must vote again.
+/// operators are allowed to set stages and a quorum too. The stages and the quorum must be at least as strict as those
+/// of the gate. A reassignment withdraws all existing votes, so each approver must vote again.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/reassign", tag = "interrupts", operation_id = "reassign_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -104,9 +104,9 @@ pub(crate) async fn delegate(
 
 /// Snooze an interrupt.
 ///
-/// A snooze affects only the caller. Until the given time, the list `snoozed=false` does not contain the interrupt for
-/// the caller, and the caller gets no reminders. At the given time, the caller is reminded. Other people
-/// see the interrupt as before, and its deadline stays the same. `null` ends the snooze.
+/// A snooze affects only the caller. Until the given time, the interrupt is missing in your list `snoozed=false`, and
+/// you get no reminders. At the given time, you get a reminder. Other people see the interrupt as before, and its
+/// deadline does not change. `null` ends the snooze.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/snooze", tag = "interrupts", operation_id = "snooze_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -147,9 +147,9 @@ pub(crate) async fn comment(
 
 /// Record that you have viewed an interrupt.
 ///
-/// An app sends this request when it shows the card of the interrupt. A read of the interrupt over the API is not
-/// recorded. For each person, only the first view of the open interrupt is recorded. The view contains the digest of
-/// the card that the person saw. The record and the receipt contain this digest.
+/// An app sends this request when it shows the card of the interrupt to a person. Reading the interrupt over the API is
+/// not recorded as a view. For each person, only the first view of the open interrupt is recorded. The view contains
+/// the digest of the card that the person saw. The record and the receipt of the interrupt contain this digest.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/views", tag = "interrupts", operation_id = "view_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

@@ -47,8 +47,8 @@ pub(crate) async fn list(
 
 /// Correct an answer.
 ///
-/// The corrected answer is suggested and reused from now on. The run that asked has already used the original answer,
-/// and its work is not repeated.
+/// The corrected answer is suggested and reused from now on. The run that asked the question has already used the
+/// original answer and does not repeat its work.
 #[utoipa::path(
     post, path = "/v1/answers/{interrupt}/correct", tag = "answers", operation_id = "correct_answer",
     params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000cc")),

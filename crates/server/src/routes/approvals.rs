@@ -22,14 +22,14 @@ use super::steer::note;
 use super::{actions, trials};
 use crate::openapi::{ReadsAll, UsesApproval, Withdraws};
 
-/// Read or follow the decisions on your own questions.
+/// Read or follow the decisions on your own requests.
 ///
 /// Returns resolved interrupts that the caller opened as an external agent, in the order of their resolution. The
 /// default response is a page of JSON that starts with the first decision. With `Accept: text/event-stream`, the
-/// response is a stream of server-sent events (event name `decision`, data `AgentDecision`). The stream contains only
-/// decisions that are made after the request. It begins with its start position (event name `position`). The id of each
-/// server-sent event is the `position` of the event. Therefore a client that reconnects gets no gap and no duplicate,
-/// even after a restart of the server.
+/// response is a stream of server-sent events (event name `decision`, data `AgentDecision`). The stream starts with the
+/// decisions that are made after the request. Its first event has the name `position` and contains the start position.
+/// Each server-sent event has an `id`: the `position` of the decision. Therefore a client that reconnects misses no
+/// decision and gets none twice, even after a restart of the server.
 #[utoipa::path(
     get, path = "/v1/agent/decisions", tag = "interrupts", operation_id = "read_agent_decisions",
     params(
@@ -67,13 +67,14 @@ pub(crate) async fn list(
 
 /// Use an approval.
 ///
-/// Send this request right before the approved action, with the digest of the action. An approval can be used once: the
-/// first request gets 200, and every later request gets 409 `approval_used` with the time of the use. If you repeat the
-/// first request with its idempotency key, you get the first response again. If a person edited the action, send the
-/// digest of the edited action. Any other digest gets 409 `approval_differs` with the edited action.
+/// Send this request directly before the approved action, with the digest of the action. An approval can be used once:
+/// the first request gets 200, and every later request gets 409 `approval_used` with the time of the use. If you repeat
+/// the first request with its idempotency key, you get the first response again. If a person edited the action, send
+/// the digest of the edited action. Any other digest gets 409 `approval_differs` with the edited action.
 ///
-/// If the call was tried, send its secret in `exec`. The response then contains the changes and the output. The agent
-/// writes the changes itself. Before it writes, it must compare each file with the state before the changes.
+/// If the server tried the call, send the secret of the trial in `exec`. The response then contains the changes that
+/// the trial found and the output of the command. The agent writes the changes itself. Before it writes a file, the
+/// agent must check that the file still has the content from before the trial.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/consume", tag = "interrupts", operation_id = "use_approval",
     params(
@@ -127,9 +128,9 @@ pub(crate) async fn consume(
 
 /// Withdraw a question.
 ///
-/// Send this request if you no longer need a decision on the question. The interrupt is resolved as `cancelled` with
-/// the cause `withdrawn`. A run that was started only for the interrupt is cancelled. Withdrawing the question again
-/// has no further effect. If the interrupt was already decided, the decision stays.
+/// Send this request if you no longer need the decision that you requested. The interrupt is resolved as `cancelled`
+/// with the cause `withdrawn`. A run that was started only for the interrupt is cancelled. Withdrawing the question
+/// again has no further effect. If the interrupt was already decided, the decision remains.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/cancel", tag = "interrupts", operation_id = "withdraw_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

@@ -1,4 +1,4 @@
-//! Verifies the journal, and reads its head: the number of events and a hash of all events.
+//! Verifies the journal, and reads its head: the number of events, and a hash over all events.
 
 use axum::Json;
 use holdshort_core::head::{Head, HeadNote};
@@ -13,8 +13,8 @@ use crate::openapi::Reads;
 
 /// Verify the journal.
 ///
-/// Reads all events and every stream in pages. Checks hash chains, order, contents, and the rows of lists. The duration
-/// grows with the journal. The verification stops if the client disconnects.
+/// Reads all events and every stream in pages. Checks hash chains, the order of events, their contents, and the rows
+/// from which lists are read. The duration grows with the journal. The verification stops if the client disconnects.
 #[utoipa::path(
     get, path = "/v1/audit/verify", tag = "system", operation_id = "verify_journal",
     params(AuditQuery),
@@ -28,8 +28,9 @@ pub(crate) async fn verify(caller: Caller, Params(query): Params<AuditQuery>) ->
 
 /// Read the head of the journal.
 ///
-/// The head contains the number of events and a hash of all events. Store the head outside this server. Pass the stored
-/// head as `against` to a later verification. The verification then detects changes to the events that the head covers.
+/// The head contains the number of events, and a hash over all events. Store the head outside this server. Pass the
+/// stored head as `against` to a later verification. The verification then detects if events that existed at the time
+/// of the stored head were changed.
 #[utoipa::path(
     get, path = "/v1/audit/head", tag = "system", operation_id = "read_head",
     responses((status = 200, description = "The head", body = JournalHead), Reads)

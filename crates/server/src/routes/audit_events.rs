@@ -1,8 +1,8 @@
 //! Events of the journal for an auditor, newest first, filtered by stream, type, actor and time. A single event is
 //! returned as it is stored, with its hashes.
 //!
-//! The filters use no index. The journal is read backwards in batches, and at most [`SCANNED_EVENTS`] events are read
-//! for a page.
+//! The filters use no index. The journal is read backwards in batches. For one page, at most [`SCANNED_EVENTS`] events
+//! are read.
 
 use axum::Json;
 use holdshort_core::digest::Digest;
@@ -24,7 +24,7 @@ use crate::openapi::{Reads, ReadsOne};
 
 /// List events of the journal, newest first.
 ///
-/// A page can have fewer items than `limit`, or none, because each request searches only a limited number of events.
+/// A page can have fewer items than `limit`, or none, because one request searches only a limited number of events.
 /// Continue with `next_cursor`.
 #[utoipa::path(
     get, path = "/v1/audit/events", tag = "system", operation_id = "list_audit_events",
@@ -81,7 +81,7 @@ pub(crate) async fn list(
     Ok(Json(List { items, next_cursor: (back.end > 1).then(|| position::text(back.end)) }))
 }
 
-/// Rejects an unknown event type. A misspelt type would otherwise match no event without an error.
+/// Rejects an unknown event type. Without this check, a misspelt type would match no event, and no error would say why.
 fn check_event_type(kind: Option<&str>) -> Answer<()> {
     let Some(kind) = kind else { return Ok(()) };
     let known = event::types().concat();
@@ -129,19 +129,20 @@ pub(crate) async fn read(caller: Caller, Ids(stream, seq): Ids<StreamId, u64>) -
     }))
 }
 
-/// Reads events backwards: the events of one stream by `seq`, or the events of the whole journal by position.
+/// Reads events backwards: either the events of one stream by `seq`, or the events of the whole journal by position.
 struct Back<'a> {
     journal: &'a Store,
     stream: Option<&'a StreamId>,
-    /// Exclusive upper end of the range that remains to be read.
+    /// The events that are still to be read are before this sequence number or position.
     end: u64,
-    /// Width of the next batch. Positions have gaps, which are wide in a database.
+    /// Number of sequence numbers or positions in the next batch. Positions have gaps, which are large in a PostgreSQL
+    /// database.
     width: u64,
 }
 
 impl Back<'_> {
-    /// Returns the events of the next batch before `end`, in ascending order. Returns none if no event has a position
-    /// in the range of the batch.
+    /// Returns the events of the next batch before `end`, in ascending order. Returns none if the batch contains no
+    /// event.
     async fn read(&mut self) -> Answer<Vec<(u64, Sealed)>> {
         loop {
             let start = self.end.saturating_sub(self.width).max(1);
@@ -196,8 +197,8 @@ struct HeadActor {
 }
 
 impl EventFilter {
-    /// Compares the head of an event with the filters, without its content. An event with an unreadable head matches,
-    /// so that the decoder reports the error.
+    /// Compares the type, actor and time of an event with the filters, without reading its content. If these cannot be
+    /// read, the event matches, so that the decoder reports the error.
     fn fits(&self, sealed: &Sealed) -> Fit {
         let Ok(head) = serde_json::from_slice::<Head>(&sealed.head) else { return Fit::Yes };
         if self.from.is_some_and(|from| head.at < from) {

@@ -25,10 +25,10 @@ use crate::openapi::{ReadsPart, Says};
 
 /// Send a message in a session.
 ///
-/// If `to` names a question, the message answers it. Otherwise the message goes to the front run, which is the live run
-/// that an earlier message started. If there is no front run, the message starts the next run of the session's
-/// workflow, with the configuration of the session and the earlier messages. A message never decides on an approval, or
-/// on any other interrupt that is not a question.
+/// If `to` names a question, the message answers it. Otherwise the message goes to the front run: the live run that an
+/// earlier message started. If there is no front run, the message starts a run of the session's workflow. The new run
+/// gets the configuration of the session and the earlier messages. A message answers only questions: it never decides
+/// on an approval or on any other interrupt.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/messages", tag = "sessions", operation_id = "message_session",
     params(
@@ -100,8 +100,8 @@ pub(crate) async fn say(
 
 /// Read the messages of a session, oldest first.
 ///
-/// Returns the messages of people, and the questions and answers of agents, in their order. Messages to a run that no
-/// message started are missing here: they are only in the events of that run.
+/// Returns the messages of people, and the questions and answers of agents, in their order. Messages to a run that was
+/// not started by a message are missing. They are only in the events of that run.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/conversation", tag = "sessions", operation_id = "read_conversation",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
@@ -117,7 +117,7 @@ pub(crate) async fn read(
     Ok(Json(view::conversation::page(&caller.app, &id, after, limit(query.limit)?).await?))
 }
 
-/// Returns the parameters with which the next run of the session starts. Returns `None` if the session was opened
+/// Returns the parameters of the run that the next message would start. Returns `None` if the session was opened
 /// without a workflow.
 async fn next_run(app: &App, row: &SessionRow, trace: Option<TraceParent>) -> Answer<Option<NextRun>> {
     let Some(name) = &row.workflow else { return Ok(None) };
@@ -133,8 +133,8 @@ async fn next_run(app: &App, row: &SessionRow, trace: Option<TraceParent>) -> An
     Ok(Some(NextRun { definition, config, input: Map::new(), trace }))
 }
 
-/// Returns the error for a session that a client of an edge opened. The configuration of such a session has the format
-/// of that edge.
+/// Returns the error for a session that a client of an edge opened. The configuration of such a session is in the
+/// format of that edge.
 fn of_another_wire() -> Refused {
     Refused::invalid_at(
         "",

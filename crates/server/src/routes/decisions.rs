@@ -15,7 +15,7 @@ use crate::openapi::{Assigns, Decides};
 
 /// Decide on an interrupt.
 ///
-/// The decision, the resolution and their effects are written in one transaction. The response is sent after the
+/// The decision, the resolution and their effects are written in one transaction. The response is sent when the
 /// transaction is durable. If a person sends the same decision again, the response is the existing result. An invalid
 /// decision leaves the interrupt open.
 #[utoipa::path(
@@ -39,7 +39,7 @@ pub(crate) async fn decide(
 
 /// Take back your decision.
 ///
-/// You can take back your decision while the interrupt is open because it still needs votes of other approvers.
+/// You can take back your decision while the interrupt is still open because votes of other approvers are missing.
 #[utoipa::path(
     delete, path = "/v1/interrupts/{id}/decisions", tag = "interrupts", operation_id = "take_decision_back",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

@@ -46,8 +46,8 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<DeliveryId>) -> Answer<Json<
 
 /// Retry a delivery now.
 ///
-/// The delivery keeps its id. It is tried up to its remaining number of attempts, or once if no attempts remain. A
-/// disabled channel is enabled again. A delivered notification is not sent again.
+/// The delivery keeps its id. The server makes the remaining attempts, or one attempt if none remain. A disabled
+/// channel is enabled again. A delivered notification is not sent again.
 #[utoipa::path(
     post, path = "/v1/deliveries/{id}/retry", tag = "channels", operation_id = "retry_delivery",
     params(("id" = String, Path, example = "dlv_01k6f0000000000000000000dd")),

@@ -23,7 +23,7 @@ pub(crate) async fn list(headers: HeaderMap) -> Response {
     if prefers_html(&headers) { errors::drawn("Error codes", &index, None) } else { errors::raw(index) }
 }
 
-/// Read the meaning of an error code, and what to do about it.
+/// Read what an error code means, and what to do about it.
 #[utoipa::path(
     get, path = "/docs/errors/{code}", tag = "health", operation_id = "explain_error",
     params(("code" = String, Path, example = "stale")),

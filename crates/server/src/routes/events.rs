@@ -18,11 +18,12 @@ pub(super) const STREAM: &str = "text/event-stream";
 /// Read or follow the events of a run.
 ///
 /// The default response is a page of JSON. With `Accept: text/event-stream`, the response is a stream of server-sent
-/// events. The id of each server-sent event is the `seq` of the event. Therefore a client that reconnects gets no gap
-/// and no duplicate, even after a restart of the server. The stream also contains previews (event name `preview`, no
-/// id, schema `Preview`). In place of an unreadable event, it contains the error (event name `problem`, schema
-/// `Problem`). The stream ends after the event that ends the run. Status 204 means that you already have all events of
-/// the stream. An event after the end of the run, such as a legal hold, is only in pages of JSON.
+/// events. Each server-sent event has an `id`: the `seq` of the event. Therefore a client that reconnects misses no
+/// event and gets none twice, even after a restart of the server. The stream also contains previews (event name
+/// `preview`, no id, schema `Preview`). In place of an unreadable event, it contains the error (event name `problem`,
+/// schema `Problem`). The stream ends after the event that ends the run. Status 204 means that the run has ended and
+/// that you already have all its events. Events after the end of the run, such as a legal hold, are only in the JSON
+/// pages.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/events", tag = "runs", operation_id = "read_run_events",
     params(
@@ -66,12 +67,12 @@ pub(crate) async fn read(
 /// Follow or read all events.
 ///
 /// The default response is a stream of server-sent events in the order of their commits. An operator gets all events.
-/// An agent gets the events of the runs that it started. The id of each server-sent event is the `position` of the
-/// event. Therefore a client that reconnects gets no gap and no duplicate, even after a restart of the server. A stream
-/// without a position starts with the next event, and begins with its start position (event name `position`, data
-/// `{position}`). To miss no event, open the stream first and then read the lists. The stream also contains previews
-/// and problems, as the stream of a run does. With `Accept: application/json`, the response is a page. A page without a
-/// position starts with the first event of the journal.
+/// An agent gets the events of the runs that it started. Each server-sent event has an `id`: the `position` of the
+/// event. Therefore a client that reconnects misses no event and gets none twice, even after a restart of the server. A
+/// stream without a given position starts with the next event. First it sends its start position (event name
+/// `position`, data `{position}`). To miss no event, open the stream first and then read the lists. Like the stream of
+/// a run, the stream also contains previews and problems. With `Accept: application/json`, the response is a page. A
+/// page without a given position starts with the first event of the journal.
 #[utoipa::path(
     get, path = "/v1/events", tag = "system", operation_id = "read_events",
     params(

@@ -1,5 +1,5 @@
-//! Proofs that people outside the installation can check: signed checkpoints, receipts, and the consistency of two
-//! checkpoints.
+//! Proofs that people outside the installation can check: signed checkpoints, receipts, and the proof that one
+//! checkpoint continues another.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -21,7 +21,7 @@ use crate::openapi::{Reads, ReadsOne};
 ///
 /// A checkpoint contains the number of events in the journal and the root of their hash tree. Store the checkpoint in a
 /// place where nobody who can change the journal can write. Pass the checkpoint as `against` to a later verification.
-/// The verification then detects every change of the events that the checkpoint covers.
+/// The verification then detects every change of the events that existed when the checkpoint was signed.
 #[utoipa::path(
     post, path = "/v1/audit/checkpoints", tag = "system", operation_id = "sign_checkpoint",
     responses((status = 201, description = "The checkpoint", body = SignedCheckpoint), Reads)
@@ -58,9 +58,9 @@ pub(crate) async fn consistency(
 /// Read the receipt of an interrupt.
 ///
 /// The receipt contains the question, the decisions with the people who made them, and the result, as they are stored.
-/// It also contains a signed checkpoint, and for each event a proof that the checkpoint covers the event.
+/// It also contains a signed checkpoint and, for each event, a proof that the checkpoint includes the event.
 /// `docs/verify_receipt.py` checks a receipt without Holdshort. The receipt also lists the notifications that channels
-/// sent, with the digest of each message. The checkpoint does not cover these notifications.
+/// sent, with the digest of each message. The checkpoint does not prove these notifications.
 #[utoipa::path(
     get, path = "/v1/receipts/{interrupt}", tag = "interrupts", operation_id = "read_receipt",
     params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000aa")),

@@ -29,8 +29,8 @@ pub(crate) async fn list(caller: Caller, Params(query): Params<PageQuery>) -> An
 
 /// Set the working hours of a group.
 ///
-/// A deadline in working time of an interrupt that is assigned to the group counts only these hours. Existing deadlines
-/// do not change. If the hours come from the people file, change them in that file.
+/// If an interrupt is assigned to the group and its deadlines are in working time, only these hours count. Existing
+/// deadlines do not change. If the hours come from the people file, change them in that file.
 #[utoipa::path(
     put, path = "/v1/groups/{group}/hours", tag = "people", operation_id = "set_hours",
     params(("group" = String, Path, example = "legal")),
@@ -43,7 +43,7 @@ pub(crate) async fn set(caller: Caller, Path(group): Path<String>, body: Body) -
     view::group::one(&system.people, &group).map(Json).ok_or_else(|| Refused::not_found("group"))
 }
 
-/// Remove the working hours of a group. Deadlines in working time then count every hour.
+/// Remove the working hours of a group. For deadlines in working time, every hour then counts.
 #[utoipa::path(
     delete, path = "/v1/groups/{group}/hours", tag = "people", operation_id = "unset_hours",
     params(("group" = String, Path, example = "legal")),

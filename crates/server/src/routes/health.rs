@@ -1,4 +1,4 @@
-//! Requests without authentication: liveness, readiness, and the API documents.
+//! Requests that need no authentication: liveness, readiness, and the API documents.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! Interrupts: ask a person, list, read, wait for the resolution.
+//! Interrupts: ask for a decision, list, read, wait for the resolution.
 
 use std::collections::BTreeSet;
 
@@ -34,12 +34,12 @@ use crate::openapi::{Asks, Lists, ReadsPart};
 /// Ask a person.
 ///
 /// For external agents. Without `run`, the request starts a run of the workflow `external`. This run completes when the
-/// interrupt is resolved. To wait for the resolution, call `GET /v1/interrupts/{id}?wait=25`, or pass a `callback`: the
-/// server sends the resolution to it.
+/// interrupt is resolved. To wait for the resolution, call `GET /v1/interrupts/{id}?wait=25`. Alternatively pass a
+/// `callback`, an endpoint to which the server sends the resolution.
 ///
-/// With `trial`, the server first runs the command of the call over a copy-on-write layer of the folder of the agent's
-/// key. The person then decides on the changes and the output of the command. To use the approval, send the secret of
-/// the trial.
+/// With `trial`, the server first runs the command of the call over a copy-on-write layer. The layer is above the
+/// folder that the agent's key names. The person then decides on the changes and the output of the command. When you
+/// use the approval, send the secret of the trial.
 #[utoipa::path(
     post, path = "/v1/interrupts", tag = "interrupts", operation_id = "ask",
     params(
@@ -145,7 +145,7 @@ pub(crate) async fn ask(
     Ok(created(replayed, Json(shown)))
 }
 
-/// Returns true if the request certainly opened no new interrupt.
+/// Returns true only if the request opened no new interrupt.
 fn opened_nothing(started: &Answer<StartedRun>) -> bool {
     match started {
         Ok(started) => started.is_replayed(),
@@ -191,9 +191,9 @@ pub(crate) async fn list(
     Ok(Json(page))
 }
 
-/// Returns the marks for which the store filters the list. A mark identifies an approver in the index of assignments.
-/// Returns `None` if the list is not filtered. A caller who may see only assigned interrupts gets only the marks of
-/// this caller.
+/// Returns the marks by which the store filters the list of interrupts. A mark identifies an approver in the index of
+/// assignments. Returns `None` if the list is not filtered. If the caller is allowed to see only assigned interrupts,
+/// the marks are those of the caller.
 fn marks(
     caller: &Caller,
     people: &People,
@@ -241,9 +241,9 @@ pub(super) async fn page(
     view::page::show(limit, read, show).await
 }
 
-/// Returns a predicate that returns true if the caller may certainly see a row. For a caller who sees only assigned
-/// interrupts, the store has already filtered the rows by marks. If the marks are not sufficient to decide, the
-/// predicate returns false, and the interrupt itself is read.
+/// Returns a function that returns true for a row if the caller is certainly allowed to see it. If the caller sees only
+/// assigned interrupts, the store has already selected the rows by marks. If the marks are not enough to know this, the
+/// function returns false, and the complete interrupt is read.
 async fn shows(caller: &Caller) -> Answer<impl Fn(&InterruptRow) -> bool> {
     let system = caller.app.driver.glance_system().await?;
     let me = &caller.actor.id;

@@ -29,9 +29,9 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keepi
 
 /// Place a legal hold on a run.
 ///
-/// No content of the run is erased until the hold is lifted. A run has at most one hold: for two reasons, name both in
-/// one request. If the run is already under a hold, a request with the same reason has no effect, and a request with
-/// another reason gets 409 `legal_hold`.
+/// No content of the run is erased until the hold is lifted. A run has at most one hold. If there are two reasons,
+/// write both into one request. If the run is already under a hold, a request with the same reason has no effect, and a
+/// request with another reason gets 409 `legal_hold`.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/hold", tag = "runs", operation_id = "hold_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -77,8 +77,8 @@ fn render(run: &run::Run) -> Json<Keeping> {
 /// Erases the content of the events of these runs: inputs, messages, plans, arguments, results, texts of decisions,
 /// answers. The events stay in the journal, with their times, their actors and the digests that link them. Therefore
 /// the journal can still be verified. A run that has not ended or is under a legal hold cannot be erased. If the
-/// request names a single run, it is then refused. If the request names a subject, the other runs are erased, and the
-/// response lists these runs.
+/// request names a single run, such a run causes an error. If the request names a subject, the other runs are erased,
+/// and the response lists the runs that were not.
 #[utoipa::path(
     post, path = "/v1/erasures", tag = "runs", operation_id = "erase",
     request_body = Erase,

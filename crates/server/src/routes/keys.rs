@@ -56,7 +56,7 @@ pub(crate) async fn make(caller: Caller, body: Body) -> Answer<(StatusCode, Json
     Ok((StatusCode::CREATED, Json(KeyWithSecret { key, secret })))
 }
 
-/// List the keys, oldest first.
+/// List the keys of agents and services, oldest first.
 ///
 /// The list includes expired keys and the last 1,000 revoked keys.
 #[utoipa::path(
@@ -82,7 +82,7 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<KeyId>) -> Answer<Json<Key>>
 /// Replace the secret of a key.
 ///
 /// The response contains the new secret. The old secret becomes invalid immediately, or after `overlap_ms`. At that
-/// time, streams and sockets that were opened with the old secret end.
+/// time, the server closes streams and sockets that were opened with the old secret.
 #[utoipa::path(
     post, path = "/v1/keys/{id}/rotate", tag = "keys", operation_id = "rotate_key",
     params(("id" = String, Path, example = "key_01k6f0000000000000000000aa")),
@@ -100,8 +100,8 @@ pub(crate) async fn rotate(caller: Caller, Id(id): Id<KeyId>, body: Body) -> Ans
 
 /// Revoke a key.
 ///
-/// The key becomes invalid on every server of the journal, and its open streams and sockets end. Revoking the key again
-/// has no further effect.
+/// The key becomes invalid on every server that uses the journal, and its open streams and sockets are closed. Revoking
+/// the key again has no further effect.
 #[utoipa::path(
     delete, path = "/v1/keys/{id}", tag = "keys", operation_id = "revoke_key",
     params(("id" = String, Path, example = "key_01k6f0000000000000000000aa")),
@@ -111,7 +111,7 @@ pub(crate) async fn revoke(caller: Caller, Id(id): Id<KeyId>) -> Answer<Json<Key
     changed(caller, &id, Input::RevokeKey { key: id.clone() }).await.map(Json)
 }
 
-/// Changes a key. Publishes the change to the open streams and sockets of this server before it returns the key.
+/// Changes a key. Informs the open streams and sockets of this server of the change, and then returns the key.
 async fn changed(caller: Caller, id: &KeyId, input: Input) -> Answer<Key> {
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();
@@ -120,7 +120,8 @@ async fn changed(caller: Caller, id: &KeyId, input: Input) -> Answer<Key> {
     one(&app, &system, id)
 }
 
-/// Returns an error if the folder of a key does not exist, has a link in its path, or overlaps the data folder.
+/// Returns an error in three cases: the folder of a key does not exist, its path contains a symbolic link, or it
+/// overlaps the data folder.
 fn check_folder(folder: &str, data: &Path) -> Answer<()> {
     let refuse = |why: String| Err(Refused::invalid_at("/folder", why));
     if !folder.starts_with('/') {
@@ -160,7 +161,7 @@ fn show(app: &App, key: &keys::Key) -> Key {
     }
 }
 
-/// Converts a role to the type of the core. Does not check if a key may have the role: the core checks this.
+/// Converts a role to the type of the core. Does not check if the role is allowed for a key: the core checks this.
 fn as_stored(role: Role) -> actor::Role {
     match role {
         Role::Admin => actor::Role::Admin,

@@ -1,4 +1,4 @@
-//! Logins of browsers: create a login link, sign in, read the caller, sign out.
+//! Logins of browsers: create a login link, sign in, read who the caller is, sign out.
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -19,7 +19,8 @@ use crate::openapi::{Enters, Invites, Leaves, Reads};
 /// Create a login link, which signs in one browser.
 ///
 /// The link works once, within 15 minutes. The code of the link follows the `#`. Therefore the browser does not send
-/// the code when it opens the page: the page sends it to sign in. If `person` is missing, the link signs in the caller.
+/// the code when it opens the page. The page sends it afterwards, to sign in. If `person` is missing, the link signs in
+/// the caller.
 #[utoipa::path(
     post, path = "/v1/login-links", tag = "logins", operation_id = "make_login_link",
     request_body(content = Option<LoginLinkRequest>, description = "Optional"),
@@ -43,7 +44,8 @@ pub(crate) async fn invite(caller: Caller, body: Body) -> Answer<(StatusCode, Js
 /// Sign in with the code of a login link.
 ///
 /// The response sets a cookie that scripts cannot read, and contains a secret. The cookie and the secret together form
-/// a login, which is valid for 30 days. Send the secret as `X-Holdshort-Secret`; the browser sends the cookie.
+/// a login, which is valid for 30 days. For each request, send the secret as `X-Holdshort-Secret`; the browser adds the
+/// cookie.
 #[utoipa::path(
     post, path = "/v1/login", tag = "logins", operation_id = "sign_in",
     request_body = Redeem,
@@ -78,7 +80,7 @@ pub(crate) async fn read(caller: Caller) -> Json<Identity> {
 
 /// Sign out.
 ///
-/// Ends only the browser or terminal login with which the request is authenticated. Other credentials cannot be
+/// Ends only the browser or terminal login that authenticates this request. Other credentials, such as keys, cannot be
 /// signed out.
 #[utoipa::path(
     delete, path = "/v1/login", tag = "logins", operation_id = "sign_out",
@@ -97,7 +99,7 @@ pub(crate) async fn leave(caller: Caller) -> Answer<Response> {
 /// Sign out everywhere.
 ///
 /// Ends all your browser and terminal logins on every node, and closes their open streams and sockets. Login links for
-/// you that were not used become invalid. Tokens of an issuer, keys and decision links stay valid.
+/// you that were not used become invalid. Tokens of a token issuer, keys and decision links stay valid.
 #[utoipa::path(
     delete, path = "/v1/logins", tag = "logins", operation_id = "sign_out_everywhere",
     responses((status = 204, description = "Signed out, and the cookie is cleared"), Leaves)
@@ -123,7 +125,7 @@ pub(crate) async fn sign_out(caller: Caller, Path(person): Path<String>) -> Answ
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Ends all logins of a person. Publishes the change to the open streams and sockets of this server before it returns.
+/// Ends all logins of a person. Informs the open streams and sockets of this server of the change before it returns.
 async fn end_all(caller: Caller, person: String) -> Answer<()> {
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();

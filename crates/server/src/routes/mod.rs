@@ -175,7 +175,7 @@ pub(crate) fn router(document: utoipa::openapi::OpenApi) -> OpenApiRouter<AuthSt
         .routes(limited(RouteLimit::None, routes!(docs::explain)))
 }
 
-/// Enforces the rate limit of routes without authentication, and names the limit in the OpenAPI document.
+/// Enforces the rate limit of routes that need no authentication, and names the limit in the OpenAPI document.
 fn limited(
     limit: RouteLimit,
     (schemas, mut paths, routes): UtoipaMethodRouter<AuthState>,
@@ -197,7 +197,7 @@ fn needs(
     (schemas, paths, needs.on(routes))
 }
 
-/// Returns the complete HTTP service with all checks before the routes.
+/// Returns the complete HTTP service, including all checks that run before the routes.
 pub(crate) fn service(
     auth: AuthState,
     names: Arc<ServerNames>,
@@ -220,8 +220,8 @@ async fn nothing(uri: Uri, headers: HeaderMap) -> Response {
     if prefers_html(&headers) { pages::nothing(&uri) } else { Refused::not_found("address").into_response() }
 }
 
-/// Responds to a request whose handler panicked. The message of the panic may contain confidential data, so it is not
-/// sent to the client. The panic hook has logged the location of the panic.
+/// Responds to a request whose handler panicked. The message of the panic is not sent to the client, because it may
+/// contain confidential data. The server's panic hook has already logged the location of the panic.
 fn panicked(_panic: Box<dyn std::any::Any + Send>) -> Response {
     tracing::error!("a handler panicked");
     Refused::from_code(Code::Internal).into_response()

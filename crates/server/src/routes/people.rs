@@ -36,8 +36,8 @@ pub(crate) async fn list(caller: Caller, Params(query): Params<PageQuery>) -> An
 
 /// Read a person.
 ///
-/// A caller without the right to read all people can read only their own entry. For every other person, this caller
-/// gets 404.
+/// A caller without the right to read all people can read only their own entry. If such a caller asks for another
+/// person, the response is 404.
 #[utoipa::path(
     get, path = "/v1/people/{person}", tag = "people", operation_id = "read_person",
     params(("person" = String, Path, example = "anna")),
@@ -53,8 +53,8 @@ pub(crate) async fn read(caller: Caller, Path(id): Path<String>) -> Answer<Json<
 /// Set a person: add a new person, or replace an existing person.
 ///
 /// Send all fields of the person, because a missing field is cleared. If the person comes from the people file, change
-/// the person in that file. If a token of an identity provider added the person, later tokens no longer change this
-/// person.
+/// the person in that file. If a token of an identity provider created the person, later tokens do not change the
+/// person any more.
 #[utoipa::path(
     put, path = "/v1/people/{person}", tag = "people", operation_id = "set_person",
     params(("person" = String, Path, example = "anna")),
@@ -70,8 +70,8 @@ pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> A
 /// Remove a person.
 ///
 /// The person can no longer sign in or decide, even with a token of an identity provider. The person's votes on open
-/// interrupts become invalid. If the remaining approvers of an interrupt cannot decide, the interrupt is escalated to
-/// admins and operators. The response lists the open interrupts that were assigned to the person.
+/// interrupts become invalid. If the remaining approvers of an interrupt cannot resolve it, the interrupt is escalated
+/// to admins and operators. The response lists the open interrupts that were assigned to the person.
 #[utoipa::path(
     delete, path = "/v1/people/{person}", tag = "people", operation_id = "remove_person",
     params(("person" = String, Path, example = "anna")),
@@ -117,7 +117,8 @@ pub(crate) async fn come_back(caller: Caller, Path(id): Path<String>, body: Body
     find_person(&system, &id)
 }
 
-/// Returns the caller. If the request is about a different person, the caller acts in the role of an admin.
+/// Returns the caller. If the request concerns another person and the caller has the role of an admin, the caller acts
+/// in this role.
 fn as_admin_for_others(caller: Caller, id: &str) -> Caller {
     if caller.actor.id == id {
         caller

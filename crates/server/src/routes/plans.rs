@@ -1,5 +1,5 @@
-//! Plans: read plans and their progress, replace a part of a plan, lay out a plan. Also lists and reads the model calls
-//! of a run.
+//! Plans: read plans and their progress, replace a part of a plan, lay out a plan. Also lists the model calls of a run,
+//! and reads their requests.
 
 use axum::Json;
 use holdshort_core::id::{RunId, SessionId};
@@ -18,8 +18,8 @@ use crate::openapi::{LaysOut, ReadsOne, ReadsPart, Replans};
 
 /// List the plans of a run.
 ///
-/// The list has one plan for each planning phase that has produced one. Each subtask of a plan has its status and its
-/// position in the graph.
+/// A planning phase that has produced a plan has one entry. Each subtask of a plan has its status and its place in the
+/// drawing.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/plans", tag = "plans", operation_id = "list_run_plans",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -82,8 +82,9 @@ pub(crate) async fn replace(
 
 /// Lay out a plan.
 ///
-/// Returns the position of each subtask of a draft, so that every client draws the same graph. The draft is not stored.
-/// The server checks only the form of the draft. Subtasks that depend on each other in a cycle are in the first column.
+/// Returns the place of each subtask of a draft in the drawing, so that every client draws the same graph. The draft is
+/// not stored. The server checks only the form of the draft. Subtasks that depend on each other in a cycle are put into
+/// the first column.
 #[utoipa::path(
     post, path = "/v1/plans/layout", tag = "plans", operation_id = "lay_out_plan",
     request_body = PlanDraft,
@@ -126,8 +127,8 @@ pub(crate) async fn model_calls(
 
 /// Read the request of a model call.
 ///
-/// The request is rebuilt from the journal as it was sent. `n` is the number of the model call in the run, counted from
-/// 1.
+/// The server rebuilds the request from the journal, exactly as it was sent. `n` is the number of the model call in the
+/// run, counted from 1.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/model-requests/{n}", tag = "runs", operation_id = "read_model_request",
     params(

@@ -1,4 +1,4 @@
-//! Browsers that are subscribed to notifications of channels of the type `push`. Callers can read and change only the
+//! Browsers that receive notifications of the channels of the type `push`. Callers can read and change only the
 //! subscriptions of their own browsers.
 
 use axum::Json;
@@ -17,11 +17,11 @@ use crate::openapi::{Invites, Leaves, Reads};
 
 /// Subscribe a browser to notifications.
 ///
-/// The browser then notifies you of questions that are addressed to you, and of their results. The channels of the type
-/// `push` define which notifications are sent. If you subscribe an endpoint again, its keys are replaced. An endpoint
-/// belongs to the person who subscribed it last. If you have more than ten browsers, your oldest subscription is
-/// deleted. A subscription ends when the push service reports that it is gone, when you sign out everywhere, or when
-/// you are removed.
+/// The browser then notifies you of questions for you, and of their results. The channels of the type `push` define
+/// which notifications are sent. If you subscribe an endpoint again, the new keys replace its previous keys. An
+/// endpoint belongs to the person who subscribed it last. If you have more than ten browsers, your oldest subscription
+/// is deleted. A subscription ends when the push service reports that the browser is gone, when you sign out
+/// everywhere, or when an admin removes you.
 #[utoipa::path(
     post, path = "/v1/me/push", tag = "channels", operation_id = "subscribe_push",
     request_body = SubscribePush,

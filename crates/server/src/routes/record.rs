@@ -19,8 +19,8 @@ use crate::pages::decision::{self, Recorded};
 /// Read the record of an interrupt as a page that you can save.
 ///
 /// The response is one HTML file that needs no other file and can be printed. The page contains the card, the events
-/// with their actors and times, and the checkpoint that covers the events. The page also lists the notifications that
-/// channels sent. The checkpoint does not cover these notifications. To prove the events, use the receipt of the
+/// with their actors and times, and a signed checkpoint that proves the events. The page also lists the notifications
+/// that channels sent. The checkpoint does not prove these notifications. To prove the events, use the receipt of the
 /// interrupt.
 #[utoipa::path(
     get, path = "/v1/receipts/{interrupt}/page", tag = "interrupts", operation_id = "read_record",

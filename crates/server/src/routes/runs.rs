@@ -25,8 +25,8 @@ use crate::openapi::{Lists, ReadsOne, ReadsResult, Starts};
 
 /// Start a run.
 ///
-/// An agent may start only runs of the workflow `external`, in which Holdshort executes nothing. The agent asks with
-/// `POST /v1/interrupts` and ends the run with `POST /v1/runs/{id}/finish`.
+/// An agent is allowed to start only runs of the workflow `external`, in which Holdshort executes nothing. The agent
+/// asks with `POST /v1/interrupts` and ends the run with `POST /v1/runs/{id}/finish`.
 #[utoipa::path(
     post, path = "/v1/runs", tag = "runs", operation_id = "start_run",
     params(
@@ -72,13 +72,13 @@ pub(crate) async fn start(
     Ok(created(started.is_replayed(), Json(shown)))
 }
 
-/// Returns the workflow after applying the configuration of the run.
+/// Returns the workflow with the changes that the configuration of the run makes to it.
 pub(super) fn adapted(definition: Arc<Definition>, config: &Config) -> Arc<Definition> {
     let own = config.adapts(Definition::clone(&definition));
     if own == *definition { definition } else { Arc::new(own) }
 }
 
-/// Returns the workflow with this name. The error lists all known workflows.
+/// Returns the workflow with this name. If there is none, the error lists all workflows.
 pub(super) fn workflow(app: &App, name: &str) -> Answer<Arc<Definition>> {
     app.library.get(name).ok_or_else(|| {
         let known: Vec<String> = app.library.names().map(str::to_owned).collect();
@@ -89,8 +89,8 @@ pub(super) fn workflow(app: &App, name: &str) -> Answer<Arc<Definition>> {
     })
 }
 
-/// Converts an error of a start. `NotFound` becomes `unknown_session`, because the start names no other object that may
-/// be missing.
+/// Converts an error that a start returned. `NotFound` becomes `unknown_session`, because a start refers to nothing
+/// else that could be missing.
 pub(super) fn unknown_session(error: Error) -> Refused {
     match error {
         Error::NotFound => Refused::from_code(Code::UnknownSession),
@@ -102,7 +102,7 @@ pub(super) fn created(is_replay: bool, body: impl IntoResponse) -> Response {
     replayed(is_replay, (StatusCode::CREATED, body))
 }
 
-/// Returns the response. If an earlier request with the same idempotency key has the result, a header says that.
+/// Returns the response. Adds a header if the result is that of an earlier request with the same idempotency key.
 pub(super) fn replayed(is_replay: bool, body: impl IntoResponse) -> Response {
     let mut response = body.into_response();
     if is_replay {
@@ -148,11 +148,11 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Run>>
     Ok(Json(view::now::run(&caller.app, &id).await?))
 }
 
-/// Read which agents and people work on a run.
+/// Read which agents and people a run is waiting for or working with.
 ///
-/// Lists every step that runs or waits, and every phase that has not started. Each entry contains the agent or person,
-/// the reason for the wait, and the time since when the entry waits or runs. The list is empty if the run has ended, or
-/// if an external agent executes it.
+/// Lists every step that runs or waits, and every phase that has not started. Each entry names the agent or person, the
+/// reason for waiting, and the time since when the entry runs or waits. The list is empty if the run has ended, or if
+/// an external agent executes it.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/work", tag = "runs", operation_id = "list_run_work",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -168,7 +168,7 @@ pub(crate) async fn work(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<List<
 ///
 /// If a command in a trial creates files that Git ignores, these files go into the layer of the run and not into the
 /// workspace. `POST /v1/runs/{id}/merge` copies them into the workspace. With PostgreSQL, each node has its own layer
-/// of a run. The response is about the layer on the node that responds.
+/// of a run. The response describes only the layer on the node that sends it.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/layer", tag = "runs", operation_id = "read_run_layer",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),

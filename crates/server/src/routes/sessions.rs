@@ -25,8 +25,8 @@ use crate::openapi::{Lists, OpensSession, ReadsOne, ReadsPart, Revokes, SteersSe
 
 /// Open a session.
 ///
-/// A run that is started without a session creates a session. Use this request if the session needs a name, can expire,
-/// or is for a conversation. If you set `workflow`, messages in the session start runs of this workflow (`POST
+/// A run that is started without a session creates a session. Use this request if the session needs a name, is to
+/// expire, or is for a conversation. If you set `workflow`, messages in the session start runs of this workflow (`POST
 /// /v1/sessions/{id}/messages`).
 #[utoipa::path(
     post, path = "/v1/sessions", tag = "sessions", operation_id = "open_session",
@@ -107,8 +107,8 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<SessionId>) -> Answer<Json<S
 
 /// Suspend a session.
 ///
-/// The runs of the session are suspended. No run starts or resumes in the session until the session is resumed. The
-/// deadlines of interrupts are not suspended.
+/// The runs of the session are suspended. No run of the session starts or resumes until the session is resumed. The
+/// deadlines of interrupts continue to count.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/suspend", tag = "sessions", operation_id = "suspend_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
@@ -142,7 +142,7 @@ pub(crate) async fn resume(caller: Caller, Id(id): Id<SessionId>, body: Body) ->
 
 /// Close a session.
 ///
-/// Open runs of the session are cancelled, and no new run can start in it. A closed session cannot be reopened.
+/// Live runs of the session are cancelled, and no new run can start in it. A closed session cannot be reopened.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/close", tag = "sessions", operation_id = "close_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
@@ -201,8 +201,8 @@ pub(crate) async fn grants(
 
 /// List the refusals of a session, including revoked ones.
 ///
-/// If an agent repeats a refused call in the same session, a person is asked. This applies even if a grant or a rule
-/// allows the call. The card of the new interrupt has `refused_before`.
+/// If an agent repeats a refused call in the same session, a person is asked. A person is asked even if a grant or a
+/// rule allows the call. The card of the new interrupt has `refused_before`.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/refusals", tag = "sessions", operation_id = "list_session_refusals",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),

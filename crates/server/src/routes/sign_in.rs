@@ -31,8 +31,8 @@ pub(crate) async fn provider(State(auth): State<AuthState>) -> Answer<Json<Login
 ///
 /// Back-channel logout of OpenID Connect. Only the identity provider sends this request. Register this URL at the
 /// provider as `backchannel_logout_uri`. The logout token names a session of the provider. All logins that were created
-/// in this session end on every node, and their open streams and sockets are closed. If the token names no session, all
-/// logins of its subject end. A repeated notice has no effect.
+/// in this session end on every node. Open streams and sockets of these logins are closed. If the token names no
+/// session, all logins of its subject end. If the notice is repeated, it has no effect.
 #[utoipa::path(
     post, path = "/v1/login/backchannel", tag = "logins", operation_id = "sign_out_by_provider",
     request_body(content = LogoutNotice, content_type = "application/x-www-form-urlencoded"),
@@ -72,7 +72,7 @@ pub(crate) async fn begin(
 
 /// Poll the sign-in of a terminal.
 ///
-/// The result is available for a minute, so a client that did not receive the response can send the request again.
+/// The result can be read for a minute, so that a client that missed the response can send the request again.
 #[utoipa::path(
     post, path = "/v1/device-logins/progress", tag = "logins", operation_id = "read_device_login",
     request_body = DeviceHandle,

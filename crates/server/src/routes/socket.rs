@@ -13,10 +13,10 @@ use holdshort_web::problem::{Answer, Refused};
 use crate::openapi::Opens;
 use crate::socket;
 
-/// Open a WebSocket, to follow events, decide and send messages over a single connection.
+/// Open a WebSocket. With this one connection, a client can follow events, decide and send messages.
 ///
-/// `/v1/asyncapi.json` describes the frames. The client authenticates with its first frame, or with an
-/// `Authorization` header of this request. Only web pages from this server can open the WebSocket. The connection
+/// `/v1/asyncapi.json` describes the frames. The client authenticates with its first frame, or with an `Authorization`
+/// header of this request. A web page can open the WebSocket only if this server has served the page. The connection
 /// counts towards the maximum number of open streams.
 #[utoipa::path(
     get, path = "/v1/ws", tag = "system", operation_id = "open_socket",

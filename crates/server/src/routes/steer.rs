@@ -67,7 +67,7 @@ pub(crate) async fn send_message(caller: Caller, id: &RunId, text: String) -> An
 
 /// Pause a run.
 ///
-/// Work that has started is finished, and no new work starts. The deadlines of interrupts are not paused.
+/// Work that has started is finished, but no new work starts. The deadlines of interrupts continue to count.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/pause", tag = "runs", operation_id = "pause_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -119,13 +119,14 @@ fn short(note: Note) -> Answer<Note> {
 
 /// Interrupt a run.
 ///
-/// Stops the current work. The text that a model has produced so far is kept (`model_stopped`), and the output of a
-/// command is kept (`tool_stopped`). Calls that have not started are dropped together with their open interrupts. The
-/// agent gets the code `interrupted` as their result. File changes that are being written are completed.
-/// After that, the run waits for a person (`turn`, position `interruption`). The person chooses `submit` with a text,
-/// `continue` or `done`. A message to the run has the effect of `submit`. If this request has a `text`, the run
-/// continues immediately with it. If the run already waits after an interruption, a request without a `text` has no
-/// effect, and a request with a `text` has the effect of `submit`.
+/// Stops the current work. The text that a model has produced so far is recorded (`model_stopped`), and so is the
+/// output of a command (`tool_stopped`). Calls that have not started are dropped together with their open interrupts.
+/// The agent gets the code `interrupted` as the result of each such call. If files are being changed, these changes are
+/// completed. After that, the run waits for a person, at an interrupt of the kind `turn` with the position
+/// `interruption`. The person chooses `submit` with a text, `continue` or `done`. A message to the run has the effect
+/// of `submit`. If this request has a `text`, the run continues immediately with this text. If the run already waits
+/// after an earlier interruption, a request without `text` has no effect. A request with `text` has the effect of
+/// `submit`.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/interrupt", tag = "runs", operation_id = "interrupt_run",
     params(
@@ -154,9 +155,10 @@ pub(crate) async fn interrupt(
 
 /// Stop a command of a run.
 ///
-/// Ends the processes of the command. The run continues. The agent gets the output so far, the `text`, and the
-/// information that a person stopped the command. If the command ran in a trial, the workspace is unchanged. If the
-/// command ran in the workspace, it may have done a part of its work. Stopping the command again has no further effect.
+/// Ends the processes of the command. The run continues. The agent gets the output so far, the `text` of the request,
+/// and the information that a person stopped the command. If the command ran in a trial, the workspace is unchanged. If
+/// the command ran directly in the workspace, it may have done part of its work. Stopping the command again has no
+/// further effect.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/calls/{call}/stop", tag = "runs", operation_id = "stop_call",
     params(
@@ -174,8 +176,8 @@ pub(crate) async fn stop(caller: Caller, Ids(id, call): Ids<RunId, String>, body
 
 /// Undo the changes of a run.
 ///
-/// A separate run finds the changes that are still in place, shows them, and waits until a person approves the undo.
-/// Paths that were changed again later are listed and left unchanged.
+/// A separate run determines which changes can still be undone, shows them, and waits until a person approves the undo.
+/// Paths that something changed again later are listed, and stay as they are.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/undo", tag = "runs", operation_id = "undo_run",
     params(
@@ -207,8 +209,8 @@ pub(crate) async fn undo(
 /// Merge the files that Git ignores from the layer of a run into the workspace of the run.
 ///
 /// If a command in a trial creates files that Git ignores, these files go into the layer of the run and not into the
-/// workspace. A separate run compares them with the workspace, shows the differences, and waits until a person approves
-/// the merge.
+/// workspace. A separate run compares these files with the workspace, shows the differences, and waits until a person
+/// approves the merge.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/merge", tag = "runs", operation_id = "merge_run",
     params(
@@ -237,8 +239,8 @@ pub(crate) async fn merge(
     follow_up(caller, id, "merge", (idempotency, trace), body, read).await
 }
 
-/// Starts a follow-up run, such as an undo. `verb` is the last segment of the request path. `read` reads the purpose of
-/// the follow-up run from the body.
+/// Starts a follow-up run: an undo or a merge. `verb` is the last segment of the request path. `read` reads from the
+/// request body what the follow-up run has to do.
 async fn follow_up(
     caller: Caller,
     id: RunId,
@@ -276,8 +278,8 @@ async fn send(caller: Caller, id: &RunId, input: Input) -> Answer<Run> {
     view::run::from_run(&run)
 }
 
-/// Accepts an empty body or an empty JSON object. Rejects every field, because a field without an effect would mislead
-/// the client.
+/// Accepts an empty body or an empty JSON object. Rejects every field, because a client could believe that the field
+/// has an effect.
 pub(super) async fn nothing(body: Body) -> Answer<()> {
     match body.optional().await? {
         None => Ok(()),

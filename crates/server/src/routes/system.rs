@@ -1,4 +1,4 @@
-//! The installation: freezes, the running version, and the servers that use the same journal.
+//! The installation: its freezes, the running version, and the servers that use the same journal.
 
 use std::collections::BTreeMap;
 
@@ -32,10 +32,10 @@ pub(crate) async fn read(caller: Caller) -> Answer<Json<System>> {
 /// Freeze the whole installation, a run, a workflow or an agent.
 ///
 /// If the request names no `run`, `workflow` or `agent`, the whole installation is frozen. Until the freeze is lifted,
-/// no tool call or model call of the target starts, and no deadline of the target expires. Work that has started is
-/// finished. Decisions are accepted, and take effect after the freeze is lifted. A decision that would allow work of an
-/// external agent is refused. If the target is already frozen, a request with the same reason has no effect, and a
-/// request with another reason gets 409 `frozen`.
+/// no tool call or model call of the target starts, and its deadlines do not expire. Work that has already started is
+/// finished. Decisions are accepted, but they take effect after the freeze is lifted. A decision that would allow work
+/// of an external agent is refused. If the target is already frozen, a request with the same reason has no effect, and
+/// a request with another reason gets 409 `frozen`.
 #[utoipa::path(
     post, path = "/v1/system/freeze", tag = "system", operation_id = "freeze",
     request_body = wire::Freeze,
@@ -49,7 +49,7 @@ pub(crate) async fn freeze(caller: Caller, body: Body) -> Answer<Json<System>> {
 
 /// Unfreeze the whole installation, a run, a workflow or an agent.
 ///
-/// Each freeze is lifted separately. If, for example, both the installation and the workflow of a run are frozen, the
+/// Each freeze is lifted separately. For example, if both the installation and the workflow of a run are frozen, the
 /// run continues only after both freezes are lifted.
 #[utoipa::path(
     post, path = "/v1/system/unfreeze", tag = "system", operation_id = "unfreeze",
@@ -62,7 +62,7 @@ pub(crate) async fn unfreeze(caller: Caller, body: Body) -> Answer<Json<System>>
 }
 
 /// Returns the target that the request names. `None` means the whole installation. A run must exist. A workflow or an
-/// agent may be frozen before its first use, so it need not exist yet.
+/// agent can be frozen before its first use. Therefore its existence is not checked.
 async fn part(caller: &Caller, of: wire::FreezeOf) -> Answer<Option<Part>> {
     let named = match of {
         wire::FreezeOf { run: None, workflow: None, agent: None } => return Ok(None),
@@ -127,7 +127,7 @@ pub(crate) async fn info(caller: Caller) -> Answer<Json<Info>> {
     }))
 }
 
-/// List the servers that use the journal, and the runs that each server drives.
+/// List the servers that use the journal, and for each the runs that it drives.
 #[utoipa::path(
     get, path = "/v1/nodes", tag = "system", operation_id = "list_nodes",
     responses((status = 200, description = "All models", body = List<Node>), Reads)

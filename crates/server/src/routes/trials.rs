@@ -1,5 +1,5 @@
-//! Tried calls of external agents: the trial before the question, the contents of the released changes, and the report
-//! about them.
+//! Calls of external agents that the server tries: the trial before a person is asked, the content of the released
+//! changes, and the agent's report about them.
 
 use std::time::Duration;
 
@@ -33,8 +33,8 @@ use tokio::time::timeout;
 use super::actions;
 use crate::openapi::{ReadsReleased, ReportsExec};
 
-/// Tries the call of a request before its interrupt is opened. If the call was not tried, the result contains the
-/// reason for the card of the interrupt. A request for a call that can never be tried is refused.
+/// Tries the call of a request before its interrupt is opened. If the call could not be tried, the result contains the
+/// reason, which the card of the interrupt shows. If the call can never be tried, the request is refused.
 pub(super) async fn try_call(
     caller: &Caller,
     headers: &HeaderMap,
@@ -76,8 +76,8 @@ pub(super) async fn try_call(
     }
 }
 
-/// Returns the folder of the caller's key. The call must run in this folder, because an agent must never choose where
-/// the server runs commands.
+/// Returns the folder that the caller's key names. The call must run in this folder, because an agent must never choose
+/// where the server runs commands.
 async fn folder_of(caller: &Caller, call: &ForeignCall) -> Answer<String> {
     let system = caller.app.driver.system().await?;
     let key = match &caller.principal.how {
@@ -98,7 +98,7 @@ async fn folder_of(caller: &Caller, call: &ForeignCall) -> Answer<String> {
     Ok(folder)
 }
 
-/// Returns the reason to refuse a trial without looking at the command: a rule forbids the call, or the agent is
+/// Returns a reason to refuse a trial that does not depend on the command: a rule forbids the call, or the agent is
 /// frozen.
 async fn why_not_at_all(caller: &Caller, call: &ForeignCall) -> Answer<Option<&'static str>> {
     let driver = &caller.app.driver;
@@ -133,8 +133,9 @@ async fn prove_peer(headers: &HeaderMap) -> Answer<Result<(), peer_process::Unpr
     proved.map_err(|_| Refused::from_code(Code::Internal))
 }
 
-/// Checks the secret of a tried call, and that the changes can still be carried out. Accepts a call that was not tried.
-/// If `is_repeat` is true, an earlier request was carried out, so only the secret is checked.
+/// Checks the secret that belongs to a tried call, and checks that its changes can still be carried out. Accepts a call
+/// that was not tried. If `is_repeat` is true, checks only the secret, because an earlier request was already carried
+/// out.
 pub(super) async fn check_exec(
     caller: &Caller,
     interrupt: &Interrupt,
@@ -164,7 +165,8 @@ pub(super) async fn check_exec(
     }
 }
 
-/// Returns the changes and the output of a tried call whose approval was used. Returns `None` if the call was not tried.
+/// Returns the changes and the output of a tried call after its approval was used. Returns `None` if the call was not
+/// tried.
 pub(super) async fn released(
     caller: &Caller,
     asked: &InterruptRef,
@@ -188,10 +190,10 @@ pub(super) async fn released(
     }))
 }
 
-/// Read the new content of a file.
+/// Read the new content of a file in released changes.
 ///
-/// Returns the content of a file in the changes of a tried call. Only the caller who used the approval of the call can
-/// read it, for 15 minutes after the use.
+/// Returns the new content of one file, from the changes of a tried call. Only the caller who used the approval of the
+/// call can read it, and only for 15 minutes after the use.
 #[utoipa::path(
     get, path = "/v1/interrupts/{id}/bodies/{digest}", tag = "interrupts", operation_id = "read_released_body",
     params(
@@ -225,10 +227,10 @@ pub(crate) async fn body(caller: Caller, Ids(id, digest): Ids<InterruptId, Strin
     Ok(([(CONTENT_TYPE, "application/octet-stream")], body).into_response())
 }
 
-/// Report the outcome of released changes.
+/// Report the outcome of changes that an approval released.
 ///
-/// The program that carries out the changes of a tried call sends this request when it has ended. Until then, the card
-/// says that the outcome is unknown. Only the first report is recorded.
+/// The program that carries out the changes of a tried call sends this request when it has finished. Until then, the
+/// card says that the outcome is unknown. Only the first report is recorded.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/exec", tag = "interrupts", operation_id = "report_exec",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

@@ -1,11 +1,11 @@
-//! Decisions in Slack. A person presses a button in a message. Slack then shows a form with the interrupt. The
-//! submitted form decides.
+//! Decisions in Slack. Decisions in Slack. A person presses a button in a message. Slack then shows a form with the
+//! interrupt. The submitted form decides.
 //!
-//! Slack signs its requests, and each request names a Slack user. The decision is recorded for the person whose entry
-//! has this Slack address. A person who may not decide gets a message that only this person sees. The button alone does
-//! not decide. A decision is accepted only if the form showed the whole interrupt, and only for the content that the
-//! form showed (compared by digest). `modal.rs` builds the form. Slack may send a request twice, but a form decides
-//! only once.
+//! Slack signs its requests, and each request names a Slack user. The decision is recorded for the person whose Slack
+//! address is this user. A person who may not decide gets a message that only this person sees. Pressing the button
+//! decides nothing. The decision is accepted only if the form showed the whole interrupt, and only if the interrupt has
+//! not changed since (compared by digest). `modal.rs` builds the form. Slack may send a request twice, but each form
+//! makes only one decision.
 
 mod modal;
 
@@ -37,7 +37,7 @@ use serde_json::{Value, json};
 
 const TIMESTAMP: &str = "x-slack-request-timestamp";
 const SIGNATURE: &str = "x-slack-signature";
-/// Channel name of Slack in the addresses of people.
+/// Name of the channel type Slack, by which the Slack address of a person is found.
 const SLACK: &str = "slack";
 
 pub(crate) fn router(channels: Arc<Channels>) -> Router<AuthState> {
@@ -51,7 +51,8 @@ pub(crate) fn is_offered(offer: &Offer) -> bool {
     !offer.needs_edit && !offer.keeps_some() && !offer.gives_grant()
 }
 
-/// Returns true if Holdshort defines the id of an option. An agent wrote all other ids, and all labels.
+/// Returns true if the id of an option is one that Holdshort defines. An agent wrote all other ids of options, and all
+/// their labels.
 fn is_ours(option: &str) -> bool {
     Kind::ALL.iter().any(|kind| interrupt::option(*kind, option).is_some())
 }
@@ -81,7 +82,7 @@ pub(crate) fn tone(offer: &Offer) -> Tone {
     }
 }
 
-/// Form field in a request from Slack. There is only this one.
+/// Form field that contains the data of a request from Slack. Slack sends no other field.
 #[derive(Deserialize)]
 struct Sent {
     payload: String,
@@ -164,7 +165,7 @@ async fn opened(auth: &AuthState, payload: &Value) -> Answer<(Value, Option<Look
     Ok((form, look))
 }
 
-/// A view of an interrupt: a form in Slack has shown the interrupt to a person.
+/// A view of an interrupt: a person saw the interrupt in a form in Slack.
 struct Look {
     app: Arc<App>,
     actor: Actor,
@@ -182,8 +183,8 @@ impl Look {
     }
 }
 
-/// Returns the person who pressed the button, and the interrupt of the button. Returns an error if the person may not
-/// decide, or if the interrupt is open and has a high risk.
+/// Returns the person who pressed the button, together with the interrupt to which the button belongs. Returns an error
+/// if the person may not decide, or if the interrupt is open and has a high risk.
 async fn holder(auth: &AuthState, payload: &Value, press: &Press) -> Answer<LinkBearer> {
     let shown = ShownInterrupt { interrupt: press.interrupt.clone(), subject: press.subject };
     let holder = auth.by_address(SLACK, text(payload, "/user/id"), &shown).await?;
@@ -291,8 +292,8 @@ async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &s
     })
 }
 
-/// Returns the idempotency key of a form. The key is derived from the id that Slack gave the open form. If there is no
-/// such id, it is derived from the signature.
+/// Returns the idempotency key of a submitted form. The key is derived from the id that Slack gave to the open form. If
+/// Slack sent no such id, the key is derived from the signature of the request.
 fn once(actor: &Actor, payload: &Value, signature: &str) -> IdempotencyKey {
     let id = text(payload, "/view/id");
     let form = if id.is_empty() { signature } else { id };

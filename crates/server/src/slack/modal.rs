@@ -1,5 +1,5 @@
-//! The form in Slack. It contains the content of the card that the reader may see, and a text field. All text is made
-//! plain with `plain` before it is split into blocks.
+//! The form in Slack. It contains the card, as far as the reader is allowed to see it, and a text field. All invisible
+//! characters are escaped with `plain` before the text is split into blocks.
 
 use holdshort_protocol::{InspectedCall, Interrupt, Offer, Outcome, Resolution, plain};
 use serde_json::{Value, json};
@@ -11,18 +11,18 @@ use crate::pages::card_text;
 pub(super) const FIELD: &str = "words";
 /// JSON pointer to the typed text in a request from Slack.
 pub(super) const TYPED: &str = "/view/state/values/words/text/value";
-/// Label of the submit button for an option that an agent wrote. The label of the option is not used, because Slack
+/// Label of the submit button if an agent wrote the option. The label that the agent wrote is not used, because Slack
 /// rejects empty labels and labels of more than 24 characters.
 const TAKE: &str = "Take this option";
 /// Maximum number of characters in one block. Slack accepts 3,000.
 const BLOCK_CHARS: usize = 2_900;
-/// Maximum number of blocks for the card. Slack accepts 100 blocks in total.
+/// Maximum number of blocks for the card. Slack accepts 100 blocks in one form.
 const BLOCKS: usize = 60;
 /// Maximum number of characters of the typed text.
 const TYPED_CHARS: usize = 3_000;
 
 /// Returns the form for an option. Slack returns `metadata` with the submitted form. If the card does not fit into the
-/// form, the form contains only a link to the page.
+/// form, the form contains only a link to the decision page.
 pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: &str) -> Value {
     let mut blocks: Vec<Value> =
         texts(interrupt).into_iter().take(BLOCKS).map(|text| section(&text)).collect();
@@ -81,7 +81,7 @@ fn split(text: &str) -> Vec<String> {
     chars.chunks(BLOCK_CHARS).map(|chunk| chunk.iter().collect()).collect()
 }
 
-/// Returns a view with a message and no input.
+/// Returns a view that shows a message and has no input.
 pub(super) fn message_view(text: &str) -> Value {
     view(&[section(text)])
 }
@@ -138,8 +138,9 @@ mod tests {
 
     use super::*;
 
-    /// Tests that hostile texts are shown as in the terminal, the app and the channels. The tests of those use the same
-    /// table. Each hostile text is used as a title, a command, a path and a message.
+    /// Tests that hostile texts are shown in the form as they are shown in the terminal, the app and the channels. The
+    /// tests of those interfaces use the same table of texts. Each hostile text is used as a title, a command, a path
+    /// and a message.
     #[test]
     fn hostile_texts_are_written_in_the_form_as_anywhere_else() {
         let rows: Vec<Value> =

@@ -1,4 +1,4 @@
-//! Sends frames to the client: responses, and the items of each subscription, each in their order.
+//! Sends frames to the client: responses, and the items of each subscription. Both keep their order.
 
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
@@ -13,7 +13,7 @@ use tokio_stream::StreamMap;
 
 use super::write;
 
-/// Instruction to this task. `listen.rs` sends it after it has carried out a frame.
+/// Instruction to the task that sends frames. `listen.rs` gives it when it has carried out a frame of the client.
 pub(super) enum Order {
     Say(Box<ServerFrame>),
     Follow { id: String, answer: Box<ServerFrame>, items: BoxStream<'static, Item> },
@@ -30,10 +30,10 @@ impl Order {
     }
 }
 
-/// Subscriptions by the id that the client chose. When the feed of a subscription ends, it yields one `None`.
+/// Subscriptions by the id that the client chose. After the last item of a subscription, its stream yields one `None`.
 type Subscriptions = StreamMap<String, BoxStream<'static, Option<Item>>>;
 
-/// Sends frames until no sender of orders is left or the client stops reading.
+/// Sends frames until there are no more senders of orders, or until the client stops reading.
 pub(super) async fn all(mut orders: mpsc::Receiver<Order>, outbox: Outbox) -> Result<(), Unsent> {
     let mut subscriptions = Subscriptions::new();
     loop {

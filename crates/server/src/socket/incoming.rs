@@ -1,4 +1,4 @@
-//! Reads and parses the frames of a client. Each step of the parser has its own error.
+//! Reads and parses the frames of a client. Each step of parsing has an error of its own.
 
 use std::time::Duration;
 
@@ -14,13 +14,14 @@ use holdshort_web::websocket::{self, End};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// A frame of the client, or the error in the frame. Even if the frame is invalid, its id is usually known.
+/// A frame of the client, or the error in the frame. If the frame is invalid, its id is usually still known.
 pub(super) struct Received {
     pub(super) id: Option<String>,
     pub(super) frame: Answer<ClientFrame>,
 }
 
-/// Returns the next frame. A ping or pong is not a frame, and only shows that the client is alive.
+/// Returns the next frame. Returns the next frame. A ping or pong is not a frame: it only shows that the client is
+/// alive.
 pub(super) async fn next(incoming: &mut SplitStream<WebSocket>, silence: Duration) -> Result<Received, End> {
     match websocket::next(incoming, silence).await? {
         Some(text) => read(&text),
@@ -28,7 +29,7 @@ pub(super) async fn next(incoming: &mut SplitStream<WebSocket>, silence: Duratio
     }
 }
 
-/// Parses a frame without a socket.
+/// Parses a frame, independently of a socket.
 pub(crate) fn read_text(text: &str) -> Answer<ClientFrame> {
     match websocket::fits(text).and_then(|()| read(text)) {
         Ok(received) => received.frame,

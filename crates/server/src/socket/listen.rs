@@ -1,5 +1,5 @@
-//! Carries out the frames of the client in their order. A refused frame is answered with an error, and the connection
-//! stays open.
+//! Carries out the frames of the client, one after another. If a frame is refused, the response is an error, and the
+//! connection stays open.
 
 use axum::extract::ws::WebSocket;
 use futures::stream::SplitStream;

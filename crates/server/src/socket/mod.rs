@@ -1,10 +1,10 @@
 //! A WebSocket of the native API: authentication, subscriptions and commands.
 //!
-//! Three tasks run concurrently. A task waits for another one only if a queue is full. `listen.rs` reads frames and
-//! carries them out in their order. `deliver.rs` merges the responses with the events of the subscriptions. `write.rs`
-//! writes frames. Because the tasks are separate, a long stream never delays a decision, and a slow decision never
-//! delays a stream. The server stores nothing about a closed connection, and a disconnect does not change the journal.
-//! When the credentials of the client expire or are revoked, the connection ends.
+//! Three tasks run concurrently. No task waits for another, unless a queue between them is full. `listen.rs` reads
+//! frames and carries them out in their order. `deliver.rs` sends the responses and the events of the subscriptions.
+//! `write.rs` writes frames. Because these are separate tasks, a long stream never delays a decision, and a slow
+//! decision never delays a stream. The server stores nothing about a closed connection, and a disconnect does not
+//! change the journal. When the credentials of the client expire or are revoked, the connection ends.
 
 mod deliver;
 mod end;
@@ -54,12 +54,14 @@ pub(crate) fn open(
     }))
 }
 
-/// A connected client: its resources, and the caller if the request that opened the socket had valid credentials.
+/// A connected client: the resources that it uses, and the caller if the request that opened the socket had valid
+/// credentials.
 struct SocketClient {
     known: Option<Caller>,
     /// Permit for a stream. Present after the client has authenticated.
     permit: Option<OwnedSemaphorePermit>,
-    /// Connection of a client that has not authenticated. The server may close it to make room for others.
+    /// Connection of a client that has not authenticated. The server is allowed to close it to make room for other
+    /// clients.
     connection: Option<Arc<Connection>>,
 }
 

@@ -1,5 +1,5 @@
-//! The value that a person may edit: the arguments of a call, a plan, an output, or requested input. Converts the value
-//! to text for an editor, and the edited text back to a value.
+//! The value that a person can edit on the page: the arguments of a call, a plan, an output, or requested input.
+//! Converts the value to text for an editor, and the edited text back to a value.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 pub(super) struct Edit {
     pub(super) label: &'static str,
-    /// Text of the original value. Empty for a question, which has no answer yet.
+    /// Text of the original value. Empty for a question, because it has not been answered yet.
     pub(super) text: String,
     /// True if the value is edited as plain text. Otherwise the value is edited as JSON.
     pub(super) is_text: bool,

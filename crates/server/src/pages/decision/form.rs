@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::edit::Edit;
 
-/// Fields of the form as a browser sends them.
+/// Fields of the form, as the browser sends them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(try_from = "Vec<(String, String)>")]
 pub(super) struct Typed {
@@ -27,22 +27,23 @@ pub(super) struct Typed {
     edit: String,
     /// Values that the person typed for the members of the answer, by the index of the member.
     members: BTreeMap<usize, String>,
-    /// Parts of the changes that the person wants to keep, one per line. `None` if the form has no such list.
+    /// Parts of the changes that the person wants to keep, one per line. `None` if the form has no list of parts.
     keep: Option<String>,
-    /// Ids of other open interrupts that the person wants to release with the grant.
+    /// Ids of other open interrupts that the person also wants to approve with the grant.
     also: BTreeSet<String>,
     /// Ids of the other open interrupts that the page listed, in their order.
     also_shown: Vec<String>,
     confirm: String,
-    /// Number that the person typed. Only the page of a link that was sent in a message asks for a number.
+    /// Number that the person typed to confirm that no program sent the form. Only the page of a link that was sent in
+    /// a message asks for a number.
     number: String,
     version: Option<u64>,
 }
 
-/// Prefix of the name of each field for a member of the answer. The index of the member follows the prefix.
+/// Prefix of the name of each field for a member of the answer. The name continues with the index of the member.
 const MEMBER: &str = "answer-";
 
-/// Prefix of the name of each check box for another open interrupt. The id of the interrupt follows the prefix.
+/// Prefix of the name of each check box for another open interrupt. The name continues with the id of the interrupt.
 const ALSO: &str = "also-";
 
 impl TryFrom<Vec<(String, String)>> for Typed {
@@ -82,8 +83,8 @@ impl TryFrom<Vec<(String, String)>> for Typed {
 }
 
 impl Typed {
-    /// Returns the decision that the form contains, and the errors in the form. `number` is the number that the
-    /// person must type, if any.
+    /// Returns the decision that the form contains, and the errors in the form. If the page asks for a number, `number`
+    /// is the correct one.
     pub(super) fn decision(&self, interrupt: &Interrupt, number: Option<&str>) -> (Decision, Vec<Problem>) {
         let mut problems = Vec::new();
         if number.is_some_and(|number| number != self.number.trim()) {
@@ -123,7 +124,7 @@ impl Typed {
         (decision, problems)
     }
 
-    /// Returns true if the option needs an answer as data and the person left all fields of this answer empty.
+    /// Returns true if the option needs a structured answer and the person left all fields of it empty.
     fn lacks_answer(&self, interrupt: &Interrupt, option: &Offer) -> bool {
         let is_blank = |typed: &String| typed.trim().is_empty();
         interrupt.kind == Kind::Question
@@ -195,13 +196,13 @@ impl Typed {
     }
 }
 
-/// Returns the members of the answer if its schema is an object of plain values.
+/// Returns the members of the answer if the schema describes an object of plain values.
 fn answer_members(interrupt: &Interrupt) -> Option<Vec<Member<'_>>> {
     interrupt.editable().filter(|_| interrupt.kind == Kind::Question)?;
     Member::all(interrupt.response_schema.as_ref()?)
 }
 
-/// Returns the name of the form field for the member of the answer with this index.
+/// Returns the name of the form field for the member at index `place` of the answer.
 fn member_field(place: usize) -> String {
     format!("{MEMBER}{place}")
 }
@@ -214,14 +215,14 @@ pub(super) struct Form<'a> {
     /// Hint below the text field that explains how the text is used.
     words_are: &'static str,
     text: Field<'a>,
-    /// Input fields for the members of an answer that is a JSON object of plain values. The page shows them instead of
-    /// the editor in `edit`.
+    /// Input fields for the members of an answer that is a JSON object of plain values. If they exist, the page shows
+    /// them instead of the editor in `edit`.
     members: Vec<MemberInput<'a>>,
     edit: Option<Editor<'a>>,
     keep: Option<Field<'a>>,
     /// True if the listed changes undo earlier changes.
     is_undo: bool,
-    /// Text with the number of parts for which the list has no room.
+    /// Sentence that counts the parts that do not fit into the list.
     keep_more: Option<String>,
     also: Vec<Also<'a>>,
     /// Ids of all interrupts in `also`, as the value of a hidden field.
@@ -232,7 +233,7 @@ pub(super) struct Form<'a> {
     problems: Vec<Wrong<'a>>,
 }
 
-/// Check box for another open interrupt that the grant would also release.
+/// Check box for another open interrupt that the grant would approve too.
 #[derive(Serialize)]
 struct Also<'a> {
     name: String,
@@ -246,7 +247,7 @@ struct Suggestion<'a> {
     is_chosen: bool,
 }
 
-/// Input for one member of an answer, without a default value.
+/// Input for one member of an answer. It has no default value.
 #[derive(Serialize)]
 struct MemberInput<'a> {
     id: String,
@@ -291,14 +292,15 @@ struct Wrong<'a> {
 #[derive(Serialize)]
 struct Confirm<'a> {
     risk: bool,
-    /// Name of the part of the request that the person confirms to have read.
+    /// Name of the thing that the person confirms to have read.
     what: &'static str,
-    /// Description of the parts of the change that the page does not show. `None` if the page shows the whole change.
+    /// Description of the parts of the change that the page does not show. `None` if the page shows the complete
+    /// change.
     unseen: Option<&'a str>,
     field: Field<'a>,
 }
 
-/// Number that the person must type. A mail scanner that submits forms does not type it.
+/// Number that the person must type. A mail scanner that submits forms does not type this number.
 #[derive(Serialize)]
 struct Number<'a> {
     shown: String,
@@ -316,10 +318,11 @@ struct Field<'a> {
 struct Offered<'a> {
     id: &'a str,
     label: Cow<'a, str>,
-    /// CSS class of the button: `go` if the option lets the work continue, `stop` if it ends the work, otherwise empty.
+    /// CSS class of the button: `go` if the option lets the work continue, `stop` if it ends the work, and otherwise
+    /// empty.
     tone: &'static str,
     notes: Vec<Cow<'a, str>>,
-    /// True if the browser may send the form although the check box is not ticked.
+    /// True if the option can be sent without ticking the check box.
     holds: bool,
 }
 
@@ -329,7 +332,7 @@ impl<'a> Form<'a> {
         Self::draw(interrupt, &Typed { edit, ..Typed::default() }, number, &[])
     }
 
-    /// Returns the form with the input of the person and the errors in it.
+    /// Returns the form again, with the person's input and the errors in this input.
     pub(super) fn again(
         interrupt: &'a Interrupt,
         typed: &Typed,
@@ -485,7 +488,7 @@ fn member_input<'a>(at: usize, member: &Member<'a>, field: Field<'a>) -> MemberI
     }
 }
 
-/// Returns the name of the part of the request that a person confirms to have read before the work can continue.
+/// Returns the name of the thing that the person confirms to have read before the work can continue.
 fn looked_at(kind: Kind) -> &'static str {
     match kind {
         Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall => "what will run",
@@ -501,7 +504,8 @@ fn looked_at(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns an option for the template. `is_alone` is true if the page has no check boxes for other open interrupts.
+/// Returns the data of an option for the template. `is_alone` is true if the page has no check boxes for other open
+/// interrupts.
 fn offered<'a>(
     option: &'a Offer,
     interrupt: &Interrupt,

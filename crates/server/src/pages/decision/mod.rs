@@ -1,6 +1,6 @@
-//! The page of a decision link. GET and HEAD only render the page, because mail scanners follow links. POST decides in
-//! the same way as the API. `holdshort_presentation` builds the card, and `form.rs` builds the form and parses its
-//! input.
+//! The page of a decision link. GET and HEAD only show the page, because mail scanners follow links. POST makes the
+//! decision, in the same way as the API. `holdshort_presentation` builds the card. `form.rs` builds the form and parses
+//! the input.
 
 mod edit;
 mod form;
@@ -54,7 +54,7 @@ pub(super) async fn show(State(auth): State<AuthState>, Id(token): Id<String>) -
 struct Reading {
     /// Name of the run's model.
     model: Option<String>,
-    /// Time zone of the reader. UTC if the reader has none.
+    /// Time zone of the person who reads the page. UTC if this person has no time zone.
     zone: TimeZone,
 }
 
@@ -79,7 +79,7 @@ pub(crate) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
 }
 
 /// Returns true if the link was sent in a message, or was created to be sent in one. The page of such a link asks for a
-/// number, because a mail scanner that submits forms does not type the number.
+/// number, because a mail scanner that submits forms would not type it.
 fn asks_for_number(once: Option<&IdempotencyKey>, option: Option<&str>) -> bool {
     once.is_some() || option.is_some()
 }
@@ -128,7 +128,7 @@ enum News<'a> {
     /// The form contains errors.
     Wrong(&'a Typed, &'a Refused),
     Decided,
-    /// Another decision was made first, or the interrupt has expired.
+    /// Another decision was faster, or the interrupt has expired.
     TooLate,
 }
 
@@ -137,7 +137,7 @@ fn may_act(interrupt: &Interrupt) -> bool {
     interrupt.you.as_ref().is_some_and(|you| you.may_decide) || stops_alone(interrupt)
 }
 
-/// Returns true if the reader may only stop the work, because the reader started it.
+/// Returns true if the reader is allowed only to stop the work, because the reader started it.
 fn stops_alone(interrupt: &Interrupt) -> bool {
     let code = interrupt.you.as_ref().and_then(|you| you.code.as_deref());
     code == Some(Code::OwnWork.as_str())
@@ -152,8 +152,8 @@ fn without_releases(interrupt: &Interrupt) -> Interrupt {
     Interrupt { options, ..interrupt.clone() }
 }
 
-/// Renders the page. `number` is the number that the reader must type if the link was sent in a message. Such a link
-/// works once, so the page has no form after the decision.
+/// Renders the page. If the link was sent in a message, `number` is the number that the reader must type. Such a link
+/// works only once. Therefore the page has no form after the decision.
 fn draw(interrupt: &Interrupt, reading: &Reading, number: Option<String>, news: News<'_>) -> Response {
     let judged = InspectedCall::from_interrupt(interrupt);
     let time = |at: &str| local_time(at, &reading.zone);
@@ -207,7 +207,7 @@ fn local_time(at: &str, zone: &TimeZone) -> String {
     }
 }
 
-/// Returns the parts of the card as plain text, and true if at least one part was shortened.
+/// Returns the parts of the card as plain text. The flag is true if a part was shortened.
 pub(crate) fn card_text(interrupt: &Interrupt, judged: Option<&InspectedCall>) -> (Vec<String>, bool) {
     card(interrupt, judged, None, &time).text()
 }

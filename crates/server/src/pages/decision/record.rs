@@ -1,6 +1,6 @@
 //! The record of an interrupt as a page that can be saved. It contains the card, the events with their actors and
-//! times, and the checkpoint that covers the events. It also lists the notifications that channels sent. The checkpoint
-//! does not cover these notifications.
+//! times, and a signed checkpoint that proves the events. It also lists the notifications that channels sent. The
+//! checkpoint does not prove these notifications.
 
 use axum::response::Response;
 use holdshort_protocol::{
@@ -33,19 +33,19 @@ struct Step {
     when: String,
     what: String,
     by: String,
-    /// Channel that the actor used, such as `rest`.
+    /// Way in which the actor reached the server, such as `rest`.
     via: String,
     /// Person who created the login link with which the actor signed in. Empty if the actor created the link.
     let_in_by: String,
     option: String,
-    /// For a decision: person on whose behalf the decision was made, as reported by the approver's client.
+    /// If the event is a decision: the person whom the approver represented, as reported by the approver's client.
     on_behalf_of: String,
-    /// For a decision: number of seconds for which the card was shown, as reported by the approver's client.
+    /// If the event is a decision: seconds for which the approver saw the card, as reported by the approver's client.
     viewed: String,
-    /// For a view of the interrupt: digest of the card that was shown.
+    /// If the event is a view of the interrupt: digest of the card that was shown.
     shown: String,
     text: String,
-    /// Stream and sequence number of the event in the journal.
+    /// Stream of the event, and its sequence number in this stream.
     place: String,
     hash: String,
 }
@@ -87,12 +87,12 @@ struct NotificationRow {
     channel: String,
     to: String,
     state: &'static str,
-    /// Reason why the notification failed or was not sent.
+    /// Reason why the notification failed or why it was not sent.
     error: String,
     tried: Vec<AttemptRow>,
 }
 
-/// A delivery attempt. If the attempt failed, perhaps nothing was sent.
+/// One attempt to send a notification. If the attempt failed, it is possible that nothing was sent.
 #[derive(Serialize)]
 struct AttemptRow {
     at: String,
@@ -133,8 +133,8 @@ impl AttemptRow {
     }
 }
 
-/// Returns a sentence about the outcome of the call that the interrupt is about. The last event of the call determines
-/// the outcome.
+/// Returns a sentence about the outcome of the call for which the interrupt asked. The last event of the call
+/// determines the outcome.
 fn became(interrupt: &Interrupt, events: &[Recorded]) -> Option<&'static str> {
     let is = |kind: &str| events.iter().any(|Recorded { event, .. }| event.kind == kind);
     let is_of_a_call = matches!(interrupt.kind, Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall);
