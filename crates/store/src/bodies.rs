@@ -1,5 +1,5 @@
-//! Contents of files that changesets refer to. They are needed to commit an approved change, and to undo a committed
-//! change. A store deletes them after a limited time.
+//! Contents of files that belong to changesets. They are needed to commit an approved change, and to undo a committed
+//! change. A store deletes these contents after a limited time.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -10,25 +10,25 @@ use holdshort_core::time::Timestamp;
 use crate::journal::Error;
 use crate::log::Blob;
 
-/// Store of file contents by digest, each with the time of its last use.
+/// Store of file contents, found by their digests. It records when each content was last used.
 pub trait Bodies: Send + Sync + 'static {
-    /// Stores these files, and sets the time of their last use to `at`. If a file is already stored, only the time is
-    /// set.
+    /// Stores the contents of these files, and records `at` as the time of their last use. If a content is already
+    /// stored, only the time is recorded.
     fn put_bodies(&self, bodies: Vec<Blob>, at: Timestamp) -> impl Future<Output = Result<(), Error>> + Send;
 
     fn body(&self, digest: &Digest) -> impl Future<Output = Result<Option<Vec<u8>>, Error>> + Send;
 
-    /// Returns the digests, out of the given ones, whose files are stored. Sets the time of last use of these files to
-    /// `at`.
+    /// Returns those of the given digests whose contents are stored. Records `at` as the time when these contents were
+    /// last used.
     fn need_bodies(
         &self,
         digests: Vec<Digest>,
         at: Timestamp,
     ) -> impl Future<Output = Result<BTreeSet<Digest>, Error>> + Send;
 
-    /// Deletes a batch of files. Files whose last use was before this time come first. Then the least recently used
-    /// files follow, until the remaining files have at most `most_bytes` in total. Returns the number of deleted files.
-    /// If the number is 0, no more files have to be deleted.
+    /// Deletes a batch of file contents. First deletes the contents that were last used before the given time. Then
+    /// deletes the contents that were used longest ago, until the rest has at most `most_bytes` in total. Returns the
+    /// number of deleted contents. If the number is 0, there is nothing left to delete.
     fn drop_bodies(
         &self,
         before: Timestamp,
@@ -36,6 +36,6 @@ pub trait Bodies: Send + Sync + 'static {
     ) -> impl Future<Output = Result<usize, Error>> + Send;
 }
 
-/// Maximum number of files that are deleted in one transaction. Appends wait during the transaction, so it must be
-/// short.
+/// Maximum number of file contents that are deleted in one transaction. Appends wait for the transaction. Therefore it
+/// must be short.
 pub(crate) const DROPPED_AT_ONCE: u32 = 200;

@@ -1,5 +1,5 @@
-//! Checks of an append that need no read of the journal. All stores share these checks, so that all stores reject the
-//! same appends. The checks never read the bytes of an event.
+//! Checks of an append that do not depend on the content of the journal. All stores share these checks, so that all
+//! stores reject the same appends. The checks do not look inside the events.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use holdshort_core::digest::Digest;
 
 use crate::log::{Append, AppendError, CONTENT_INLINE_LIMIT, StreamAppend};
 
-/// Rejects an append that contradicts itself, whatever the journal contains.
+/// Rejects an append whose parts contradict each other.
 pub(crate) fn append(append: &Append) -> Result<(), AppendError> {
     let mut streams = BTreeSet::new();
     for part in &append.streams {
@@ -38,7 +38,7 @@ pub(crate) fn append(append: &Append) -> Result<(), AppendError> {
     Ok(())
 }
 
-/// Returns true if content of this size is stored as a blob.
+/// Returns true if content of this size is stored as a blob and not next to the event.
 pub(crate) fn is_large(content: &[u8]) -> bool {
     content.len() > CONTENT_INLINE_LIMIT
 }

@@ -1,5 +1,5 @@
-//! Sort keys of rows in lists, and their encoding as cursors. All stores share the sort keys, so a list has the same
-//! order in all stores. A cursor contains the sort key of a row and nothing else.
+//! The keys by which rows are sorted in lists, and the cursors made from these keys. All stores share these keys.
+//! Therefore a list has the same order in all stores. A cursor contains nothing but the sort key of a row.
 
 use std::cmp::Reverse;
 
@@ -38,7 +38,7 @@ pub(crate) struct DeliverySortKey(pub(crate) Reverse<DeliveryId>);
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SessionSortKey(pub(crate) Reverse<SessionId>);
 
-/// Returns a cursor with which the list continues after this run. The cursor stays valid when earlier rows change.
+/// Returns a cursor with which the list continues after this run. The cursor stays valid when rows before it change.
 pub fn behind_run(row: &RunRow) -> Cursor {
     RunSortKey::from_row(row).encode()
 }
@@ -160,8 +160,8 @@ impl SessionSortKey {
 }
 
 impl<T> Page<T> {
-    /// Cuts rows to a page of `limit` rows. The caller must have read `limit + 1` rows, if there are so many. If there
-    /// are more than `limit` rows, the page gets a cursor.
+    /// Limits the rows that were read to a page of `limit` rows. The caller must have tried to read `limit + 1` rows.
+    /// If there are more than `limit` rows, the page contains a cursor for the next page.
     pub(crate) fn cut(mut items: Vec<T>, limit: usize, cursor: impl Fn(&T) -> Cursor) -> Self {
         let more = items.len() > limit;
         items.truncate(limit);

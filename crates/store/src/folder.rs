@@ -1,7 +1,7 @@
-//! The data folder, and the lock that keeps a second server from using it.
+//! The data folder, and the lock that prevents a second server from using it.
 //!
-//! The lock is a kernel lock on an open file. The kernel releases it when the process ends. The file is never deleted:
-//! a file without a lock has no meaning.
+//! The lock is a kernel lock on an open file. The kernel releases it when the process ends. The file itself is never
+//! deleted: without a lock on it, it has no effect.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::Path;
@@ -12,21 +12,20 @@ use crate::sqlite::from_io;
 
 const LOCK: &str = "holdshort.lock";
 
-/// Number of attempts to get the lock. If all attempts fail, a server holds the lock. Other processes hold the lock
-/// only for an instant. Examples are a check for a running server, and a child of a stopped server between fork and
-/// exec.
+/// Maximum number of attempts to get the lock. If all attempts fail, the lock belongs to a server. A process that is
+/// not a server holds the lock only for an instant. Examples are a command that checks if a server is running, and a
+/// child of a stopped server between fork and exec.
 const LOCK_WAITS: u32 = 20;
 const LOCK_WAIT: Duration = Duration::from_millis(20);
 
-/// Lock of a data folder. At most one lock of a folder exists at a time, across all processes and within this
-/// process.
+/// Lock of a data folder. A folder has at most one lock at a time: across all processes, and also within this process.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    /// `None` if the folder is not writable. No process can lock such a folder.
+    /// `None` if the folder cannot be written to. Such a folder needs no lock, because no server can use it.
     _file: Option<File>,
 }
 
-/// Creates the folder if it is missing, readable by its owner only, and locks it.
+/// Locks the folder. If it is missing, creates it so that only its owner can read it.
 pub(crate) fn claim(folder: &Path) -> Result<Lock, Error> {
     make(folder).map_err(from_io)?;
     let file = private().open(folder.join(LOCK)).map_err(from_io)?;
@@ -42,7 +41,7 @@ pub(crate) fn claim(folder: &Path) -> Result<Lock, Error> {
     }
 }
 
-/// Locks the folder of a journal that is opened only for reading. If the folder is not writable, it needs no lock,
+/// Locks the folder of a journal that is opened only for reading. If the folder cannot be written to, it needs no lock,
 /// because no server can use it.
 pub(crate) fn claim_to_read(folder: &Path) -> Result<Lock, Error> {
     match claim(folder) {
@@ -57,8 +56,8 @@ pub(crate) fn make_empty(folder: &Path) -> Result<bool, Error> {
     Ok(fs::read_dir(folder).map_err(from_io)?.next().is_none())
 }
 
-/// Creates a folder and syncs its parent folder. Without the sync, a power failure could remove the new folder, and
-/// with it all acknowledged events.
+/// Creates a folder, and flushes the entry in its parent folder to disk. Without this flush, a power failure could
+/// remove the new folder together with all acknowledged events.
 fn make(folder: &Path) -> std::io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -73,7 +72,8 @@ fn make(folder: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Returns options to open or create a file for writing. A created file is readable and writable only by its owner.
+/// Returns the options with which a file is opened or created for writing. Only the owner of a created file can read
+/// and write it.
 pub(crate) fn private() -> OpenOptions {
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false);

@@ -1,8 +1,8 @@
-//! Index scans that produce the pages of lists. Both SQL stores use the same scans, and each store translates them into
-//! its SQL dialect.
+//! The index scans with which the pages of lists are read. Both SQL stores use the same scans. Each store translates
+//! them to its own SQL dialect.
 //!
-//! A page continues after a sort key, never at an offset. A filter may need several index scans. Their results are then
-//! merged.
+//! A page begins after the sort key of the last row of the previous page, and never at an offset. A filter may need
+//! several index scans. Their results are then merged.
 
 use std::cmp::Reverse;
 
@@ -17,11 +17,12 @@ use crate::outbox::DeliveryFilter;
 use crate::table::{Field, Record, Table, Value};
 use crate::tables::{AnswerFilter, GrantFilter, InterruptFilter, RunFilter, Search, SessionFilter};
 
-/// Scan of a range of an index, in the order of the index. The conditions define the start of the range.
+/// Scan of a part of an index, in the order of the index. The conditions determine the part.
 #[derive(Clone, Debug)]
 pub(crate) struct IndexScan<'a> {
     pub(crate) table: Table,
-    /// Index that has the requested order. `None` if the table itself is stored in this order.
+    /// Index whose order is the requested order. `None` if the rows of the table itself are stored in the requested
+    /// order.
     pub(crate) index: Option<&'static str>,
     pub(crate) conditions: Vec<Condition<'a>>,
     pub(crate) order: &'static str,
@@ -31,18 +32,18 @@ pub(crate) struct IndexScan<'a> {
 pub(crate) enum Condition<'a> {
     /// The column equals this value.
     Equal(&'static str, Value<'a>),
-    /// SQL condition for both stores, with a `?` for each value. `@` follows the name of a table and begins the name of
-    /// an index.
+    /// SQL condition that both stores understand. It has a `?` for each value. In the condition, `@` is put after the
+    /// name of a table and before the name of an index.
     Holds(&'static str, Vec<Value<'a>>),
-    /// The column contains one of these texts. All texts are one parameter of the statement, so that the statement does
-    /// not depend on the number of texts.
+    /// The column contains one of these texts. All texts form one parameter of the statement. Therefore the statement
+    /// is the same for any number of texts.
     Contains { column: &'static str, texts: &'a [String], json: String },
     /// A question or its answer contains these words.
     Words(&'a Search),
 }
 
 impl Search {
-    /// Calls `word` for each searched word and joins the resulting conditions.
+    /// Calls `word` for each searched word, and combines the resulting conditions.
     pub(crate) fn each<'s>(&'s self, word: impl FnMut(&'s str) -> String) -> String {
         let (words, joined, without) = match self {
             Self::All(words) => (words, " AND ", "true"),
@@ -84,8 +85,7 @@ impl<'a> IndexScan<'a> {
     }
 }
 
-/// Returns the only index scan that a filter of runs needs. The store must have an index that serves the filter with
-/// one scan.
+/// Returns the index scan for a filter of runs, which needs only one. The store must have an index for the filter.
 pub(crate) fn runs<'a>(filter: &'a RunFilter, after: Option<&'a RunSortKey>) -> IndexScan<'a> {
     let index = match filter {
         RunFilter { session: Some(_), .. } => Some("runs_by_session"),
@@ -123,7 +123,7 @@ pub(crate) fn sessions<'a>(
 }
 
 /// Returns the scans for a filter of interrupts: first those of open interrupts, then those of resolved interrupts. If
-/// the filter names no kind, there are two scans for each kind of interrupt, one open and one resolved.
+/// the filter names no kind of interrupt, there are two scans per kind: one of open and one of resolved interrupts.
 pub(crate) fn interrupts<'a>(
     filter: &'a InterruptFilter,
     after: Option<&'a InterruptSortKey>,

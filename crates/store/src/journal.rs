@@ -1,5 +1,5 @@
-//! The whole journal: events, rows, leases, contents of files, and notifications to send (design, parts 3 and 5). The
-//! same conformance tests run against all stores.
+//! The whole journal: events, rows, leases, contents of files, and notifications to send. All stores are tested with
+//! one set of conformance tests.
 
 use crate::bodies::Bodies;
 use crate::leases::Leases;
@@ -7,12 +7,12 @@ use crate::log::Log;
 use crate::outbox::Outbox;
 use crate::tables::Tables;
 
-/// All traits that a store implements. A node needs all of them.
+/// All traits that a store implements. A server process needs all of them.
 pub trait Journal: Log + Tables + Leases + Bodies + Outbox {}
 
 impl<T: Log + Tables + Leases + Bodies + Outbox> Journal for T {}
 
-/// Error of the store itself. There is one variant for each reaction, so that a user interface can say what to do.
+/// Error that occurred in the store. There is one variant for each way in which a user can react.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("nothing was written because the disk is full")]
@@ -37,8 +37,8 @@ pub enum Error {
     OlderNodes { others: String, least: u32 },
     #[error("the database is damaged: {0}")]
     Corrupt(String),
-    /// A file of the journal was deleted or replaced while the journal was open. The last write may have succeeded or
-    /// failed.
+    /// A file of the journal was deleted or replaced while the journal was open. It is unknown if the last write
+    /// succeeded.
     #[error("it is unknown whether the write succeeded: {0}")]
     FilesReplaced(String),
     #[error("the store failed: {0}")]

@@ -1,4 +1,4 @@
-//! Leases: which node drives which run, and under which epoch.
+//! Leases: they determine which node drives which run, and under which epoch.
 
 use std::future::Future;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::journal::Error;
 /// A node: a process that has opened the store and drives runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeRow {
-    /// Identifies the node: the first epoch that the node acquired when it opened the store.
+    /// Id of the node: the first epoch that it acquired when it opened the store.
     pub node: u64,
     /// Name that the operator gave to the node. Default: the host name.
     pub name: String,
@@ -19,7 +19,7 @@ pub struct NodeRow {
     /// Time at which the node's leases expire if the node does not renew them. `None` if the store has only one node.
     pub alive_until: Option<Timestamp>,
     pub alive: bool,
-    /// True if the row describes the node that reads it.
+    /// True if the row describes the node that has read the row.
     pub here: bool,
     /// Number of runs whose lease the node holds.
     pub runs: u64,
@@ -33,30 +33,30 @@ pub struct Lease {
     pub node: Option<u64>,
 }
 
-/// Assignment of runnable runs to the nodes that drive them.
+/// Leases of runnable runs: each lease assigns a run to the node that drives it.
 pub trait Leases: Send + Sync + 'static {
-    /// Returns runnable runs whose lease this node holds, oldest first. In a store with only one node, this node holds
-    /// all leases.
+    /// Returns the runnable runs whose lease belongs to this node, oldest first. In a store with only one node, all
+    /// leases belong to this node.
     fn runnable(&self, limit: usize) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
 
     /// Acquires the leases of runnable runs that no living node drives, and returns these runs. The result also
-    /// contains each run of this node that another node has changed since the last call. Returns nothing if the store
-    /// has only one node.
+    /// contains the runs of this node that another node has changed since the last call. If the store has only one
+    /// node, returns nothing.
     fn claim(&self, limit: usize) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
 
-    /// Releases the lease of a run that this node cannot read, so that a node with a newer version can drive the run.
-    /// This node does not claim the run again. Does nothing if the store has only one node.
+    /// Releases the lease of a run that this node cannot read, so that a node with a newer program version can drive
+    /// the run. This node does not claim the run again. If the store has only one node, does nothing.
     fn give_back(&self, run: &RunId) -> impl Future<Output = Result<(), Error>> + Send {
         let _ = run;
         async { Ok(()) }
     }
 
-    /// Returns true if this node's leases are still valid by this node's clock. The driver calls this immediately
-    /// before each side effect.
+    /// Returns true if this node's leases are still valid by this node's clock. The driver calls this directly before
+    /// each side effect.
     fn has_valid_leases(&self) -> bool;
 
     /// Returns the interval between two checks for changes by other nodes. Returns `None` if the store has only one
-    /// node: no other node writes, so cached state is never stale.
+    /// node. Then no other node writes, and cached state is never stale.
     fn poll(&self) -> Option<Duration>;
 
     /// Returns the nodes that are alive or hold leases, in the order in which they opened the store.
@@ -69,12 +69,12 @@ pub trait Leases: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<Lease>, Error>> + Send;
 
-    /// Returns the latest epoch of this node. A node acquires its first epoch when it opens the store. Each new epoch
-    /// is larger than all epochs that any node has had. If work was started under an earlier epoch, a node with a later
-    /// epoch can take it over.
+    /// Returns the latest epoch of this node. A node acquires its first epoch when it opens the store. A new epoch is
+    /// always larger than all epochs that any node has acquired before. A node with a later epoch can take over work
+    /// that was started under an earlier epoch.
     fn epoch(&self) -> u64;
 
-    /// Acquires a new epoch. A node needs a new epoch before it drives a run that was driven under a later epoch than
-    /// its own.
+    /// Acquires a new epoch. If a run was driven under a later epoch, a node needs a new epoch before it drives the
+    /// run.
     fn draw_epoch(&self) -> impl Future<Output = Result<u64, Error>> + Send;
 }

@@ -1,7 +1,8 @@
-//! The outbox of a journal. Appends write deliveries. Only one node at a time sends a delivery. Deliveries and their
-//! results are deleted after a limited time.
+//! The outbox of a journal. Appends write deliveries. A delivery is sent by only one node at a time. Deliveries and
+//! their results are deleted after a limited time.
 //!
-//! Unlike [`Tables`](crate::Tables), the outbox cannot be rebuilt from events. A rebuild of rows leaves it unchanged.
+//! Unlike [`Tables`](crate::Tables), the outbox cannot be rebuilt from events. When rows are rebuilt, the outbox does
+//! not change.
 
 use std::future::Future;
 use std::time::Duration;
@@ -13,18 +14,20 @@ use holdshort_core::time::Timestamp;
 use crate::journal::Error;
 use crate::tables::{Cursor, Page};
 
-/// Request of a node for deliveries to send.
+/// Request with which a node asks for deliveries to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub channel: String,
-    /// Current time. Only deliveries that are due at this time are claimed.
+    /// Current time. Only deliveries whose due time has come are claimed.
     pub now: Timestamp,
     pub limit: usize,
-    /// Deliveries that this node is sending now. They are not claimed, even if another node has claimed and released
-    /// them since: otherwise the result of the running attempt would settle the new claim. All other deliveries that
-    /// this node claimed earlier can be claimed again, because this node no longer sends them.
+    /// Deliveries that this node is still sending. They are not claimed again, even if another node has claimed and
+    /// released them in the meantime. Otherwise the result of the attempt that is still running would be recorded for
+    /// the new claim. All other deliveries that this node claimed earlier can be claimed again, because this node is no
+    /// longer sending them.
     pub sending: Vec<DeliveryId>,
-    /// True if one node must get all due deliveries of the channel, even if several nodes claim at the same moment.
+    /// True if a single node must get all due deliveries of the channel, even if several nodes make a claim at the same
+    /// moment.
     pub whole: bool,
 }
 
@@ -33,48 +36,48 @@ pub struct Claim {
 pub struct Settled {
     /// The delivery in its new state. No node is sending it now.
     pub delivery: Delivery,
-    /// `None` if the node did not try to send the delivery.
+    /// `None` if the node made no attempt to send the delivery.
     pub attempt: Option<Attempt>,
 }
 
-/// Outcome of settling a delivery.
+/// Outcome of recording the result of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettleOutcome {
-    /// Another node has claimed the delivery. The store wrote nothing.
+    /// Another node has claimed the delivery in the meantime. The store wrote nothing.
     Taken,
-    /// The result was written. `failing` is `None` if the channel works or if nothing was sent.
+    /// The result was written. `failing` is `None` if the channel works, or if no attempt was made.
     Written { failing: Option<Failing> },
 }
 
-/// Duration for which every attempt over a channel has failed.
+/// Time for which all attempts over a channel have failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failing {
     /// Time of the first attempt that failed after the last success.
     pub since: Timestamp,
-    /// Milliseconds from the first failed attempt to the last failed attempt. A pause between two attempts is counted
-    /// only up to [`CHANNEL_PAUSE`], because it is unknown whether the channel works during a pause.
+    /// Milliseconds from the first to the last failed attempt. A pause between two attempts counts only up to
+    /// [`CHANNEL_PAUSE`], because nobody knows if the channel worked during the pause.
     pub ms: u64,
 }
 
 /// A change to deliveries or to the states of channels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryChange {
-    /// Makes a delivery due now, even if it has ended, and enables its channel. Does nothing if the delivery is being
-    /// sent or was delivered.
+    /// Makes a delivery due now, even if it has ended, and enables its channel again. Does nothing if the delivery is
+    /// being sent, or if it was delivered.
     Retry { delivery: DeliveryId, now: Timestamp },
-    /// Drops all waiting deliveries, with the reason `why`.
+    /// Drops all waiting deliveries and records the reason `why`.
     DropWaiting { why: String, now: Timestamp },
-    /// Marks waiting deliveries that were due before this time as failed, because their channel was deleted or
-    /// disabled.
+    /// Marks waiting deliveries that were due before this time as failed. They are still waiting because their channel
+    /// was deleted or disabled.
     FailOld { before: Timestamp, why: String, now: Timestamp },
     /// Disables the channel, so that nothing is sent to it any more.
     Disable { channel: String, why: String, now: Timestamp },
-    /// Deletes the notices and responses of deliveries that ended before `bodies`. Deletes deliveries that ended before
-    /// `attempts`, together with their attempts.
+    /// Deletes the notification texts and the receivers' responses of deliveries that ended before `bodies`. Deletes
+    /// deliveries that ended before `attempts`, together with their attempts.
     Forget { bodies: Timestamp, attempts: Timestamp },
 }
 
-/// Filter of the list of deliveries, newest first.
+/// Filter for the list of deliveries, which is sorted from newest to oldest.
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryFilter {
     pub channel: Option<String>,
@@ -82,22 +85,22 @@ pub struct DeliveryFilter {
     pub interrupt: Option<InterruptId>,
 }
 
-/// Store of deliveries, and of the channels that fail or are disabled.
+/// Store of deliveries, and of the states of channels that fail or are disabled.
 pub trait Outbox: Send + Sync + 'static {
-    /// Claims due deliveries that no living node is sending, the longest due first. Claims nothing if the channel is
-    /// disabled or if this node's lease has expired.
+    /// Claims due deliveries that no living node is sending, in the order of their due times. If the channel is
+    /// disabled or this node's lease has expired, claims nothing.
     fn claim_deliveries(&self, claim: Claim) -> impl Future<Output = Result<Vec<Delivery>, Error>> + Send;
 
-    /// Records the new state of a delivery and the attempt to send it. Also records if the channel of the delivery
-    /// works.
+    /// Records the new state of a delivery and the attempt to send it. Also records if the channel of the delivery is
+    /// working.
     fn settle_delivery(&self, settled: Settled) -> impl Future<Output = Result<SettleOutcome, Error>> + Send;
 
     /// Applies a change. Returns the number of changed deliveries or channels. `Forget` and `FailOld` change at most
-    /// one batch per call, so the caller repeats them until the number is 0.
+    /// one batch per call. The caller repeats the call until the returned number is 0.
     fn change_deliveries(&self, change: DeliveryChange) -> impl Future<Output = Result<usize, Error>> + Send;
 
-    /// Returns the earliest due time of the waiting deliveries of these channels. Ignores deliveries that a node is
-    /// sending.
+    /// Returns the earliest due time of the waiting deliveries of these channels. Deliveries that a node is sending are
+    /// ignored.
     fn next_delivery(
         &self,
         channels: Vec<String>,
@@ -115,15 +118,15 @@ pub trait Outbox: Send + Sync + 'static {
     /// Returns the attempts of one delivery, in their order.
     fn attempts(&self, id: &DeliveryId) -> impl Future<Output = Result<Vec<Attempt>, Error>> + Send;
 
-    /// Returns the states of the channels that fail or are disabled, in the order of their names.
+    /// Returns the states of the channels that fail or are disabled, sorted by channel name.
     fn channel_states(&self) -> impl Future<Output = Result<Vec<ChannelState>, Error>> + Send;
 }
 
-/// Maximum number of deliveries that one transaction marks as failed or deletes. Appends wait during the transaction,
-/// so it must be short. The next transaction changes the remaining deliveries.
+/// Maximum number of deliveries that one transaction marks as failed or deletes. Appends wait for the transaction.
+/// Therefore it must be short. If there are more deliveries, the next transaction changes them.
 pub(crate) const DELIVERIES_AT_ONCE: usize = 500;
-/// Maximum time that a pause between two failed attempts adds to the failing time of a channel. Only this part of a
-/// longer pause is counted.
+/// Maximum part of a pause between two failed attempts that is added to the time in which the channel failed. The rest
+/// of a longer pause is ignored.
 pub const CHANNEL_PAUSE: Duration = Duration::from_hours(24);
 
 impl Settled {

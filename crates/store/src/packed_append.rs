@@ -1,5 +1,5 @@
-//! A row of the table `appends` in both databases. The row contains the events that one append wrote to one stream, in
-//! order, packed into three columns. This module never interprets an event.
+//! One row of the table `appends` in SQLite or PostgreSQL. The row contains the events that one append wrote to one
+//! stream. They are in order and packed into three columns. This module never interprets an event.
 //!
 //! | column | for each event |
 //! |---|---|
@@ -7,12 +7,12 @@
 //! | `heads` | a length of four bytes (big-endian), followed by that number of bytes |
 //! | `contents` | one byte with the kind of content, followed by the content |
 //!
-//! Kind 0 means no content. Kind 1 is followed by the salt (16 bytes), a length (4 bytes) and that number of bytes.
-//! Kind 2 is followed by the salt and the digest (32 bytes) of the blob that contains the content. The column
-//! `contents` is NULL if no event has content.
+//! In the column `contents`, kind 0 means that an event has no content. Kind 1 means that the content follows: the salt
+//! (16 bytes), a length (4 bytes) and that number of bytes. Kind 2 means that a blob contains the content: the salt and
+//! the digest of the blob (32 bytes) follow. The column `contents` is NULL if none of the events has content.
 //!
-//! Other columns contain the stream, and the position and sequence of the row's last event. Position and sequence
-//! decrease by 1 from each event to the event before it.
+//! Further columns contain the stream of the events, and the position and sequence number of the last event. From the
+//! last event back to the first, the position and the sequence number decrease by 1 per event.
 
 #[cfg(test)]
 mod tests;
@@ -25,8 +25,8 @@ use crate::check;
 use crate::journal::Error;
 use crate::log::{Append, Positioned};
 
-/// Maximum number of events in one row. The whole row must be unpacked to read one event, so a row must be short. A
-/// larger append has several rows.
+/// Maximum number of events in one row. To read one event, the whole row must be unpacked. Therefore a row must be
+/// short. An append with more events is written as several rows.
 const ROW_EVENTS: usize = 32;
 
 const HASH: usize = 32;
@@ -51,7 +51,8 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Packs the events of a row. Calls `large` for each content that must be stored as a blob.
+    /// Packs the events of a row. Calls `large` for each content that is too large for the row and must be stored as a
+    /// blob.
     pub(crate) fn pack<'a>(events: &'a [Sealed], mut large: impl FnMut(Digest, &'a [u8])) -> Self {
         let mut columns = Self::default();
         let mut contents = Vec::new();
@@ -72,8 +73,8 @@ impl Columns {
         columns
     }
 
-    /// Packs one event from the columns of the table `events`, which earlier versions used. Damaged columns are packed
-    /// unchanged. The damage is found when the event is unpacked or its hash is checked.
+    /// Packs one event of the table `events`, in which earlier versions stored one event per row. If a column is
+    /// damaged, it is packed as it is. The damage is found later, when the event is unpacked or its hash is checked.
     pub(crate) fn of_event(
         hash: &[u8],
         head: &[u8],
@@ -102,14 +103,14 @@ fn put_content(to: &mut Vec<u8>, salt: &[u8], blob: Option<&[u8]>, content: Opti
     }
 }
 
-/// Appends the length of the bytes, and then the bytes. Databases reject a value of 4 GiB, so the length always fits
-/// into four bytes.
+/// Appends the length of the bytes, and then the bytes. The length always fits into four bytes, because databases
+/// reject a value of 4 GiB.
 fn put_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
     to.extend_from_slice(&u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes());
     to.extend_from_slice(bytes);
 }
 
-/// Position, sequence and hash of an event, without the event.
+/// Position, sequence number and hash of an event, without the event itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EventLocation {
     pub(crate) position: u64,
@@ -117,7 +118,7 @@ pub(crate) struct EventLocation {
     pub(crate) hash: Digest,
 }
 
-/// Returns the location of each event in a row. `position` and `seq` belong to the last event.
+/// Returns the location of each event in a row. `position` and `seq` are those of the last event of the row.
 pub(crate) fn event_locations(position: u64, seq: u64, hashes: &[u8]) -> Result<Vec<EventLocation>, Error> {
     let (hashes, rest) = hashes.as_chunks::<HASH>();
     let count = hashes.len() as u64;
@@ -142,7 +143,7 @@ pub(crate) fn event_locations(position: u64, seq: u64, hashes: &[u8]) -> Result<
 #[derive(Clone, Debug)]
 pub(crate) struct PackedAppend<'a> {
     pub(crate) stream: StreamId,
-    /// Sequence of the row's last event.
+    /// Sequence number of the row's last event.
     pub(crate) seq: u64,
     /// Position of the row's last event.
     pub(crate) position: u64,
@@ -151,7 +152,7 @@ pub(crate) struct PackedAppend<'a> {
     pub(crate) contents: Option<&'a [u8]>,
 }
 
-/// An event of a [`PackedAppend`]. If its content is in a blob, `event` does not have the content yet.
+/// An event of a [`PackedAppend`]. If the content is in a blob, `event` still lacks the content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unpacked {
     pub(crate) event: Positioned,
@@ -159,7 +160,7 @@ pub(crate) struct Unpacked {
 }
 
 impl Unpacked {
-    /// Returns the event with its content. `blob` contains the bytes of the blob whose digest is in the event.
+    /// Returns the event with its content. `blob` contains the bytes of the blob that the event refers to.
     pub(crate) fn complete(mut self, blob: Option<Vec<u8>>) -> Result<Positioned, Error> {
         let Sealed { stream, seq, content, .. } = &mut self.event.event;
         if let (Some(digest), Some(content)) = (&self.blob, content) {
@@ -172,7 +173,7 @@ impl Unpacked {
 }
 
 impl PackedAppend<'_> {
-    /// Unpacks all events of the row. If the columns contradict each other, the whole row is reported as damaged.
+    /// Unpacks all events of the row. If the columns contradict each other, the error reports the whole row as damaged.
     pub(crate) fn unpack(&self) -> Result<Vec<Unpacked>, Error> {
         let (mut heads, mut contents) = (Bytes(self.heads), self.contents.map(Bytes));
         let mut events = Vec::new();
@@ -193,8 +194,8 @@ impl PackedAppend<'_> {
         Ok(events)
     }
 
-    /// Returns the column `contents` without the contents of the events `seqs`. Also returns the digests of the blobs
-    /// that contained the removed contents.
+    /// Returns the column `contents` in which the contents of the events `seqs` are missing. Also returns the digests
+    /// of the blobs in which removed contents were stored.
     pub(crate) fn without(&self, seqs: &[u64]) -> Result<(Option<Vec<u8>>, Vec<Digest>), Error> {
         let Some(packed) = self.contents else { return Ok((None, Vec::new())) };
         let (mut left, mut kept, mut blobs) = (Bytes(packed), Vec::new(), Vec::new());
@@ -222,7 +223,7 @@ fn unreadable(position: u64, why: &str) -> Error {
     Error::Corrupt(format!("the append at position {position} cannot be read: {why}"))
 }
 
-/// The part of a column that is not yet read.
+/// The rest of a column, which has not been read yet.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -241,7 +242,7 @@ impl<'a> Bytes<'a> {
         self.take(usize::try_from(length).ok()?)
     }
 
-    /// Reads the content of the next event, if it has content. If the content is in a blob, reads the digest of the
+    /// Reads the content of the next event, if it has content. If a blob contains the content, reads the digest of the
     /// blob instead. Returns `None` if the column is malformed.
     fn content(&mut self) -> Option<(Option<SealedContent>, Option<Digest>)> {
         let [kind] = self.array()?;

@@ -31,18 +31,20 @@ use crate::tables::{
 pub enum Location {
     /// The journal is in the data folder.
     Folder(sqlite::Config),
-    /// The journal is in a database, which several nodes can share. The data folder contains only data of this node.
+    /// The journal is in a database, which several nodes can share. The data folder then contains only data of this
+    /// node.
     Database(postgres::Config),
 }
 
 #[derive(Debug)]
 pub enum Store {
     Sqlite(Sqlite),
-    /// The lock is `None` if the journal was opened for reading.
+    /// There is no lock if the journal was opened for reading.
     Postgres(Postgres, Option<FolderLock>),
 }
 
-/// Lock of a data folder whose journal is in a database. The lock keeps a second server from using the folder.
+/// Lock of the data folder of a node whose journal is in a database. The lock prevents a second server from using the
+/// folder.
 #[derive(Debug)]
 pub struct FolderLock(#[expect(dead_code, reason = "held")] Lock);
 
@@ -61,8 +63,9 @@ impl Store {
         }
     }
 
-    /// Opens the journal for reading. Writes nothing, and does not join a database as a node. A data folder can be
-    /// opened only while no server uses it. A database can also be opened while servers use it.
+    /// Opens the journal for reading. Writes nothing. If the journal is in a database, this process does not become a
+    /// node. A data folder can be opened only while no server uses it. A database can also be opened while servers use
+    /// it.
     pub async fn open_to_read(folder: &Path, place: Location) -> Result<Self, Error> {
         match place {
             Location::Folder(_) => {
@@ -73,8 +76,8 @@ impl Store {
         }
     }
 
-    /// Returns the value with this name, which all nodes of the journal share. If no node has stored one yet, stores
-    /// and returns `offered`. A data folder has only one node, so `offered` is returned.
+    /// Returns the value that all nodes of the journal share under this name. If there is none, stores `offered` as the
+    /// value and returns it. If the journal is in a data folder, returns `offered`, because there is only one node.
     pub async fn agree(&self, name: &str, offered: &str) -> Result<String, Error> {
         match self {
             Self::Sqlite(_) => Ok(offered.to_owned()),
@@ -90,8 +93,8 @@ impl Store {
         }
     }
 
-    /// Returns false after a permanent failure that prevents all further appends. If a database is unreachable, returns
-    /// true, because this may be temporary.
+    /// Returns false if a permanent failure prevents all further appends. If the journal is in a database that cannot
+    /// be reached, returns true, because this may be temporary.
     pub fn is_alive(&self) -> bool {
         match self {
             Self::Sqlite(store) => store.is_alive(),
@@ -99,8 +102,7 @@ impl Store {
         }
     }
 
-    /// Returns an error with the reason if the journal of a data folder cannot be written now. For a database, always
-    /// succeeds.
+    /// If the journal is in a database, always succeeds. For a database, always succeeds.
     pub async fn writable(&self) -> Result<(), String> {
         match self {
             Self::Sqlite(store) => store.writable().await,
@@ -108,7 +110,7 @@ impl Store {
         }
     }
 
-    /// Checks the files of a data folder. If they were deleted or replaced, makes a rescue copy.
+    /// If the journal is in a data folder, checks its files. If they were deleted or replaced, makes a rescue copy.
     pub fn check_files(&self) {
         match self {
             Self::Sqlite(store) => store.check_files(),
@@ -124,8 +126,8 @@ impl Store {
         }
     }
 
-    /// Returns the number of jobs that wait for the single writer of a data folder. A database has no such queue, so
-    /// the result is `None`.
+    /// Returns the number of jobs that wait for the single writer of a data folder. If the journal is in a database,
+    /// returns `None`, because there is no such queue.
     pub fn writes_waiting(&self) -> Option<usize> {
         match self {
             Self::Sqlite(store) => store.writes_waiting(),
@@ -143,8 +145,9 @@ impl Store {
         }
     }
 
-    /// Returns true if a database was restored from a dump and no operator has confirmed the restore yet. For a data
-    /// folder, always returns false: `sqlite::backup` detects a restored copy.
+    /// Returns true if the journal is in a database that was restored from a dump, and no operator has confirmed the
+    /// restore yet. If the journal is in a data folder, always returns false: `sqlite::backup` recognises restored
+    /// copies.
     pub fn is_restored(&self) -> bool {
         match self {
             Self::Sqlite(_) => false,
@@ -160,8 +163,8 @@ impl Store {
         }
     }
 
-    /// Returns the schema version of a database if it is newer than this binary and still compatible with it. For a
-    /// data folder, always returns `None`: its schema version is that of the binary.
+    /// If the journal is in a database whose schema version is newer than that of this binary but compatible, returns
+    /// that version. If the journal is in a data folder, always returns `None`, because the versions are equal.
     pub fn newer(&self) -> Option<u32> {
         match self {
             Self::Sqlite(_) => None,
@@ -184,7 +187,7 @@ async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.map_err(|error| Error::Io(Box::new(error)))?
 }
 
-/// Calls a method of the store that is in use.
+/// Calls a method of the store that is in use, SQLite or PostgreSQL.
 macro_rules! on {
     ($store:expr, $method:ident($($argument:expr),*)) => {
         match $store {

@@ -1,8 +1,9 @@
-//! Tables of rows, for both SQL stores. Each type of row is described once. From the description, macros generate the
-//! code that writes and reads rows.
+//! The tables in which both SQL stores keep rows. Each type of row is described once. From this description, macros
+//! generate the code that writes and reads the rows.
 //!
-//! The names of columns are here and in the migrations of each store. The type of a column follows from the field of
-//! the row. The code does not compile if a field is missing here. Each store decides how a column stores a [`Value`].
+//! The names of columns are in this file and in the migrations of each store. The type of a column is derived from the
+//! field of the row. If a field of a row is missing in its description, the code does not compile. Each store decides
+//! how it stores a [`Value`] in a column.
 
 use std::str::FromStr;
 
@@ -16,18 +17,18 @@ use holdshort_core::time::Timestamp;
 
 use crate::tables::Rows;
 
-/// Table in which rows of one type are stored.
+/// Table for the rows of one type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Table {
     pub(crate) name: &'static str,
     /// Names of the columns. The first column is the key.
     pub(crate) columns: &'static [&'static str],
-    /// Comma-separated names of the columns, for SQL.
+    /// Names of the columns, separated by commas, for use in SQL.
     pub(crate) list: &'static str,
     pub(crate) conflict: Conflict,
 }
 
-/// Rule for writing a row whose key is already in the table.
+/// Rule for a row that is written although a row with its key exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conflict {
     Replaced,
@@ -41,13 +42,13 @@ impl Table {
     }
 }
 
-/// A row that can be rebuilt from events. An audit compares stored rows with rebuilt rows.
+/// A row that can be rebuilt from events. An audit compares the rows in the store with rebuilt ones.
 pub trait Row {
     /// Returns the names of the fields that differ. Both rows must have the same key.
     fn differing(&self, other: &Self) -> Vec<&'static str>;
 }
 
-/// A type of row that has a table.
+/// A type of row that is stored in a table of its own.
 pub(crate) trait Record: Sized {
     const TABLE: Table;
 
@@ -56,11 +57,11 @@ pub(crate) trait Record: Sized {
 
     fn read<C: Columns>(columns: &mut C) -> Result<Self, C::Error>;
 
-    /// Returns the row to store if the table has the row `there` with the same key.
+    /// Returns the row to store instead of `there`, which is the existing row with the same key.
     fn over(self, there: Self) -> Self;
 }
 
-/// Describes a type of row: its table, its fields, and each column whose name differs from that of the field.
+/// Describes a type of row: its table, its fields, and those columns whose names differ from the names of the fields.
 macro_rules! record {
     ($row:ident in $table:literal, $conflict:ident { $key:ident $(as $named:literal)? $(, $field:ident)* }
         over $this:ident, $there:ident: $over:expr) => {
@@ -136,14 +137,14 @@ record!(ChannelState in "channels", Replaced {
     channel, failing_since, failed_at, failing_ms, disabled_at, why
 } over this, _there: this);
 
-/// Tables of rows that can be rebuilt.
+/// Tables of the rows that can be rebuilt.
 pub(crate) const TABLES: [Table; 5] =
     [RunRow::TABLE, SessionRow::TABLE, InterruptRow::TABLE, GrantRow::TABLE, AnswerRow::TABLE];
 
 /// Tables of the outbox. Their data cannot be rebuilt from events.
 pub(crate) const OUTBOX: [Table; 3] = [Delivery::TABLE, Attempt::TABLE, ChannelState::TABLE];
 
-/// Target to which rows of all types are written.
+/// Receiver to which rows of all types can be written.
 pub(crate) trait Put {
     type Error;
 
@@ -172,8 +173,8 @@ pub(crate) enum Value<'a> {
     Flag(bool),
 }
 
-/// Columns of a stored row, read in order. A column with an invalid value is reported as damage. It is never replaced
-/// by a default.
+/// Columns of a stored row, which are read one after another. An invalid value in a column is reported as damage of the
+/// journal. It is never replaced by a default value.
 pub(crate) trait Columns {
     type Error;
 
@@ -222,7 +223,7 @@ macro_rules! ids {
 }
 ids!(RunId, SessionId, InterruptId, GrantId, DeliveryId);
 
-/// Implements [`Field`] for enums that are stored under the names of their variants.
+/// Implements [`Field`] for enums. Their values are stored as the names of the variants.
 macro_rules! names {
     ($($name:ident),*) => {
         $(impl Field for $name {
@@ -270,8 +271,8 @@ impl Field for Timestamp {
     }
 }
 
-/// Implements [`Field`] for unsigned numbers. Databases store at most 63 bits, so a larger number becomes the maximum.
-/// Only a request may contain a larger number: stored data never does.
+/// Implements [`Field`] for unsigned numbers. Databases store at most 63 bits. Therefore a larger number is replaced by
+/// the maximum. Only numbers in requests can be larger; stored numbers never are.
 macro_rules! numbers {
     ($($number:ident),*) => {
         $(impl Field for $number {

@@ -13,8 +13,8 @@ use holdshort_core::time::Timestamp;
 
 use crate::journal::Error;
 
-/// Rows to write. Each row replaces the existing row with the same id. Only the row of a session is
-/// [merged](SessionRow::with) with the existing row.
+/// Rows to write. If there is a row with the same id, it is replaced. Only the row of a session is
+/// [merged](SessionRow::with) with the existing one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
     pub run: Option<RunRow>,
@@ -31,7 +31,7 @@ pub struct Due {
     pub run: RunId,
 }
 
-/// Filter of the list of runs, newest first.
+/// Filter for the list of runs, which is sorted from newest to oldest.
 #[derive(Clone, Debug, Default)]
 pub struct RunFilter {
     pub status: Option<Status>,
@@ -39,12 +39,12 @@ pub struct RunFilter {
     pub session: Option<SessionId>,
 }
 
-/// Filter of the list of sessions, newest first.
+/// Filter for the list of sessions, which is sorted from newest to oldest.
 #[derive(Clone, Debug, Default)]
 pub struct SessionFilter {
     /// States of the listed sessions. An empty set means all states.
     pub states: BTreeSet<State>,
-    /// Workflow for which the session was opened, or that a run of the session uses.
+    /// Workflow that was named when the session was opened, or that a run of the session uses.
     pub workflow: Option<String>,
 }
 
@@ -61,7 +61,7 @@ pub struct InterruptFilter {
     pub marks: Option<Vec<String>>,
 }
 
-/// Filter of the list of grants, newest first.
+/// Filter for the list of grants, which is sorted from newest to oldest.
 #[derive(Clone, Debug, Default)]
 pub struct GrantFilter {
     pub revoked: Option<bool>,
@@ -95,10 +95,10 @@ pub struct Page<T> {
 /// Opaque position in a list. It contains only characters that are allowed in a URL.
 pub type Cursor = String;
 
-/// Access to the rows that are stored in addition to the events.
+/// Access to the rows, which are stored in addition to the events.
 ///
 /// A read sees every append that was acknowledged before the read began. If rows are inserted between the reads of two
-/// pages of a list, the later page neither repeats nor skips an unchanged row.
+/// pages, the second page neither repeats nor skips a row that has not changed.
 pub trait Tables: Send + Sync + 'static {
     fn run(&self, run: &RunId) -> impl Future<Output = Result<Option<RunRow>, Error>> + Send;
 
@@ -119,7 +119,7 @@ pub trait Tables: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Page<SessionRow>, Error>> + Send;
 
     /// Returns idle sessions in the order of their ids. A session is idle if it is not closed, all its runs have ended,
-    /// and it has not changed during its idle period.
+    /// and nothing has changed in it during its idle period.
     fn idle_sessions(
         &self,
         now: Timestamp,
@@ -162,7 +162,7 @@ pub trait Tables: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Page<AnswerRow>, Error>> + Send;
 
     /// Returns the runs whose deadline is at or before `now`, in the order of their deadlines. The list begins after
-    /// `after`, so that the caller can skip runs whose deadline stays due.
+    /// the run `after`. Therefore a caller can skip runs whose deadline cannot expire yet.
     fn due(
         &self,
         now: Timestamp,
@@ -172,7 +172,7 @@ pub trait Tables: Send + Sync + 'static {
 
     fn next_deadline(&self) -> impl Future<Output = Result<Option<Timestamp>, Error>> + Send;
 
-    /// Drops all rows and writes `rows` instead, in one transaction. Keys and blobs stay, because they cannot be
+    /// Deletes all rows and writes `rows` instead, in one transaction. Keys and blobs are kept, because they cannot be
     /// rebuilt from events.
     fn replace_rows(&self, rows: Vec<Rows>) -> impl Future<Output = Result<(), Error>> + Send;
 }

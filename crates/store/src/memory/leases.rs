@@ -1,4 +1,4 @@
-//! Leases in memory, for one node or for several nodes that share the journal.
+//! Leases in memory: of one node, or of several nodes that share the journal.
 
 use std::time::Duration;
 

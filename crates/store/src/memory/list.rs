@@ -1,4 +1,4 @@
-//! Rows in memory, and lists of rows. Each call of a list sorts all rows.
+//! Rows in memory, and lists of rows. Each time that a list is read, all its rows are sorted.
 
 use std::collections::BTreeMap;
 
@@ -117,8 +117,8 @@ impl RowMaps {
         Page::cut(items, limit, |row| InterruptSortKey::from_row(row).encode())
     }
 
-    /// Returns true if the run of an interrupt is in the interrupt's session. The list of a session's interrupts leaves
-    /// out all other interrupts, because the SQL stores find interrupts through the runs of the session.
+    /// Returns true if the interrupt and its run belong to the same session. The list of a session's interrupts
+    /// contains only such interrupts, because the SQL stores find interrupts through the runs of the session.
     fn is_with_its_run(&self, row: &InterruptRow) -> bool {
         self.runs.get(&row.run).is_some_and(|run| run.session == row.session)
     }

@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use self::state::{Node, State};
 use crate::journal::Error;
 
-/// Access of one node to a journal in memory.
+/// Handle with which one node uses a journal in memory.
 #[derive(Debug)]
 pub struct Memory {
     state: Arc<Mutex<State>>,
@@ -31,15 +31,15 @@ impl Memory {
         Self { state: Arc::new(Mutex::new(State::new())), node: 0 }.open()
     }
 
-    /// Creates a journal that further nodes can [`join`](Self::join).
+    /// Creates a journal to which more nodes can be added with [`join`](Self::join).
     pub fn shared() -> Self {
         let memory = Self::new();
         lock(&memory.state).shared = true;
         memory
     }
 
-    /// Opens the journal again, as after a restart of the process. The new node gets the next epoch. All earlier
-    /// handles stay closed.
+    /// Opens the journal again, as a process does after a restart. The new node gets the next epoch. All earlier
+    /// handles remain closed.
     pub fn reopen(&self) -> Self {
         {
             let mut state = lock(&self.state);
@@ -64,7 +64,7 @@ impl Memory {
     }
 
     /// Makes the node's leases expire, as if the node had not renewed them in time. After [`Self::renew`], the node can
-    /// continue with the runs that no other node has claimed in the meantime.
+    /// continue those runs that no other node has claimed in the meantime.
     pub fn lapse(&self) {
         self.set_alive(false);
     }
@@ -92,8 +92,8 @@ impl Default for Memory {
     }
 }
 
-/// Locks the state. A panic while the lock is held leaves no half-written append: `State::append` checks everything
-/// before it writes.
+/// Locks the state. If a thread panics while it holds the lock, no append is half written: `State::append` makes all
+/// checks before it writes.
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -28,7 +28,7 @@ impl Deliveries {
         self.all.extend(new.into_iter().map(|each| (each.delivery.clone(), each)));
     }
 
-    /// Erases the responses of receivers to the notifications about a run.
+    /// Deletes the responses of receivers to notifications about a run.
     pub(super) fn forget_answers(&mut self, run: &RunId) {
         for ((id, _), attempt) in &mut self.attempts {
             if self.all.get(id).is_some_and(|delivery| delivery.run == *run) {
@@ -128,7 +128,7 @@ impl Deliveries {
         }
     }
 
-    /// Ends at most one batch of waiting deliveries. Returns the number of deliveries that it ended.
+    /// Ends waiting deliveries, at most one batch per call. Returns the number of deliveries that it ended.
     fn end(
         &mut self,
         state: DeliveryState,

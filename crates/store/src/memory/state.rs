@@ -1,4 +1,4 @@
-//! Data of a journal in memory, and how an append changes it: events by stream, and leases of runs.
+//! Content of a journal in memory (events by stream, and leases of runs), and the changes that an append makes to it.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use crate::log::{Append, AppendError, Appended, Key};
 
 #[derive(Debug)]
 pub(super) struct State {
-    /// Latest epoch of all nodes.
+    /// Latest epoch that any node has acquired.
     pub(super) epoch: u64,
     pub(super) nodes: BTreeMap<u64, Node>,
-    /// True if several nodes may write.
+    /// True if several nodes are allowed to write.
     pub(super) shared: bool,
     /// Leases of the runnable runs.
     pub(super) leases: BTreeMap<RunId, RunLease>,
@@ -28,7 +28,8 @@ pub(super) struct State {
     pub(super) log: Vec<Sealed>,
     /// Head of the journal after each event.
     pub(super) heads: Vec<Head>,
-    /// Indexes of each stream's events in `log`. The entry at index `i` belongs to the event with seq `i + 1`.
+    /// For each stream, the indexes of its events in `log`. The element at index `i` is for the event with the sequence
+    /// number `i + 1`.
     pub(super) streams: BTreeMap<StreamId, Vec<usize>>,
     pub(super) keys: BTreeMap<(String, String), Key>,
     pub(super) blobs: BTreeMap<Digest, Vec<u8>>,
@@ -127,7 +128,7 @@ impl State {
         }
     }
 
-    /// Returns the living node that holds the run's lease.
+    /// Returns the node that holds the run's lease, if this node is alive.
     pub(super) fn driver(&self, run: &RunId) -> Option<u64> {
         let node = self.leases.get(run)?.node?;
         self.nodes.get(&node).filter(|found| found.alive).map(|_| node)

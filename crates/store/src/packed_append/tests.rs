@@ -5,7 +5,7 @@ use holdshort_core::id::StreamId;
 use super::*;
 use crate::log::{CONTENT_INLINE_LIMIT, StreamAppend};
 
-/// Seeded random number generator (`SplitMix64`). The seed of a failing case reproduces the failure.
+/// Seeded random number generator (`SplitMix64`). The seed of a failing test case reproduces the failure.
 struct Dice(u64);
 
 impl Dice {
@@ -29,7 +29,7 @@ impl Dice {
         std::array::from_fn(|_| self.byte())
     }
 
-    /// Generates events of a stream after the sequence `after`. Some of the events have content.
+    /// Generates events of a stream that follow the sequence number `after`. Some of the events have content.
     fn events(&mut self, after: u64) -> Vec<Sealed> {
         let (count, one_in) = (1 + self.roll(6), 1 + self.roll(3));
         let event = |seq| Sealed {
@@ -159,7 +159,7 @@ fn a_content_without_its_blob_names_the_event() {
     assert!(refused.contains("the content of sys/1 is missing: there is no blob "), "{refused}");
 }
 
-/// Tests that an event from the table of an older version is packed like an append with one event.
+/// Tests that an event from the table of an older version is packed in the same way as an append with one event.
 #[test]
 fn an_event_of_its_own_row_is_an_append_of_one() {
     for seed in 0..100 {

@@ -1,12 +1,12 @@
-//! Values that all nodes share and that are not part of the journal.
+//! Values that all nodes of a database share and that do not belong to the journal.
 
 use super::Postgres;
 use super::column::get;
 use crate::journal::Error;
 
 impl Postgres {
-    /// Returns the value with this name. If there is none, stores and returns the value `offered`. This module never
-    /// logs a value, because it may be secret.
+    /// Returns the shared value with this name. If there is none, stores `offered` as the value and returns it. No
+    /// value is ever logged by this module, because a value may be secret.
     pub async fn agree(&self, name: &str, offered: &str) -> Result<String, Error> {
         let offer = "INSERT INTO agreed (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
         self.upkeep.query(offer, &[&name, &offered]).await?;

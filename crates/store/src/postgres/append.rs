@@ -1,5 +1,6 @@
-//! One append. It is one call of `holdshort_append`, so it needs one round trip and one transaction. This module builds
-//! the arguments, reads the result, and repeats the call after a conflict with a concurrent transaction.
+//! One append. It is one call of the SQL function `holdshort_append`. Therefore it needs one round trip and one
+//! transaction. This module builds the arguments, reads the result, and repeats the call after a conflict with a
+//! concurrent transaction.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,10 +23,10 @@ use crate::log::{Append, AppendError, Appended, Key};
 use crate::packed_append::{self, Columns};
 use crate::table::Record;
 
-/// Maximum number of events in one append. In a position, 14 bits are the number of the event within its append.
+/// Maximum number of events in one append. 14 bits of a position are the number of the event within its append.
 const MOST_EVENTS: usize = 1 << 14;
-/// Maximum number of attempts of an append that conflicts with concurrent appends. In each conflict, another append has
-/// succeeded, so the nodes together always make progress.
+/// Maximum number of times that an append is tried if it conflicts with concurrent appends. Each conflict means that
+/// another append has succeeded. Therefore the nodes together always make progress.
 const ATTEMPTS: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -92,7 +93,7 @@ fn outcome(row: &Row, append: &Append) -> Result<Appended, AppendError> {
     }
 }
 
-/// Returns the index to which the outcome refers, counted from 0. PostgreSQL counts from 1.
+/// Returns the index to which the outcome of the append refers, counted from 0. PostgreSQL counts from 1.
 fn outcome_index(row: &Row) -> Result<Option<usize>, Error> {
     Ok(usize::try_from(number(row, 1)?).ok().and_then(|place| place.checked_sub(1)))
 }
@@ -101,8 +102,8 @@ fn unknown(what: &str) -> Error {
     Error::Corrupt(format!("holdshort_append returned an unknown {what}"))
 }
 
-/// Returns the streams in the order in which the database checks them. Each stream has the sequence that its last event
-/// must have.
+/// Returns the streams in the order in which the database checks them. For each stream, returns the sequence number
+/// that its last event must have.
 fn expected_ends(append: &Append) -> impl Iterator<Item = (&StreamId, u64)> {
     let written = append.streams.iter().map(|part| (&part.stream, part.expected));
     written.chain(append.guards.iter().map(|(stream, seq)| (stream, *seq)))
@@ -171,7 +172,7 @@ impl<'a> Arguments<'a> {
         self.contents.push(contents);
     }
 
-    /// Calls `holdshort_append`. The inner error is an error that the database returned.
+    /// Calls `holdshort_append`. The inner error is one that the database returned.
     async fn call(
         &self,
         pool: &Pool,
@@ -206,9 +207,9 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Returns one advisory lock for each stream. The map's key is the number of the lock. The value is true if the lock is
-/// exclusive, because the append writes the stream. All nodes compute the same number for a stream. If two streams
-/// happen to have the same number, their appends wait for each other without any other effect.
+/// Returns one advisory lock for each stream. The keys of the map are the numbers of the locks. The value is true if
+/// the append writes to the stream: the lock is then exclusive. All nodes compute the same number for a stream. If two
+/// streams happen to have the same number, appends to them wait for each other, but nothing else happens.
 fn locks(append: &Append) -> BTreeMap<i64, bool> {
     let mut locks = BTreeMap::new();
     let written = append.streams.iter().map(|part| (&part.stream, true));

@@ -1,4 +1,4 @@
-//! Contents of files in PostgreSQL. Each statement locks rows in the order of their digests, so that nodes that store
+//! Contents of files in PostgreSQL. Each statement locks rows in the order of their digests. Therefore nodes that store
 //! the same files do not deadlock.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,5 @@
-//! Conversion between the types of the core and columns. A column with an invalid value is reported as damage. It is
-//! never replaced by a default.
+//! Conversion between the types of the core and the columns of tables. An invalid value in a column is reported as
+//! damage of the journal. It is never replaced by a default value.
 
 use std::str::FromStr;
 
@@ -10,8 +10,8 @@ use tokio_postgres::types::FromSql;
 
 use crate::journal::Error;
 
-/// Converts an unsigned number. PostgreSQL stores at most 63 bits, so a larger number becomes the maximum. Only a
-/// request may contain a larger number: stored data never does.
+/// Converts an unsigned number. PostgreSQL stores at most 63 bits. Therefore a larger number is replaced by the
+/// maximum. Only numbers in requests can be larger; stored numbers never are.
 pub(super) fn big(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,7 +1,7 @@
-//! Erases the contents of events but not their hashes. PostgreSQL keeps the old version of a row until a vacuum.
+//! Erases the contents of events. Their hashes are kept. PostgreSQL keeps the old version of a row until a vacuum.
 //!
-//! The rows are read before the append. Every change of these rows also appends to their stream. Therefore a concurrent
-//! change makes the append fail with a conflict.
+//! The rows are read before the append. Every transaction that changes these rows also appends to their stream.
+//! Therefore a concurrent change causes a conflict, and the append fails.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -24,7 +24,7 @@ pub(super) const PUT: &str = "FOR part IN SELECT * FROM jsonb_array_elements(p_r
                  AND NOT EXISTS (SELECT FROM appends a WHERE position(b.digest IN a.contents) > 0);
          END LOOP;";
 
-/// Returns the argument `erased` for `holdshort_put`: the rows without the erased contents.
+/// Returns the argument `erased` for `holdshort_put`: the changed rows, in which the erased contents are missing.
 pub(super) async fn rows(pool: &Pool, erased: &[(StreamId, u64)]) -> Result<Vec<Value>, Error> {
     let mut by_stream: BTreeMap<&StreamId, Vec<u64>> = BTreeMap::new();
     for (stream, seq) in erased {

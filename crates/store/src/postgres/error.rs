@@ -1,12 +1,12 @@
-//! Converts errors of PostgreSQL and of the connection to errors of the store, for which a user interface can say what
-//! to do. The errors never contain a password.
+//! Converts errors of PostgreSQL and of the connection to errors of the store, about which a user interface can give
+//! advice. No error contains a password.
 
 use deadpool_postgres::{HookError, PoolError};
 use tokio_postgres::error::SqlState;
 
 use crate::journal::Error;
 
-/// Reason why this store does not support a database. The error of opening such a database is an [`Error::Io`] with
+/// Reason why this store does not support a database. If such a database is opened, the error is an [`Error::Io`] with
 /// this reason as its source.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Unsupported {
@@ -39,7 +39,7 @@ impl From<Unsupported> for Error {
     }
 }
 
-/// The database did not respond in time. It may be running or not.
+/// The database did not respond in time. It is unknown if the database is running.
 #[derive(Debug, thiserror::Error)]
 #[error("the database did not answer within {0:?}")]
 pub(super) struct DatabaseTimeout(pub(super) std::time::Duration);
@@ -71,7 +71,8 @@ impl From<PoolError> for Error {
     }
 }
 
-/// Returns true if the transaction was rolled back because of a concurrent transaction. A retry can then succeed.
+/// Returns true if the transaction was rolled back because of a concurrent transaction. In this case, a retry can
+/// succeed.
 pub(super) fn is_race(error: &tokio_postgres::Error) -> bool {
     matches!(
         error.code(),

@@ -1,9 +1,9 @@
-//! Identity of the database that contains the journal. With the identity, a database that was restored from a dump is
-//! detected: it has another identity, and lacks all events after the dump.
+//! Identity of the database in which the journal was created or taken over. A database that was restored from a dump
+//! has another identity. In this way, Holdshort detects a restored journal, which lacks all events after the dump.
 //!
-//! The identity consists of the numbers that PostgreSQL assigns to the cluster and to the database. A promoted standby
-//! and a copy of the cluster's files keep these numbers. A database that `pg_restore`, `createdb --template` or
-//! `pg_upgrade` created has different numbers.
+//! The identity consists of two numbers that PostgreSQL assigns: one to the cluster and one to the database. A promoted
+//! standby and a copy of the cluster's files have the same numbers as the original. A database that `pg_restore`,
+//! `createdb --template` or `pg_upgrade` created has different numbers.
 
 use deadpool_postgres::Transaction;
 use tokio_postgres::types::FromSqlOwned;
@@ -14,7 +14,7 @@ use crate::journal::Error;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Home {
-    /// System identifier of the cluster. 0 if PostgreSQL does not reveal the identifier.
+    /// System identifier of the cluster; 0 if the database does not disclose it.
     cluster: i64,
     database: i64,
 }
@@ -33,8 +33,8 @@ impl Home {
         Ok(Self { cluster, database: one(pool, sql).await? })
     }
 
-    /// Returns true if the journal has recorded the identity of another database. If the journal has recorded no
-    /// identity, records that of this database.
+    /// Returns true if the identity that is recorded in the journal is that of another database. If no identity is
+    /// recorded, records that of this database.
     pub(super) async fn is_another(self, transaction: &Transaction<'_>) -> Result<bool, Error> {
         let sql = "SELECT value FROM meta WHERE name = $1";
         for (name, here) in [(CLUSTER, self.cluster), (DATABASE, self.database)] {
@@ -56,7 +56,7 @@ impl Home {
         Ok(())
     }
 
-    /// Records the identity of this database as the home of the journal.
+    /// Records in the journal that this database is now its home.
     pub(super) async fn take_up(self, pool: &Pool) -> Result<(), Error> {
         let mut client = pool.client().await?;
         let transaction = client.transaction().await?;

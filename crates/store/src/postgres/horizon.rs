@@ -1,8 +1,10 @@
-//! Watches the horizon: the position up to which reads by position may see events. The horizon is read from the
-//! database at intervals. After an append of this node, or a NOTIFY of another node, it is read earlier. If the
-//! database is behind a connection pooler, some notifications may be lost.
+//! Watches the horizon of the journal: the position up to which the order of events is final, so that they can be read
+//! by position. The horizon is read from the database at intervals. It is read earlier after an append of this node,
+//! and after a notification (NOTIFY) of another node. If there is a connection pooler before the database, some
+//! notifications may be lost.
 //!
-//! An append sends no NOTIFY itself: a NOTIFY locks the queue of the whole cluster while its transaction commits.
+//! An append itself sends no notification, because NOTIFY locks a queue of the whole cluster until its transaction has
+//! committed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,18 +20,19 @@ use super::read;
 use super::tls::Tls;
 use crate::journal::Error;
 
-/// Minimum time between two reads of the horizon, however many appends there are.
+/// Minimum time between two reads of the horizon, independent of the number of appends.
 const FASTEST: Duration = Duration::from_millis(4);
-/// Delay until the next read after the horizon has changed. If the horizon stays the same, the delay grows up to
+/// Delay until the next read if the last read found a new horizon. If the horizon did not change, the delay grows up to
 /// `SLOWEST`.
 const SOON: Duration = Duration::from_millis(10);
 const SLOWEST: Duration = Duration::from_millis(250);
-/// Minimum time between two notifications of a node. One notification stands for all appends in this time.
+/// Minimum time between two notifications that this node sends. One notification is enough for all appends in this
+/// time.
 const WINDOW: Duration = Duration::from_millis(20);
-/// Pause before a lost connection for notifications is opened again.
+/// Pause before a lost connection for notifications is replaced.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Last position that this node wrote. The notifiers wake tasks after a write.
+/// Position of the last event that this node has written. The notifiers wake waiting tasks after a write.
 #[derive(Debug, Default)]
 pub(super) struct WrittenPosition {
     position: AtomicU64,
@@ -46,7 +49,7 @@ impl WrittenPosition {
     }
 }
 
-/// Reports to `visible` the position up to which the journal can be read. Runs until the pool is closed.
+/// Reports the horizon to `visible` whenever it changes. Runs until the pool is closed.
 pub(super) async fn keep_looking(pool: Pool, written: Arc<WrittenPosition>, visible: watch::Sender<u64>) {
     let mut wait = SOON;
     loop {
@@ -76,7 +79,7 @@ pub(super) async fn keep_looking(pool: Pool, written: Arc<WrittenPosition>, visi
     }
 }
 
-/// Notifies the other nodes after appends of this node.
+/// Notifies the other nodes of appends by this node.
 pub(super) async fn keep_telling(pool: Pool, node: u64, written: Arc<WrittenPosition>) {
     let payload = node.to_string();
     loop {
@@ -90,7 +93,7 @@ pub(super) async fn keep_telling(pool: Pool, node: u64, written: Arc<WrittenPosi
     }
 }
 
-/// Listens for notifications of other nodes. After each notification, the horizon is read.
+/// Listens for notifications of other nodes. After each notification, the horizon is read from the database.
 pub(super) async fn keep_listening(address: Config, node: u64, written: Arc<WrittenPosition>) {
     let own = node.to_string();
     let tls = match Tls::for_address(&address) {

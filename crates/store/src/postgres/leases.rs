@@ -1,4 +1,4 @@
-//! Leases in PostgreSQL: a table of runs, from which all nodes claim runs.
+//! Leases in PostgreSQL: a table of runs, from which all nodes claim runs to drive.
 
 use std::time::Duration;
 

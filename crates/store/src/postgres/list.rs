@@ -1,4 +1,4 @@
-//! Lists of rows. One statement runs all index scans of a page.
+//! Lists of rows. One statement makes all index scans of a page.
 
 use holdshort_core::delivery::Delivery;
 use holdshort_core::id::SessionId;
@@ -150,8 +150,8 @@ pub(super) async fn next_deadline(pool: &Pool) -> Result<Option<Timestamp>, Erro
     Ok(deadline.map(Timestamp::from_millis))
 }
 
-/// Reads the first `limit + 1` rows of each index scan. The additional row shows if a next page exists. One statement
-/// reads all rows, so that they are from one snapshot.
+/// Reads the first `limit + 1` rows of each index scan. The additional row shows if there is a next page. One statement
+/// reads all rows. Therefore all rows are from the same snapshot.
 async fn all<R: Record>(pool: &Pool, stretches: &[IndexScan<'_>], limit: usize) -> Result<Vec<R>, Error> {
     let mut values = vec![Box::new(at_most(limit.saturating_add(1))) as Parameter];
     let selects: Vec<String> = stretches.iter().filter_map(|stretch| written(stretch, &mut values)).collect();
@@ -164,8 +164,9 @@ async fn all<R: Record>(pool: &Pool, stretches: &[IndexScan<'_>], limit: usize) 
 
 type Parameter = Box<dyn ToSql + Sync + Send>;
 
-/// Returns the SQL of a scan. Returns `None` if the scan searches for a text that PostgreSQL cannot store. The SQL
-/// depends on which filters are set, but not on their values. Therefore each statement is prepared only once.
+/// Returns the SQL of an index scan. Returns `None` if the filter contains a text that PostgreSQL cannot store and
+/// therefore cannot find. The SQL depends on which filters are set, but not on the values of the filters. Therefore
+/// each statement is prepared only once.
 fn written(stretch: &IndexScan<'_>, values: &mut Vec<Parameter>) -> Option<String> {
     let IndexScan { table, conditions, order, .. } = stretch;
     let mut wanted = vec!["true".to_owned()];
@@ -208,7 +209,7 @@ fn bind(value: &Value<'_>, values: &mut Vec<Parameter>) -> Option<String> {
     Some(format!("${}", values.len()))
 }
 
-/// Removes the names of indexes from a condition. PostgreSQL chooses its indexes itself.
+/// Removes the names of indexes from a condition. PostgreSQL itself chooses the indexes that it uses.
 fn without_indexes(sql: &str) -> String {
     let words = sql.split(' ').filter(|word| !word.starts_with('@'));
     words.collect::<Vec<_>>().join(" ")

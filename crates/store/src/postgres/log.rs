@@ -13,8 +13,8 @@ use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Change, Key, Link, Log, Positioned};
 
 impl Log for Postgres {
-    /// Writes the whole append or nothing. If the connection fails, an error is returned, although the append may have
-    /// been written.
+    /// Writes the whole append or nothing. If the connection fails, returns an error, although the append may have been
+    /// written.
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {
         append::check(&append)?;
         let open = Arc::clone(&self.open).read_owned().await;

@@ -2,10 +2,10 @@
 //! This module opens and closes the journal.
 //!
 //! `log`, `tables` and `leases` implement the traits. `append` writes events. `read`, `list` and `rows` read. `horizon`
-//! reports the position up to which the order of commits is final. `seal` adds the events up to this position to the
-//! chain. `node` renews this node's leases. `schema`, `pool` and `tls` open the database. `migrations/postgres`
-//! contains the SQL functions. No transaction stays open while this process computes. Therefore a process that is
-//! suspended at any moment does not block other nodes.
+//! reports the position up to which the order of events is final. `seal` adds the events up to this position to the
+//! hash chain of the journal. `node` renews the lease of this node. `schema`, `pool` and `tls` open the database.
+//! `migrations/postgres` contains the SQL functions. While this process computes, it never keeps a transaction open.
+//! Therefore it blocks no other node, even if the process is suspended at any moment.
 
 mod agreed;
 mod append;
@@ -45,28 +45,30 @@ pub use self::pool::{check, warning};
 pub use self::schema::{Migration, Reach, Schema};
 use crate::journal::Error;
 
-/// Interval between two searches for runs that no living node drives.
+/// Interval between two searches for runs that no living node is driving.
 const POLL: Duration = Duration::from_millis(200);
 /// Number of connections that are reserved for lease renewals, reads of the horizon, notifications and seals. These
 /// tasks never wait for appends.
 const UPKEEP: usize = 4;
 
-/// Database to use, and the identity of this node in it.
+/// The database to use, and the settings of this node.
 #[derive(Clone)]
 pub struct Config {
     /// `postgresql://user:password@host:port/name`, or `host=… user=…`.
     pub url: String,
     /// Name that the operator gave to this node.
     pub name: String,
-    /// Time after which other nodes take over the runs of a node that has not renewed its lease. A node renews its
-    /// lease three times in this period.
+    /// Time after which other nodes take over the runs of a node that does not renew its lease. A node renews its lease
+    /// three times in this period.
     pub lease: Duration,
-    /// True if this node uses the database alone, for example to rebuild rows. The database cannot be opened so while
-    /// another node is alive. No other node can open the journal until this node closes it.
+    /// True if this node must be the only one that uses the database, for example to rebuild rows. With this setting,
+    /// the journal cannot be opened while another node is alive. While this node has the journal open, no other node
+    /// can open it.
     pub alone: bool,
-    /// Number of connections for appends and reads. Five further connections are opened for upkeep and notifications.
+    /// Number of connections that are used for appends and reads. Five additional connections are used for upkeep and
+    /// notifications.
     pub connections: usize,
-    /// Migrations that this node knows. Tests set other migrations to simulate a node of another version.
+    /// Migrations that this node knows. Tests set other migrations to simulate a node of another program version.
     pub schema: Schema,
 }
 
@@ -85,7 +87,7 @@ impl Config {
     }
 }
 
-/// Omits the URL, because it may contain a password.
+/// Leaves out the URL, because it may contain a password.
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { url: _, name, lease, alone, connections, schema: _ } = self;
@@ -98,10 +100,10 @@ impl fmt::Debug for Config {
     }
 }
 
-/// Access of one node to a journal in a database.
+/// Handle with which one node uses a journal in a database.
 ///
-/// Dropping the handle without [`Postgres::close`] is like a crash: other nodes take over this node's runs only after
-/// its lease has expired.
+/// If the handle is dropped without [`Postgres::close`], the effect is that of a crash: other nodes take over this
+/// node's runs only after its lease has expired.
 pub struct Postgres {
     pool: Pool,
     upkeep: Pool,
@@ -110,10 +112,10 @@ pub struct Postgres {
     written: Arc<WrittenPosition>,
     position: watch::Receiver<u64>,
     home: Home,
-    /// True if the journal was restored from a dump, and [`Postgres::take_up`] was not called before the journal was
-    /// opened.
+    /// True if the journal was restored from a dump and [`Postgres::take_up`] was not called between the restore and
+    /// this opening.
     is_restored: bool,
-    /// True while appends are accepted. Each append holds a read lock until it has ended.
+    /// True while the store accepts appends. Each append holds a read lock until it has ended.
     open: Arc<RwLock<bool>>,
     tasks: Mutex<JoinSet<()>>,
 }
@@ -125,7 +127,7 @@ impl fmt::Debug for Postgres {
 }
 
 impl Postgres {
-    /// Connects to the database, migrates the schema, and joins as a node.
+    /// Connects to the database, migrates its schema, and registers this process as a node.
     pub async fn open(config: Config) -> Result<Self, Error> {
         let address = pool::address(&config.url, &config.name)?;
         let pool = Pool::new(&address, config.connections)?;
@@ -145,8 +147,8 @@ impl Postgres {
         Ok(Self { pool, upkeep, node: Some(node), written, position, home, is_restored, open, tasks })
     }
 
-    /// Connects for reading. This process does not join as a node and does not migrate the schema. Appends are
-    /// rejected. The connections are read-only, so the database itself refuses every change.
+    /// Connects for reading. This process does not become a node, and it does not migrate the schema. Appends are
+    /// rejected. The connections are read-only. Therefore the database refuses every change.
     pub async fn open_to_read(config: &Config) -> Result<Self, Error> {
         let pool = Pool::to_read(&pool::address(&config.url, &config.name)?, config.connections)?;
         schema::check(&pool).await?;
@@ -157,18 +159,19 @@ impl Postgres {
         Ok(Self { pool, upkeep, node: None, written, position, home, is_restored, open, tasks })
     }
 
-    /// Returns true if the journal was restored from a dump and [`Postgres::take_up`] was not called before the journal
-    /// was opened. A restored journal lacks all events after the dump.
+    /// Returns true if the journal was restored from a dump and [`Postgres::take_up`] was not called between the
+    /// restore and this opening. A restored journal lacks all events after the dump.
     pub fn is_restored(&self) -> bool {
         self.is_restored
     }
 
-    /// Records, after a restore, that this database is now the home of the journal.
+    /// Records that this database is now the home of the journal. An operator confirms a restore in this way.
     pub async fn take_up(&self) -> Result<(), Error> {
         self.home.take_up(&self.upkeep).await
     }
 
-    /// Returns the schema version of the database if it is newer than this binary and still compatible with it.
+    /// Returns the schema version of the database if it is newer than that of this binary, but still compatible with
+    /// this binary.
     pub fn newer(&self) -> Option<u32> {
         self.node.as_ref().and_then(|node| node.newer())
     }
@@ -185,8 +188,8 @@ impl Postgres {
         self.node.as_ref().ok_or(Error::Closed)
     }
 
-    /// Waits for the accepted appends, releases all leases, and removes the node. Other nodes can then take over its
-    /// runs immediately. Later calls return [`Error::Closed`].
+    /// Waits for the accepted appends, releases all leases, and removes this node from the database. Other nodes can
+    /// then take over its runs at once. Later calls return [`Error::Closed`].
     pub async fn close(&self) -> Result<(), Error> {
         let was_open = mem::replace(&mut *self.open.write().await, false);
         let mut tasks = mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));

@@ -1,8 +1,8 @@
-//! This node in the database: its lease, its epochs, and the leases of the runs that it drives.
+//! The records of this node in the database: its lease, its epochs, and the leases of the runs that it drives.
 //!
-//! Only the clock of the database decides whether a node is alive. This node computes `held_until` with the clock of
-//! its machine, from a time before it sent the renewal. Therefore `held_until` is never later than the expiry in the
-//! database.
+//! The clock of the database alone determines if a node is alive. `held_until` is the time until which this node
+//! believes in its lease. This node computes it with its own clock, from a time before it sent the renewal. Therefore
+//! this time is never later than the expiry of the lease in the database.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -22,10 +22,10 @@ use super::schema::{self, LOCK, SchemaVersions};
 use crate::journal::Error;
 use crate::leases::{Lease, NodeRow};
 
-/// Number of renewals per lease period. A lease survives two failed renewals in a row.
+/// Number of renewals in one lease period. Therefore a lease stays valid even if two renewals in a row fail.
 const RENEWALS: u32 = 3;
-/// Number of equal parts of the lease period. During the last part, this node treats its lease as expired, because work
-/// that has started needs time to finish.
+/// Number of equal parts into which the lease period is divided. In the last part, this node treats its lease as
+/// expired, because work that has started needs time to finish.
 const PARTS: u32 = 5;
 
 #[derive(Debug)]
@@ -35,20 +35,20 @@ pub(super) struct Node {
     lease: Duration,
     alone: bool,
     epoch: AtomicU64,
-    /// Time until which this node treats its lease as valid, in milliseconds of [`uptime`].
+    /// Time until which this node treats its lease as valid, in milliseconds as measured by [`uptime`].
     held_until: AtomicU64,
     known: u32,
     /// Version of the database's schema at the last check by this node.
     found: AtomicU32,
-    /// Version of the database's schema once this binary is incompatible with it. `None` while the binary is
+    /// Version of the database's schema, if this binary is incompatible with it. `None` as long as this binary is
     /// compatible.
     shut_out: watch::Sender<Option<u32>>,
-    /// Runs that this node cannot read and therefore does not claim.
+    /// Runs that this node does not claim, because it cannot read them.
     unreadable: Mutex<BTreeSet<RunId>>,
 }
 
 impl Node {
-    /// Acquires the epoch that becomes this node's id, and registers the node in the database.
+    /// Acquires the first epoch, which becomes the id of this node, and registers the node in the database.
     pub(super) async fn join(pool: &Pool, config: &Config) -> Result<Self, Error> {
         let Config { url: _, name, lease, alone, connections: _, schema } = config;
         let known = schema.version();
@@ -103,7 +103,7 @@ impl Node {
         Some(self.found.load(Ordering::Acquire)).filter(|found| *found > self.known)
     }
 
-    /// Waits until this binary is incompatible with the database's schema.
+    /// Waits until the database's schema is incompatible with this binary.
     pub(super) async fn is_shut_out(&self) -> Error {
         let mut shut_out = self.shut_out.subscribe();
         match shut_out.wait_for(Option::is_some).await.ok().and_then(|found| *found) {
@@ -112,7 +112,7 @@ impl Node {
         }
     }
 
-    /// Returns an error with the reason if appends are refused.
+    /// If appends are refused, returns an error with the reason.
     pub(super) fn check(&self) -> Result<(), Error> {
         match *self.shut_out.borrow() {
             Some(found) => Err(Error::FromTheFuture { found, known: self.known }),
@@ -129,16 +129,16 @@ impl Node {
         Ok(())
     }
 
-    /// A poisoned lock is ignored, because the set is valid even after a panic.
+    /// Locks the set. If the lock is poisoned, it is used anyway, because the set is valid even after a panic.
     fn unreadable(&self) -> MutexGuard<'_, BTreeSet<RunId>> {
         self.unreadable.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Renews the lease at intervals. Runs until the pool is closed or the binary is incompatible with the schema.
     ///
-    /// Too much time may have passed since the previous renewal, for example because the process was suspended. This
-    /// node then treats its lease as expired until one more renewal. Therefore work from before the suspension sees an
-    /// expired lease, even if the database has just renewed it.
+    /// If the process was suspended, too much time may have passed since the previous renewal. In this case, this node
+    /// treats its lease as expired until the next but one renewal. Therefore work from before the suspension finds an
+    /// expired lease, even if the lease in the database was just renewed.
     pub(super) async fn keep(self: Arc<Self>, pool: Pool) {
         let pause = self.lease / RENEWALS;
         let mut last = uptime();
@@ -187,8 +187,8 @@ impl Node {
         }
     }
 
-    /// Renews the lease in this node's row. If other nodes have removed the row, inserts it again. A node that uses the
-    /// database alone does not renew an expired lease.
+    /// Renews the lease, which is stored in the row of this node. If other nodes have removed the row, inserts it
+    /// again. If this node uses the database alone, an expired lease is not renewed.
     async fn renew(&self, pool: &Pool) -> Result<(), Error> {
         let sql = "INSERT INTO nodes AS n (node, epoch, name, alone, opened_at, alive_until)
                    VALUES ($1, $2, $3, false, clock_timestamp(),
@@ -208,7 +208,7 @@ impl Node {
         self.held_until.fetch_max(sent + self.held(), Ordering::AcqRel);
     }
 
-    /// Returns the number of milliseconds for which this node treats its lease as valid after a renewal.
+    /// Returns the number of milliseconds after a renewal for which this node treats its lease as valid.
     fn held(&self) -> u64 {
         millis(self.lease / PARTS * (PARTS - 1))
     }
@@ -217,8 +217,8 @@ impl Node {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Acquires the next epoch and stores it in the node's row. The epoch comes from a sequence. If it were not stored,
-    /// the sequence could return it again after a crash of the database.
+    /// Acquires the next epoch, and stores it in the row of this node. The epoch is drawn from an SQL sequence. It is
+    /// stored because the sequence could return it again after a crash of the database.
     pub(super) async fn draw_epoch(&self, pool: &Pool) -> Result<u64, Error> {
         let sql = "INSERT INTO nodes (node, epoch, name, alone, opened_at, alive_until)
                    VALUES ($1, nextval('epochs'), $2, false, clock_timestamp(), '-infinity')
@@ -229,8 +229,8 @@ impl Node {
         Ok(epoch)
     }
 
-    /// Keeps other nodes from joining until the transaction ends. If this node uses the database alone and its lease
-    /// has expired, returns an error, because other nodes may have joined since.
+    /// Prevents other nodes from joining until the transaction ends. Returns an error if this node uses the database
+    /// alone and its lease has expired, because other nodes may have joined since.
     pub(super) async fn shut_out(&self, transaction: &Transaction<'_>) -> Result<(), Error> {
         transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
         let sql = "SELECT FROM nodes WHERE node = $1 AND alone AND alive_until > clock_timestamp()";
@@ -242,7 +242,7 @@ impl Node {
         Ok(())
     }
 
-    /// Releases all leases of this node, so that other nodes need not wait for their expiry.
+    /// Releases all leases of this node, so that other nodes need not wait until they expire.
     pub(super) async fn leave(&self, pool: &Pool) -> Result<(), Error> {
         let sql = "WITH given AS (UPDATE leases SET node = NULL, since = clock_timestamp() WHERE node = $1)
                    DELETE FROM nodes WHERE node = $1";
@@ -296,8 +296,8 @@ pub(super) async fn leases(pool: &Pool, after: Option<&RunId>, limit: usize) -> 
     rows.iter().map(|row| Ok(Lease { run: id(row, 0)?, node: maybe_number(row, 1)? })).collect()
 }
 
-/// Returns the milliseconds since the machine started. The time in which the machine was asleep is included, because
-/// leases also expire in it.
+/// Returns the milliseconds since the machine started. This includes the time in which the machine was asleep, because
+/// leases also expire during this time.
 fn uptime() -> u64 {
     #[cfg(target_os = "linux")]
     let clock = ClockId::Boottime;

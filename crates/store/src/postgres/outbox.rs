@@ -1,5 +1,5 @@
-//! The outbox in PostgreSQL. All nodes claim deliveries from one table. When the lease of a node has expired by the
-//! clock of the database, the deliveries that it claimed can be claimed again.
+//! The outbox in PostgreSQL. All nodes take the deliveries that they send from one table. When the lease of a node has
+//! expired (by the clock of the database), other nodes can claim its deliveries.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ use crate::outbox::{
 use crate::table::Record;
 use crate::tables::{Cursor, Page};
 
-/// Array of the nodes that are alive and therefore may be sending deliveries.
+/// SQL array of the nodes that are alive and may therefore be sending deliveries.
 const ALIVE: &str = "ARRAY(SELECT n.node FROM nodes n WHERE n.alive_until > clock_timestamp())";
 const NOT_DISABLED: &str = "NOT EXISTS (SELECT FROM channels c
                                         WHERE c.channel = deliveries.channel AND c.disabled_at IS NOT NULL)";

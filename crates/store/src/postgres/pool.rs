@@ -1,5 +1,5 @@
-//! Connection pool: the settings, the number and the time-outs of connections. A lost connection is replaced when the
-//! next connection is requested.
+//! Connection pool: the settings, the number and the time-outs of connections. A lost connection is replaced when a
+//! connection is next requested.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -17,17 +17,17 @@ use super::tls::Tls;
 use crate::journal::Error;
 
 const CONNECT: Duration = Duration::from_secs(5);
-/// Maximum time to wait for a connection while all connections are in use.
+/// Maximum time to wait for a free connection while all connections are in use.
 const FREE: Duration = Duration::from_secs(30);
-/// Maximum time to wait for the result of a statement. The database server cancels a statement a little earlier
+/// Maximum time to wait for the result of a statement. The database itself cancels the statement a little earlier
 /// (`SESSION`).
 const ANSWER: Duration = Duration::from_secs(35);
-/// Maximum time for which sent bytes may stay unacknowledged, and interval between probes on an idle connection. Both
-/// detect a broken network connection.
+/// Maximum time without an acknowledgement for sent bytes. It is also the interval between probes on an idle
+/// connection. Both serve to detect a broken network connection.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(10);
 
-/// Settings of each connection, which override the defaults of the database. They ensure that an acknowledged append is
-/// on disk.
+/// Settings that every connection makes. They override the defaults of the database. They ensure that an append is on
+/// disk when it is acknowledged.
 const SESSION: &str = "
     SET default_transaction_isolation = 'read committed';
     SET statement_timeout = '30s';
@@ -40,11 +40,11 @@ pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 #[derive(Clone, Debug)]
 pub(super) struct Pool(deadpool_postgres::Pool);
 
-/// Additional setting of a journal that is opened for reading. With it, the database refuses every change.
+/// Additional setting if a journal is opened for reading. With it, the database refuses every change.
 const READ_ONLY: &str = "SET default_transaction_read_only = on";
 
-/// A connection with a pending query. If the caller stops waiting, the connection is closed. It does not return to the
-/// pool, because the pending query would delay its next user.
+/// A connection on which a query is running. If the caller stops waiting for the result, the connection is closed. It
+/// is not returned to the pool, because the next user would have to wait for the query.
 struct PendingConnection(Option<Client>);
 
 impl Drop for PendingConnection {
@@ -82,7 +82,7 @@ fn read(url: &str) -> Result<Config, Unsupported> {
     Ok(config)
 }
 
-/// Returns the address with the settings used to connect.
+/// Returns the address, completed with the settings that are used to connect.
 pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
     let mut config = read(url)?;
     if let Some(warning) = warning(url) {
@@ -107,7 +107,7 @@ pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
     Ok(config)
 }
 
-/// Returns true if one of the servers in the address is not on this machine.
+/// Returns true if a server in the address is on another machine.
 fn leaves_the_machine(config: &Config) -> bool {
     if !config.get_hostaddrs().is_empty() {
         return config.get_hostaddrs().iter().any(|address| !address.is_loopback());
@@ -127,7 +127,7 @@ impl Pool {
         Self::with_session(address, size, SESSION.to_owned())
     }
 
-    /// Creates a pool whose connections are read-only.
+    /// Creates a pool of read-only connections.
     pub(super) fn to_read(address: &Config, size: usize) -> Result<Self, Error> {
         Self::with_session(address, size, format!("{SESSION};\n{READ_ONLY}"))
     }
@@ -153,12 +153,13 @@ impl Pool {
         Ok(self.0.get().await?)
     }
 
-    /// Runs one statement. Each connection prepares the statement only once.
+    /// Runs one statement. Each connection prepares a statement only the first time.
     pub(super) async fn query(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
         self.ask(sql, params).await?.map_err(Error::from)
     }
 
-    /// Runs one statement that changes nothing. If the connection was closed, runs the statement once more.
+    /// Runs one statement that changes nothing. If the connection turns out to be closed, runs the statement again on
+    /// another one.
     pub(super) async fn read(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
         match self.ask(sql, params).await? {
             Err(error) if error.is_closed() => self.query(sql, params).await,
@@ -166,7 +167,7 @@ impl Pool {
         }
     }
 
-    /// Runs one statement. The inner error is an error that the database returned.
+    /// Runs one statement. The inner error is one that the database returned.
     pub(super) async fn ask(
         &self,
         sql: &str,

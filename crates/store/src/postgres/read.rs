@@ -1,5 +1,6 @@
-//! Reads the journal. Reads by position stop at the horizon. After the horizon, a running transaction may still add
-//! events with smaller positions than existing ones. A reader that has passed these positions would miss the events.
+//! Reads the journal. Reads in the order of positions stop at the horizon. Beyond the horizon, a transaction that is
+//! still running may add events at positions before existing events. A reader that had already passed these positions
+//! would miss the events.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +15,10 @@ use crate::journal::Error;
 use crate::log::{Change, Key, Positioned};
 use crate::packed_append::{EventLocation, PackedAppend, Unpacked, event_locations};
 
-/// Returns the SQL for the appends that contain the first `$2` events after `$1`.
+/// Returns the SQL that selects the appends in which the first `$2` events after `$1` are.
 ///
-/// `by` is the column that orders the events: `seq` for the events of one stream, `position` for all events. The sum in
-/// the SQL is the number of wanted events in the appends before.
+/// `by` is the column that defines the order: `seq` for the events of one stream, `position` for all events. The sum in
+/// the SQL counts the wanted events in all earlier appends.
 pub(super) fn appends(columns: &str, by: &str, of: &str) -> String {
     format!(
         "SELECT {columns} FROM (
@@ -28,7 +29,7 @@ pub(super) fn appends(columns: &str, by: &str, of: &str) -> String {
     )
 }
 
-/// SQL condition for reads by position.
+/// SQL condition that limits reads by position to the events before the horizon.
 pub(super) const VISIBLE: &str = "position < holdshort_horizon()";
 
 const PACKED: &str = "position, stream, seq, hashes, heads, contents";
@@ -73,7 +74,7 @@ async fn unpack(
     events.into_iter().map(complete).collect()
 }
 
-/// Reads a row with the columns position, stream, sequence, hashes, heads and contents.
+/// Reads a database row with the columns position, stream, sequence number, hashes, heads and contents.
 pub(super) fn packed(row: &Row) -> Result<PackedAppend<'_>, Error> {
     Ok(PackedAppend {
         stream: id(row, 1)?,
@@ -105,7 +106,7 @@ pub(super) async fn changes(pool: &Pool, after: u64, limit: usize) -> Result<Vec
     Ok(changes)
 }
 
-/// Returns the latest position that is visible to reads by position. Returns 0 if there is no event.
+/// Returns the position of the last event before the horizon. Returns 0 if there is no event.
 pub(super) async fn last_visible(pool: &Pool) -> Result<u64, Error> {
     let sql = "SELECT coalesce(max(position), 0) FROM appends WHERE position < holdshort_horizon()";
     let rows = pool.read(sql, &[]).await?;
@@ -120,7 +121,8 @@ pub(super) async fn chain(pool: &Pool, stream: &StreamId) -> Result<Chain, Error
     Ok(places.last().map_or(Chain::START, |place| Chain { seq: place.seq, hash: place.hash }))
 }
 
-/// Returns the position of an event. The column `seq` of a row is the sequence of the row's last event.
+/// Returns the position of an event. The column `seq` of a row contains the sequence number of the last event in the
+/// row.
 pub(super) async fn position(pool: &Pool, stream: &StreamId, seq: u64) -> Result<Option<u64>, Error> {
     let sql =
         "SELECT position, seq, hashes FROM appends WHERE stream = $1 AND seq >= $2 ORDER BY seq LIMIT 1";
@@ -162,8 +164,8 @@ pub(super) async fn keys(pool: &Pool, after: Option<&Key>, limit: usize) -> Resu
     rows.iter().map(record).collect()
 }
 
-/// Returns the streams after the given stream. The SQL jumps in the index from one stream to the next. A `DISTINCT`
-/// would read every append instead.
+/// Returns the streams after the given stream. In the index, the SQL jumps from one stream to the next. With
+/// `DISTINCT`, the database would read every append.
 pub(super) async fn streams(
     pool: &Pool,
     after: Option<&StreamId>,

@@ -1,5 +1,5 @@
-//! Writes and reads the rows that can be rebuilt. A row is written as a JSON object with its columns, and read column
-//! by column. `table.rs` lists the columns.
+//! Writes and reads the rows that can be rebuilt from events. A row is written as a JSON object with its columns, and
+//! read column by column. `table.rs` lists the columns.
 
 use std::str::FromStr;
 
@@ -15,7 +15,7 @@ use crate::journal::Error;
 use crate::table::{Columns, Conflict, OUTBOX, Put, Record, TABLES, Table, Value};
 use crate::tables::Rows;
 
-/// Returns the argument of `holdshort_put`: a JSON object with the rows of each table.
+/// Returns the argument of the SQL function `holdshort_put`: a JSON object with the rows of each table.
 pub(super) fn json(rows: &Rows) -> Json {
     let mut tables = Map::new();
     match rows.put_into(&mut tables) {
@@ -51,8 +51,9 @@ impl From<Value<'_>> for Json {
     }
 }
 
-/// Returns the SQL that creates `holdshort_put`. The function inserts each row, or updates the row with the same key.
-/// It writes one row after another, because an append may contain two rows with the same key. The last of them is kept.
+/// Returns the SQL that creates the function `holdshort_put`. The function inserts each row. If a row with the same key
+/// exists, the function updates it. The rows are written one after another, because an append may contain two rows with
+/// the same key. In this case, the last one remains.
 pub(super) fn function() -> String {
     let puts: String = TABLES.iter().chain(OUTBOX.iter().take(1)).map(put_all).collect();
     format!(
@@ -115,7 +116,7 @@ pub(super) async fn find<R: Record>(pool: &Pool, key: &str) -> Result<Option<R>,
     pool.read(&sql, &[&key]).await?.first().map(read).transpose()
 }
 
-/// Converts the columns of a database row to a row of the store.
+/// Converts a row of the database to a row type of the store.
 pub(super) fn read<R: Record>(row: &Row) -> Result<R, Error> {
     R::read(&mut Reading { row, next: 0 })
 }
@@ -165,8 +166,8 @@ impl Columns for Reading<'_> {
 /// Number of [`Rows`] that are sent to the database in one statement during a replacement.
 const CHUNK: usize = 500;
 
-/// Drops all rows, writes the rows in `all`, and rebuilds the leases from the runnable runs. Each node keeps the leases
-/// of the runs that it drives. Appends wait until the replacement is committed.
+/// Deletes all rows, writes the rows in `all`, and rebuilds the leases of runnable runs. A node that drives a run keeps
+/// the lease of this run. Appends wait until the replacement is committed.
 pub(super) async fn replace(pool: &Pool, node: &Node, all: &[Rows]) -> Result<(), Error> {
     let mut client = pool.client().await?;
     let transaction = client.transaction().await?;

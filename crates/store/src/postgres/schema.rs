@@ -1,10 +1,11 @@
-//! The schema: the check that a database is compatible, and the numbered migrations. Migrations are applied in order.
-//! The statements of a released migration never change. `version` in `meta` is the number of the last applied
+//! The schema of the database: its version check, and the numbered migrations. Migrations are applied in order. After
+//! the release of a migration, its statements are never changed. `version` in `meta` is the number of the last applied
 //! migration.
 //!
-//! If several nodes open the journal at the same time, a lock makes them migrate one after the other. Nodes of several
-//! versions can share a database until a migration is incompatible with the older nodes. `least` in `meta` is the
-//! oldest compatible version. A node does not apply a migration while a living node is incompatible with it.
+//! If several nodes open the journal at the same time, a lock makes them migrate one after the other. Nodes with
+//! different program versions can share a database, until a migration is incompatible with the older ones. `least` in
+//! `meta` is the oldest version that is still compatible. A migration is not applied while a living node is
+//! incompatible with it.
 
 use std::borrow::Cow;
 
@@ -18,14 +19,14 @@ use super::pool::Pool;
 use super::rows;
 use crate::journal::Error;
 
-/// Effect of a migration on binaries of the previous version. Such binaries may still be running.
+/// Effect of a migration on binaries that do not know it. Such binaries may be running at the time of the migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Older binaries continue to work. Examples are new tables, new functions, and new columns that older binaries
-    /// neither need nor overwrite.
+    /// Older binaries continue to work. Examples are new tables, new functions, and new columns that older binaries do
+    /// not need and do not overwrite.
     Expands,
-    /// Older binaries stop working. An example is a new column of a table of rows, because older binaries would
-    /// overwrite it with null.
+    /// Older binaries stop working. An example is a new column in a table of rows: when older binaries replace a row,
+    /// they would set the column to null.
     Breaks,
 }
 use Reach::{Breaks, Expands};
@@ -33,9 +34,9 @@ use Reach::{Breaks, Expands};
 /// Step from one version of the schema to the next: its effect on older binaries, and its SQL.
 pub type Migration = (Reach, &'static str);
 
-/// All migrations, in order. If older binaries cannot read the new events of a release, the release also needs a
-/// migration, perhaps without statements. An older binary that cannot read a run then sees from the schema version that
-/// a newer binary wrote the run, and that the run is not damaged.
+/// All migrations, in order. If a release writes events that older binaries cannot read, it needs a migration too, even
+/// one without statements. If an older binary then cannot read a run, the schema version tells it that a newer binary
+/// wrote the run and that the run is not damaged.
 const MIGRATIONS: &[Migration] = &[
     (Breaks, include_str!("../../migrations/postgres/0001_journal.sql")),
     (Breaks, include_str!("../../migrations/postgres/0002_sessions.sql")),
@@ -53,7 +54,7 @@ const MIGRATIONS: &[Migration] = &[
     // notice permanently.
     (Breaks, include_str!("../../migrations/postgres/0013_forgotten.sql")),
 ];
-/// First version of the schema in which nodes record the version that they know.
+/// First schema version in which each node records the latest version that it knows.
 const TELLS: u32 = 10;
 
 /// The migrations that a binary knows, in order.
@@ -92,7 +93,7 @@ impl Schema {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SchemaVersions {
     pub(super) version: u32,
-    /// Oldest version whose binaries are compatible with the database.
+    /// Oldest schema version whose binaries can use the database.
     pub(super) least: u32,
 }
 
@@ -101,8 +102,8 @@ const VERSIONS: &str = "SELECT v.value, l.value FROM meta v LEFT JOIN meta l ON 
                         WHERE v.name = 'version'";
 
 impl SchemaVersions {
-    /// Reads a row of [`VERSIONS`]. A database without a version is damaged. A database without `least` is incompatible
-    /// with every older binary.
+    /// Reads a row that the query [`VERSIONS`] returned. If the version is missing, the database is damaged. If `least`
+    /// is missing, every older binary is incompatible.
     fn read(row: Option<&Row>) -> Result<Self, Error> {
         let no_version = || Error::Corrupt("its schema version is missing".to_owned());
         let row = row.ok_or_else(no_version)?;
@@ -111,24 +112,25 @@ impl SchemaVersions {
         Ok(Self { version: found, least: maybe_number(row, 1)?.map_or(found, version) })
     }
 
-    /// Returns true if nodes record the version that they know.
+    /// Returns true if nodes record the schema version that they know.
     pub(super) fn records_node_versions(self) -> bool {
         self.version >= TELLS
     }
 
-    /// Returns an error if a binary that knows migrations up to `known` is incompatible with the database.
+    /// Returns an error if a binary whose last migration is `known` cannot use the database.
     pub(super) fn admits(self, known: u32) -> Result<(), Error> {
         if known < self.least { Err(Error::FromTheFuture { found: self.version, known }) } else { Ok(()) }
     }
 }
 
-/// Number of an advisory lock that no other program in the same database uses.
+/// Number of the advisory lock for migrations. It is unlikely that another program in the same database uses this
+/// number.
 pub(super) const LOCK: i64 = 0x686f_6c64_7368_6f72;
 
-/// Oldest supported major version of PostgreSQL. It has all features that the store uses, and still receives fixes.
+/// Oldest supported major version of PostgreSQL. It has all features that the store uses, and it still receives fixes.
 const OLDEST: u32 = 14;
 
-/// Applies the missing migrations. Returns true if the journal was restored from a dump of another database.
+/// Applies the missing migrations. Returns true if the journal was restored from the dump of another database.
 pub(super) async fn migrate(pool: &Pool, known: &Schema, home: Home) -> Result<bool, Error> {
     let mut client = pool.client().await?;
     let transaction = client.transaction().await?;
@@ -170,8 +172,8 @@ async fn set(transaction: &Transaction<'_>, name: &str, value: u32) -> Result<()
     Ok(())
 }
 
-/// Returns the names of living nodes that know only versions older than `version`. A node that does not record its
-/// version is older than all nodes that do.
+/// Returns the names of the living nodes whose last known schema version is before `version`. A node that records no
+/// version is older than all nodes that record one.
 async fn older(transaction: &Transaction<'_>, version: u32, least: u32) -> Result<Option<String>, Error> {
     if version == 0 {
         return Ok(None);
@@ -184,12 +186,12 @@ async fn older(transaction: &Transaction<'_>, version: u32, least: u32) -> Resul
     get(&transaction.query_one(&sql, &[&i64::from(least)]).await?, 0)
 }
 
-/// Reads the versions of the database while a node has it open.
+/// Reads the versions that the database records now, while a node has the database open.
 pub(super) async fn look(pool: &Pool) -> Result<SchemaVersions, Error> {
     SchemaVersions::read(pool.query(VERSIONS, &[]).await?.first())
 }
 
-/// Returns an error if the journal cannot be read without a migration. Changes nothing.
+/// Returns an error if the journal cannot be read before a migration. Changes nothing.
 pub(super) async fn check(pool: &Pool) -> Result<(), Error> {
     let mut client = pool.client().await?;
     let transaction = client.transaction().await?;
@@ -229,15 +231,15 @@ async fn found(transaction: &Transaction<'_>) -> Result<SchemaVersions, Error> {
     SchemaVersions::read(transaction.query_opt(VERSIONS, &[]).await?.as_ref())
 }
 
-/// Query for the largest existing position minus the next position in this cluster. If the result is positive, new
-/// positions would be smaller than existing ones.
+/// Query for the largest existing position minus the position that this cluster would assign next. If the result is
+/// positive, new events would get smaller positions than existing events.
 const BEYOND: &str =
     "SELECT (max(position) >> 14) + 1 - pg_snapshot_xmax(pg_current_snapshot())::text::bigint
                              - (SELECT value FROM meta WHERE name = 'base') AS beyond FROM appends";
 
-/// Raises the base of positions after a restore into another cluster, so that new positions are larger than all
-/// existing positions. In the original cluster, the base stays the same, because the positions of new transactions are
-/// already larger.
+/// Raises the number from which positions are computed, after a restore into another cluster. Therefore new positions
+/// are larger than all existing ones. In the original cluster, this number stays the same, because new transactions get
+/// larger positions anyway.
 async fn raise_base(transaction: &Transaction<'_>) -> Result<(), Error> {
     let sql = format!(
         "UPDATE meta SET value = value + beyond FROM ({BEYOND}) restored

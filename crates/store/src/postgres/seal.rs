@@ -1,8 +1,8 @@
-//! The chain over all events. A seal adds a range of events to the chain after their appends were committed. Therefore
-//! appends wait neither for the chain nor for each other.
+//! The hash chain over all events of the journal. Events are added to the chain in ranges, after their appends were
+//! committed. This is called sealing. Therefore appends wait neither for the chain nor for other appends.
 //!
-//! Events after the horizon are not sealed yet, because a running transaction may still add events with smaller
-//! positions. Every node seals. A lock makes the nodes seal one after the other.
+//! Events beyond the horizon are not sealed yet, because a running transaction may still add events before them. Every
+//! node seals, but a lock ensures that only one node does so at a time.
 
 use std::time::Duration;
 
@@ -18,16 +18,16 @@ use crate::journal::Error;
 use crate::log::Link;
 use crate::packed_append::{EventLocation, event_locations};
 
-/// Interval between two seals of a node. Therefore the events of the last second may not be sealed yet.
+/// Interval between two seals of a node. Therefore the events of the last second may not be part of the chain yet.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Maximum number of appends that are sealed in one transaction. Without this limit, the first seal of an old journal
-/// would block other nodes for long.
+/// Maximum number of appends that are sealed in one transaction. Without this limit, other nodes would have to wait for
+/// long when an old journal is sealed for the first time.
 const STRETCH: usize = 10_000;
 const LOCK: i64 = schema::LOCK + 1;
 /// Maximum number of problems that are reported at once.
 const FINDINGS: usize = 10;
 
-/// Seals events as they become visible. Runs until the sender of `visible` is dropped.
+/// Seals events when the horizon advances. Runs until the sender of `visible` is dropped.
 pub(super) async fn keep_sealing(pool: Pool, mut visible: watch::Receiver<u64>) {
     loop {
         match seal(&pool, Waits::No).await {
@@ -42,14 +42,15 @@ pub(super) async fn keep_sealing(pool: Pool, mut visible: watch::Receiver<u64>) 
     }
 }
 
-/// Seals all events up to the horizon, and returns the head.
+/// Seals all events up to the horizon, and returns the head of the chain.
 pub(super) async fn head(pool: &Pool) -> Result<Head, Error> {
     let head = seal(pool, Waits::Yes).await?;
     head.ok_or_else(|| Error::Corrupt("holdshort_seal returned no seal".to_owned()))
 }
 
-/// Returns the head without writing a seal. The events after the last seal are chained in memory. The order of events
-/// before the horizon is final. Therefore a node that seals at the same time gets the same head.
+/// Returns the head of the chain up to the horizon, without writing a seal. For this, the events after the last seal
+/// are added to the chain in memory. The order of events before the horizon is final. Therefore the result is the same
+/// even if another node seals at the same time.
 pub(super) async fn head_unsealed(pool: &Pool) -> Result<Head, Error> {
     let rows =
         pool.read("SELECT position, events, hash FROM seals ORDER BY position DESC LIMIT 1", &[]).await?;
@@ -76,7 +77,8 @@ enum Waits {
     No,
 }
 
-/// Writes a seal and returns the last seal. If another node is sealing and `waits` is `No`, returns `None`.
+/// Writes a seal (the head of the chain after a range of events), and returns the last seal. If another node is sealing
+/// and `waits` is `No`, returns `None`.
 async fn seal(pool: &Pool, waits: Waits) -> Result<Option<Head>, Error> {
     let sql = "SELECT sealed, head, more FROM holdshort_seal($1, $2, $3)";
     loop {
@@ -114,7 +116,7 @@ pub(super) async fn links(pool: &Pool, after: u64, limit: usize) -> Result<Vec<L
     Ok(links)
 }
 
-/// Describes each seal whose last event is missing. A missing event shows that sealed events were deleted.
+/// Describes each seal whose last event does not exist. This shows that events were deleted after they were sealed.
 pub(super) async fn problems(pool: &Pool) -> Result<Vec<String>, Error> {
     let sql = "SELECT s.position, s.events FROM seals s
                WHERE NOT EXISTS (SELECT FROM appends a WHERE a.position = s.position) ORDER BY s.position LIMIT $1";

@@ -1,8 +1,8 @@
-//! TLS to the database. The address requests it with `sslmode=require` or `sslmode=verify-full`. In both cases, this
-//! machine must trust the server's certificate, and the certificate must be valid for the host name. In libpq,
-//! `require` does not check this.
+//! TLS to the database. TLS is used if the database address contains `sslmode=require` or `sslmode=verify-full`. With
+//! both settings, this machine must trust the server's certificate, and the certificate must be valid for the host
+//! name. The library libpq does not check this for `require`.
 //!
-//! Without one of these settings, the connection is unencrypted, even if the database supports TLS: TLS with an
+//! Without these settings, the connection is unencrypted, even if the database supports TLS, because TLS with an
 //! unverified certificate does not protect against an attacker.
 
 use std::future::Future;
@@ -42,7 +42,7 @@ impl Tls {
     }
 }
 
-/// TLS handshake of one connection, before its start.
+/// TLS handshake of one connection that has not begun.
 pub(super) struct Handshake(Option<TlsConnector>, ServerName<'static>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Tls {
@@ -77,8 +77,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Hands
 pub(super) struct Stream<S>(Encrypted<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Stream<S> {
-    /// Disables channel binding for passwords. It is not needed, because the certificate already proves the identity of
-    /// the server.
+    /// Switches off channel binding for passwords. Channel binding is not needed, because the certificate already
+    /// proves the identity of the server.
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }

@@ -1,5 +1,6 @@
-//! Writes one append inside the transaction of its group. All checks that can reject the append run before its first
-//! write. After any other error, the caller rolls back the transaction, so this module needs no clean-up.
+//! Writes one append. This happens in the transaction that commits a group of appends. All checks that can reject the
+//! append are made before its first write. After any other error, the caller rolls back the transaction. Therefore this
+//! module need not undo anything.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::Sealed;
@@ -13,7 +14,7 @@ use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Key};
 use crate::packed_append::{self, Columns};
 
-/// Checks and writes an append, and advances `head` to the last event of the append.
+/// Checks and writes an append, and moves `head` to the last event of the append.
 pub(super) fn append(
     connection: &Connection,
     append: &Append,
@@ -70,7 +71,7 @@ fn end(connection: &Connection, stream: &StreamId) -> Result<u64, Error> {
     Ok(connection.prepare_cached(sql)?.query_row([Stream(stream)], |row| number(row, 0))?)
 }
 
-/// Writes the events as one row, and advances `head` to the last of these events.
+/// Writes the events as one row, and moves `head` to the last of these events.
 fn add_events(connection: &Connection, events: &[Sealed], head: &mut Head) -> Result<(), Error> {
     let Some(last) = events.last() else { return Ok(()) };
     let mut large = Vec::new();

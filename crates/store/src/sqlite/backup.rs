@@ -1,5 +1,5 @@
-//! Copies a journal, even while a server uses the journal. A complete copy is a valid data folder. An interrupted copy
-//! contains no database.
+//! Copies a journal. A server can use the journal at the same time. A complete copy is a valid data folder. If the
+//! copying is interrupted, the folder contains no database.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,11 +15,10 @@ use super::{chain, schema, wal};
 use crate::folder::{self, private};
 use crate::journal::Error;
 
-/// File name of the copied database until the copy is complete. Therefore an interrupted copy contains no usable
-/// database.
+/// File name of the new database while the copy is incomplete. Therefore no server can start from an interrupted copy.
 const UNFINISHED: &str = "holdshort.db.unfinished";
-/// File that marks a folder as a copy from which no server has started yet. The file contains the timestamp of the
-/// copy.
+/// Name of a file that marks a folder as a copy from which no server has been started. The file contains the timestamp
+/// of the copy.
 const MADE: &str = "holdshort.backup";
 
 /// Reason why no copy was made.
@@ -32,7 +31,8 @@ pub enum NotCopied {
 }
 
 /// Copies the journal of the folder `from` into the folder `into`, which must be empty or missing. Returns the head of
-/// the copy. The copy is made from one snapshot, so a server can use the journal in the meantime without delay. Blocks.
+/// the copied journal. All data is read from one snapshot. A server can use the journal at the same time without delay.
+/// Blocks.
 pub fn back_up(from: &Path, into: &Path) -> Result<Head, NotCopied> {
     let lock = match folder::claim_to_read(from) {
         Ok(lock) => Some(lock),
@@ -61,7 +61,8 @@ pub fn back_up(from: &Path, into: &Path) -> Result<Head, NotCopied> {
     Ok(copied?)
 }
 
-/// Copies the database of the connection into an empty folder, and returns the head of the copy.
+/// Copies the database to which the connection belongs into an empty folder, and returns the head of the copied
+/// journal.
 pub(super) fn copy(journal: &Connection, into: &Path) -> Result<Head, Error> {
     let unfinished = into.join(UNFINISHED);
     // `VACUUM INTO` accepts an existing empty file and keeps the file's mode.
@@ -77,8 +78,8 @@ pub(super) fn copy(journal: &Connection, into: &Path) -> Result<Head, Error> {
     Ok(head)
 }
 
-/// Returns the timestamp of the copy if this folder is a copy and no server has started from it yet. A copy lacks all
-/// later events of the original.
+/// If this folder is a copy from which no server has been started, returns the timestamp of the copy. Such a copy lacks
+/// the events that the original journal got later.
 pub fn copied_at(folder: &Path) -> Result<Option<String>, Error> {
     match fs::read_to_string(folder.join(MADE)) {
         Ok(at) => Ok(Some(at.trim().to_owned())),
@@ -87,13 +88,13 @@ pub fn copied_at(folder: &Path) -> Result<Option<String>, Error> {
     }
 }
 
-/// Records that a server has started from the copy. The folder is then no longer marked as a copy.
+/// Records that a server has been started from the copy. Afterwards the folder is not marked as a copy any more.
 pub fn taken_up(folder: &Path) -> Result<(), Error> {
     fs::remove_file(folder.join(MADE)).map_err(from_io)
 }
 
-/// Marks the copied database as closed and returns its head. The head file of a closed database must record exactly the
-/// number of events in the database.
+/// Marks the copied database as closed, and returns the head of its journal. For a closed database, the head file must
+/// record exactly as many events as the database contains.
 fn close(database: &Path) -> Result<Head, Error> {
     let copy = Connection::open(database)?;
     head_file::set_open(&copy, 0)?;

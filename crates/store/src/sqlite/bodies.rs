@@ -1,4 +1,4 @@
-//! Contents of files in SQLite. The writer executes all changes.
+//! Contents of files in SQLite. The writer thread makes all changes.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! The chain over all events in the database. Each append stores the journal's head after the last event of the append.
-//! This module never interprets an event.
+//! The hash chain over all events in the database. With each append, the head of the journal after the append's last
+//! event is stored. This module never interprets an event.
 
 use holdshort_core::head::Head;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -9,7 +9,7 @@ use crate::journal::Error;
 use crate::log::Link;
 use crate::packed_append::{EventLocation, event_locations};
 
-/// Returns the head of the journal, which is stored with the last append.
+/// Returns the head of the journal, which was stored together with the last append.
 pub(super) fn head(connection: &Connection) -> Result<Head, Error> {
     let sql = "SELECT position, chained FROM appends ORDER BY position DESC LIMIT 1";
     let head = connection.prepare_cached(sql)?.query_row([], read_head).optional()?;
@@ -36,7 +36,7 @@ pub(super) fn head_at(connection: &Connection, events: u64) -> Result<Option<Hea
         .map(|before| among.fold(before, |head, place| head.then(&place.hash))))
 }
 
-/// Returns the head after the append whose last event has this position.
+/// Returns the head after the append whose last event is at this position.
 fn head_of_append(connection: &Connection, position: u64) -> Result<Option<Head>, Error> {
     if position == 0 {
         return Ok(Some(Head::START));
@@ -65,8 +65,8 @@ pub(super) fn links(connection: &Connection, after: u64, limit: usize) -> Result
     Ok(links)
 }
 
-/// Reads the head from a row that begins with the columns position and hash. Positions start at 1 and have no gaps, so
-/// the position is also the number of events.
+/// Reads the head from a database row whose first columns are position and hash. Positions start at 1 and have no gaps.
+/// Therefore the position is also the number of events.
 pub(super) fn read_head(row: &Row<'_>) -> rusqlite::Result<Head> {
     let Hash(hash) = row.get(1)?;
     Ok(Head { events: number(row, 0)?, hash })

@@ -1,5 +1,5 @@
-//! Conversion between the types of the core and columns, with one newtype per type. A column with an invalid value is
-//! reported as damage. It is never replaced by a default.
+//! Conversion between the types of the core and the columns of tables. There is one newtype for each type. An invalid
+//! value in a column is reported as damage of the journal. It is never replaced by a default value.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{Id, StreamId};
@@ -9,24 +9,24 @@ use rusqlite::{Result, Row};
 
 use super::packed;
 
-/// An unsigned number. SQLite stores at most 63 bits, so a larger number becomes the maximum. Only a request may
-/// contain a larger number: stored data never does.
+/// An unsigned number. SQLite stores at most 63 bits. Therefore a larger number is replaced by the maximum. Only
+/// numbers in requests can be larger; stored numbers never are.
 pub(super) struct Number(pub(super) u64);
 
 pub(super) struct Time(pub(super) Timestamp);
 
 pub(super) struct Hash(pub(super) Digest);
 
-/// An id that this type packs when it is written.
+/// An id that is packed into bytes when it is written.
 pub(super) struct Key<'a>(pub(super) &'a str);
 
-/// An id that this type unpacks when it is read.
+/// An id that is unpacked from bytes when it is read.
 pub(super) struct Read<I>(pub(super) I);
 
-/// The id of a stream that this type packs when it is written.
+/// The id of a stream that is packed into bytes when it is written.
 pub(super) struct Stream<'a>(pub(super) &'a StreamId);
 
-/// The id of a stream that this type unpacks when it is read.
+/// The id of a stream that is unpacked from bytes when it is read.
 pub(super) struct ReadStream(pub(super) StreamId);
 
 pub(super) fn number(row: &Row<'_>, index: usize) -> Result<u64> {

@@ -1,4 +1,4 @@
-//! Erases the contents of events but not their hashes. SQLite overwrites the erased bytes.
+//! Erases the contents of events. Their hashes are kept. SQLite overwrites the erased bytes.
 
 use holdshort_core::id::StreamId;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -7,7 +7,7 @@ use super::column::{Hash, Number, Stream};
 use super::read;
 use crate::journal::Error;
 
-/// Erases the contents of these events. An event without content is left unchanged.
+/// Erases the contents of these events. If an event has no content, it stays as it is.
 pub(super) fn contents(connection: &Connection, erased: &[(StreamId, u64)]) -> Result<(), Error> {
     erased.iter().try_for_each(|(stream, seq)| content(connection, stream, *seq))
 }

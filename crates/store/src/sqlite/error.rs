@@ -1,4 +1,4 @@
-//! Converts errors of SQLite and the file system to errors of the store, for which a user interface can say what to do.
+//! Converts errors of SQLite and the file system to errors of the store, about which a user interface can give advice.
 
 use std::io::ErrorKind;
 
@@ -7,10 +7,10 @@ use rusqlite::ErrorCode;
 use crate::journal::Error;
 
 /// `SQLITE_IOERR_SHMSIZE`: the index of the write-ahead log could not grow. SQLite returns this error if the disk is so
-/// full that even the index has no room.
+/// full that it has no space even for this index.
 const CANNOT_GROW: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
-/// The writer thread panicked. The process ends soon afterwards.
+/// The writer thread panicked. The process ends soon after this.
 #[derive(Debug, thiserror::Error)]
 #[error("the writer of the journal stopped unexpectedly, so it is unknown whether the write succeeded")]
 pub(super) struct WriterDied;
@@ -52,7 +52,8 @@ pub(crate) fn from_io(error: std::io::Error) -> Error {
     }
 }
 
-/// Returns a copy of an error. If a group fails, each of its appends gets the same error.
+/// Returns an error that is equal to the given one. It is needed because every append of a failed group gets the same
+/// error.
 pub(super) fn again(error: &Error) -> Error {
     match error {
         Error::Full => Error::Full,

@@ -1,10 +1,10 @@
-//! Paths of a journal's three files: the database, its write-ahead log, and the shared-memory index of the log.
+//! Paths of the three files of a journal: the database, its write-ahead log, and the index of the log in shared memory.
 //!
-//! SQLite locks the database and the index with POSIX locks. When a process closes any descriptor of a file, the kernel
-//! drops all POSIX locks of the process on that file. A second program could then get the locks, take itself for the
-//! only user, and delete the log with its commits. Therefore only SQLite may open these files while this process has a
-//! connection to the database. All other code uses `stat`. The only exception is [`Unopened`], which is for the time
-//! before there is a connection.
+//! SQLite locks the database and the index with POSIX file locks. When a process closes one of its descriptors of a
+//! file, the kernel drops all POSIX locks that the process has on this file. Another program could then get the locks,
+//! conclude that it is the only user, and delete the log with the commits in it. Therefore only SQLite is allowed to
+//! open these files while this process has a connection to the database. All other code only calls `stat` for these
+//! files. There is one exception, [`Unopened`], which can be used before there is a connection.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -17,7 +17,7 @@ const DATABASE: &str = "holdshort.db";
 const LOG: &str = "holdshort.db-wal";
 const INDEX: &str = "holdshort.db-shm";
 
-/// Paths of the files of one data folder. The files need not exist.
+/// Paths of the files of one data folder. It is possible that the files do not exist.
 #[derive(Clone, Debug)]
 pub(crate) struct Files {
     folder: PathBuf,
@@ -32,24 +32,24 @@ impl Files {
         &self.folder
     }
 
-    /// Returns the path of the database. Only SQLite may open it.
+    /// Returns the path of the database. Only SQLite is allowed to open it.
     pub(crate) fn database(&self) -> PathBuf {
         self.folder.join(DATABASE)
     }
 
-    /// Returns true if the log exists and is not empty.
+    /// Returns true if the write-ahead log exists and is not empty.
     pub(crate) fn has_log(&self) -> bool {
         fs::metadata(self.folder.join(LOG)).is_ok_and(|log| log.len() > 0)
     }
 
-    /// Allows access to the files without SQLite. The lock proves that this process has no connection to the database:
-    /// every open journal holds the lock of its folder.
+    /// Gives access to the files that does not go through SQLite. The lock proves that this process has no connection
+    /// to the database, because every open journal holds the lock of its folder.
     pub(crate) fn unopened<'a>(&'a self, lock: &'a Lock) -> Unopened<'a> {
         Unopened { files: self, _lock: lock }
     }
 }
 
-/// Access without SQLite to the files of a database that this process has not opened.
+/// Access to the files of a database without SQLite. It is safe because this process has not opened the database.
 #[derive(Clone, Copy)]
 pub(crate) struct Unopened<'a> {
     files: &'a Files,
@@ -61,8 +61,8 @@ impl Unopened<'_> {
         self.files
     }
 
-    /// Creates an empty database file if there is none. Only the owner of the file can read it. SQLite gives its other
-    /// files the same mode.
+    /// Creates an empty database file if there is none. Only the owner can read it. SQLite creates its other files with
+    /// the same permissions.
     pub(crate) fn make(self) -> io::Result<()> {
         match private().create_new(true).open(self.files.database()) {
             Ok(_) => Ok(()),
@@ -71,7 +71,7 @@ impl Unopened<'_> {
         }
     }
 
-    /// Opens the log for reading. Returns `None` if there is no log.
+    /// Opens the write-ahead log for reading. Returns `None` if there is no log.
     pub(crate) fn open_log(self) -> io::Result<Option<File>> {
         match File::open(self.log()) {
             Ok(file) => Ok(Some(file)),
@@ -84,9 +84,10 @@ impl Unopened<'_> {
         self.files.folder.join(LOG)
     }
 
-    /// Returns the state of the log. The header of the database says whether the database needs a log.
+    /// Returns the state of the write-ahead log. The header of the database says if the database needs a log.
     pub(crate) fn log_state(self) -> io::Result<LogState> {
-        /// Offset of the write version in the database's header: <https://www.sqlite.org/fileformat2.html>.
+        /// Offset of the field "write version" in the header of the database:
+        /// <https://www.sqlite.org/fileformat2.html>.
         const WRITE_VERSION: u64 = 18;
         const WITH_LOG: u8 = 2;
         if self.files.has_log() {
@@ -113,7 +114,8 @@ pub(crate) enum LogState {
     NotNeeded,
 }
 
-/// Device and inode of a file. A different file at the same path has a different identity.
+/// Device number and inode number, which identify a file. If another file is put at the same path, its numbers are
+/// different.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity {
     device: u64,
@@ -127,10 +129,10 @@ impl Identity {
     }
 }
 
-/// The files as SQLite opened them.
+/// The files that SQLite opened, with their identities.
 ///
-/// While a connection is open, the files stay the same: neither SQLite nor any program that respects the locks of
-/// SQLite replaces them.
+/// While a connection is open, these files are not replaced: neither SQLite nor a program that respects SQLite's locks
+/// does this.
 #[derive(Debug)]
 pub(crate) struct OpenedFiles {
     files: Files,
@@ -138,8 +140,8 @@ pub(crate) struct OpenedFiles {
 }
 
 impl OpenedFiles {
-    /// Records the identities of the files of an open database. The database must have been written before, so that all
-    /// its files exist.
+    /// Records the identities of the files of an open database. Something must have been written to the database
+    /// before, so that all its files exist.
     pub(crate) fn note(files: Files) -> io::Result<Self> {
         let identity = |name| Ok::<_, io::Error>((name, Identity::read(&files.folder.join(name))?));
         let identities = [identity(DATABASE)?, identity(LOG)?, identity(INDEX)?];
@@ -150,7 +152,7 @@ impl OpenedFiles {
         &self.files
     }
 
-    /// Returns an error if one of the files was deleted or replaced. The error names the file.
+    /// Returns an error if one of the files was deleted or replaced. The error contains the name of the file.
     pub(crate) fn check(&self) -> Result<(), String> {
         for (name, opened) in &self.identities {
             let path = self.files.folder.join(name);
@@ -184,7 +186,7 @@ mod tests {
 
     use super::*;
 
-    /// Tests that no other source file of this crate opens files of the journal.
+    /// Tests that no other source file of this crate opens the files of the journal.
     #[test]
     fn no_other_source_names_a_file_of_the_journal() {
         let mut pending = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];

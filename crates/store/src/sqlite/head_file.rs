@@ -1,10 +1,11 @@
-//! The head file. It is in the data folder, and records the head of the journal. With the head file, Holdshort detects
-//! a database that was replaced by an older one, or that has lost SQLite's write-ahead log.
+//! The head file, which is in the data folder. It records the head of the journal: the number of events and their hash.
+//! With the head file, Holdshort detects if the database was replaced by an older one, or if SQLite's write-ahead log
+//! was lost.
 //!
-//! The head file is written after each commit, and flushed to disk when the journal is closed. Therefore a database has
-//! at least as many events as its head file records. A database that was closed has exactly this number. The head file
-//! does not protect against a person who can write both files. Against such a person, keep a copy of the head outside
-//! the data folder.
+//! The head file is written after each commit, and flushed to disk when the journal is closed. Therefore the database
+//! has at least as many events as the head file records. If the database was closed, it has exactly this number of
+//! events. The head file gives no protection against a person who can write both files. To detect changes by such a
+//! person, keep a copy of the head outside the data folder.
 
 use std::fs::{self, File};
 use std::io;
@@ -22,15 +23,15 @@ use crate::folder::private;
 use crate::journal::Error;
 
 const NAME: &str = "holdshort.head";
-/// Maximum number of attempts to read a complete head file.
+/// Maximum number of times that the head file is read until it is complete.
 const READS: u32 = 3;
-/// Names of rows in the table `meta`. Such a row records that the last writes may be missing: the database was opened
-/// without its write-ahead log, or without its head file after the server was killed. The value is the number of events
-/// in the database at that time.
+/// Names of rows in the table `meta`. Such a row records that the last writes may be missing. Either the database was
+/// opened without its write-ahead log, or the server was killed and the head file was missing at the next start. The
+/// value is the number of events that the database had at that time.
 const WITHOUT_LOG: &str = "without_log";
 const WITHOUT_HEAD_FILE: &str = "without_pin";
-/// Names of rows in the table `meta` that record an accepted loss. They contain the number of missing events that the
-/// operator accepted with `accept_loss`, and the number of events that were left.
+/// Names of rows in the table `meta` that record a loss that the operator accepted. One contains the number of missing
+/// events that the operator accepted with `accept_loss`, and the other the number of events that were left.
 const LOST: &str = "lost";
 const LOST_AFTER: &str = "lost_after";
 
@@ -38,37 +39,37 @@ const LOST_AFTER: &str = "lost_after";
 #[derive(Debug)]
 pub(super) struct HeadFile {
     file: File,
-    /// True after a write has failed. Only the first failure is logged.
+    /// True after a write has failed. Only the first of several failures is logged.
     is_behind: bool,
 }
 
-/// Data that shows missing events: the head in the head file, and the state of SQLite's write-ahead log.
+/// Data from which missing events are detected: the head in the head file, and the state of SQLite's write-ahead log.
 pub(super) struct Evidence {
     folder: PathBuf,
     recorded: Option<Head>,
     log: LogState,
 }
 
-/// Difference between a database and its head file.
+/// Difference between a database and the head that its head file records.
 pub(super) struct Contradiction {
     why: String,
-    /// Number of events in the database that match the head file.
+    /// Number of events in the database that agree with the head file.
     left: u64,
-    /// Largest possible number of missing acknowledged events.
+    /// Largest possible number of acknowledged events that are missing.
     lost: u64,
 }
 
 impl Evidence {
-    /// Reads the evidence. Must be called before SQLite opens the database: SQLite then creates an empty write-ahead
-    /// log.
+    /// Reads the evidence. Must be called before SQLite opens the database, because SQLite then creates an empty
+    /// write-ahead log.
     pub(super) fn gather(unopened: Unopened<'_>) -> Result<Self, Error> {
         let folder = unopened.files().folder().to_owned();
         let log = unopened.log_state().map_err(from_io)?;
         Ok(Self { recorded: read(&folder)?, folder, log })
     }
 
-    /// Rejects a database of an unknown version, and a database that contradicts its head file. `accept_loss` is the
-    /// number of missing events that the operator accepts. Changes nothing.
+    /// Rejects a database whose version is unknown, and a database that does not agree with its head file.
+    /// `accept_loss` is the number of missing events that the operator accepts. Changes nothing.
     pub(super) fn check(
         &self,
         database: &Path,
@@ -92,7 +93,7 @@ impl Evidence {
         Err(Error::Corrupt(self.describe(&found)))
     }
 
-    /// Describes how many events are missing, and which copies of the journal exist.
+    /// Describes how many events are missing, and where copies of the journal are.
     fn describe(&self, found: &Contradiction) -> String {
         let Contradiction { why, left, lost } = found;
         let would_lose = match lost {
@@ -115,20 +116,19 @@ impl Evidence {
         )
     }
 
-    /// Returns true if acknowledged events may be missing, because the database was copied without its write-ahead log
-    /// while a server used it. Returns false if there is a head file: the comparison with it detects missing events.
+    /// Returns true if the database was copied without its write-ahead log while a server used it. Acknowledged events
+    /// may then be missing. Returns false if there is a head file, because a comparison with it detects missing events.
     fn is_without_log(&self, connection: &Connection) -> Result<bool, Error> {
         Ok(self.recorded.is_none() && self.log == LogState::Missing && !is_closed(connection)?)
     }
 
-    /// Returns true if the head file is missing although the database has a write-ahead log and was not closed. In this
-    /// case, a server was killed, or the files were copied while a server was running.
+    /// Returns true if the head file is missing although the database has a write-ahead log and was not closed
+    /// properly. Then either the server was killed, or the files were copied while the server was running.
     fn is_without_pin(&self, connection: &Connection) -> Result<bool, Error> {
         Ok(self.recorded.is_none() && self.log == LogState::There && !is_closed(connection)?)
     }
 
-    /// Records in the database that events are missing or may be missing. From then on, no audit reports the journal as
-    /// complete.
+    /// Records in the database that events are missing, or may be missing. After this, every audit reports it.
     pub(super) fn write_notes(
         &self,
         connection: &Connection,
@@ -154,7 +154,7 @@ impl Evidence {
     }
 }
 
-/// Reads the notes in the database about events that are missing or may be missing.
+/// Reads the records in the database that say that events are missing, or may be missing.
 pub(super) fn notes(connection: &Connection) -> Result<Vec<String>, Error> {
     let mut notes: Vec<String> = value(connection, WITHOUT_LOG)?.map(without_log).into_iter().collect();
     notes.extend(value(connection, WITHOUT_HEAD_FILE)?.map(without_head_file));
@@ -169,8 +169,8 @@ pub(super) fn notes(connection: &Connection) -> Result<Vec<String>, Error> {
     Ok(notes)
 }
 
-/// Compares a database with its head file. `recorded` is the head in the head file. `head` is the head of the database
-/// now. `at` is the head of the database after `recorded.events` events.
+/// Compares a database with its head file. `recorded` is the head that the head file records. `head` is the present
+/// head of the database. `at` is the head that the database had after `recorded.events` events.
 fn contradiction(recorded: Head, head: Head, at: Option<Head>, is_closed: bool) -> Option<Contradiction> {
     let (there, expected) = (head.events, recorded.events);
     let has = count_events(there);
@@ -224,8 +224,8 @@ impl HeadFile {
         Ok(Self { file, is_behind: false })
     }
 
-    /// Writes the head file after a commit. If the write fails, no event is lost: the file still contains an older,
-    /// valid head.
+    /// Writes the head of the journal to the head file, after a commit. If this fails, no event is lost: the file still
+    /// records an older head, which is valid.
     pub(super) fn put(&mut self, head: Head) {
         if let Err(error) = self.write(head)
             && !std::mem::replace(&mut self.is_behind, true)
@@ -241,14 +241,14 @@ impl HeadFile {
         written.is_ok()
     }
 
-    /// Overwrites the file with one line. All lines have equal length.
+    /// Overwrites the content of the file, which is one line. Every line has the same length.
     fn write(&self, head: Head) -> io::Result<()> {
         self.file.write_all_at(format!("{:>20} {}\n", head.events, head.hash).as_bytes(), 0)
     }
 }
 
-/// Reads the head file of a folder. If the file is malformed, reads it again, because a server may be writing it at
-/// this moment.
+/// Reads the head file of a folder. If the content is malformed, reads the file again, because a server may just be
+/// writing it.
 pub(super) fn read(folder: &Path) -> Result<Option<Head>, Error> {
     let path = folder.join(NAME);
     for _ in 0..READS {
@@ -277,8 +277,8 @@ fn parse(text: &str) -> Option<Head> {
     Some(Head { events: events.parse().ok()?, hash: hash.to_owned().try_into().ok()? })
 }
 
-/// Returns the problems of the journal for an audit. `log` is `None` if this process has opened the journal as a
-/// server.
+/// Returns the problems that the head file reveals, for an audit. `log` is `None` if this process has opened the
+/// journal for writing.
 pub(super) fn problems(
     folder: &Path,
     connection: &Connection,
@@ -306,8 +306,8 @@ pub(super) fn problems(
     Ok(problems)
 }
 
-/// Compares a database of the current schema version with its head file. The head file of a closed database must record
-/// exactly the number of events in the database.
+/// Compares a database of the current schema version with its head file. If the database was closed, the head file must
+/// record exactly as many events as the database contains.
 pub(super) fn contradiction_in(
     connection: &Connection,
     recorded: Option<Head>,

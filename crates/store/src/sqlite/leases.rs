@@ -1,4 +1,4 @@
-//! Leases in SQLite. A data folder has only one node, which always holds all leases.
+//! Leases in SQLite. A data folder has only one node. This node always holds all leases.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Lists of rows. Each index scan is a separate statement. All scans of a page read the same snapshot. With `INDEXED
-//! BY`, a missing index is an error and not just a slow query.
+//! Lists of rows. Each index scan is one statement. All scans for a page read from the same snapshot. Because of
+//! `INDEXED BY`, a missing index causes an error and not only a slow query.
 
 use holdshort_core::delivery::Delivery;
 use holdshort_core::id::{RunId, SessionId};
@@ -37,7 +37,7 @@ pub(super) fn runs(
     Ok(Page::cut(items, limit, |row| RunSortKey::from_row(row).encode()))
 }
 
-/// Splits the filter into filters that need only one index scan each.
+/// Splits the filter into several filters, each of which needs only one index scan.
 fn stretches(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunFilter>, Error> {
     if filter.session.is_some() || (filter.status.is_none() && filter.workflow.is_none()) {
         return Ok(vec![filter.clone()]);
@@ -57,7 +57,7 @@ fn stretches(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunFilte
     Ok(all)
 }
 
-/// Returns the workflows that have runs with this status. Needs one index lookup per workflow, and there are only few
+/// Returns the workflows that have runs with this status. This needs one index lookup per workflow, and there are few
 /// workflows.
 fn workflows(connection: &Connection, status: Status) -> Result<Vec<String>, Error> {
     let sql = "SELECT min(workflow) FROM runs INDEXED BY runs_by_state WHERE status = ?1 AND workflow > ?2";
@@ -125,8 +125,8 @@ pub(super) fn session_usage(
     Ok(usage.collect::<Result<_, _>>()?)
 }
 
-/// Lists interrupts. Open and resolved interrupts are read from one snapshot. Otherwise the list could miss an
-/// interrupt that is resolved between the two reads.
+/// Lists interrupts. Open and resolved interrupts are read from the same snapshot. Otherwise the list could miss an
+/// interrupt that is resolved between the two scans.
 pub(super) fn interrupts(
     connection: &Connection,
     filter: &InterruptFilter,
@@ -241,8 +241,8 @@ fn all<R: Record>(
     Ok(items)
 }
 
-/// Returns the SQL of a scan, and the values of its parameters. The SQL depends on which filters are set, but not on
-/// their values. Therefore each statement is prepared only once.
+/// Returns the SQL of an index scan, and the values of its parameters. The SQL depends on which filters are set, but
+/// not on the values of the filters. Therefore each statement is prepared only once.
 fn written<'a>(stretch: &'a IndexScan<'_>) -> (String, Vec<Value<'a>>) {
     let IndexScan { table, index, conditions, order } = stretch;
     let index = index.map_or_else(|| "NOT INDEXED".to_owned(), |index| format!("INDEXED BY {index}"));

@@ -1,4 +1,4 @@
-//! The events in SQLite. Appends go to the writer, and reads go to the pool.
+//! The events in SQLite. Appends are made by the writer thread, and reads by a pool of connections.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::{Chain, Sealed};

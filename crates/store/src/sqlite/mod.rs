@@ -52,34 +52,34 @@ use crate::journal::Error;
 /// Settings for opening a data folder.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Config {
-    /// Maximum number of pages (1024 bytes each) in the database. Above it, the disk is reported as full. `None` means
-    /// no limit.
+    /// Maximum number of pages (1024 bytes each) in the database. If this number is reached, the disk is reported as
+    /// full. `None` means no limit.
     pub max_pages: Option<u32>,
-    /// Number of missing events that the operator accepts if the database contradicts its head file. The number must be
-    /// exactly right.
+    /// Number of missing events that the operator accepts, if the database does not agree with its head file. The
+    /// journal is opened only if exactly this number of events is missing.
     pub accept_loss: Option<u64>,
 }
 
-/// A journal in a data folder. Only one process at a time can open a folder, and only once.
+/// A journal in a data folder, opened by this process. Only one process at a time can open a folder, and only once.
 ///
-/// Dropping the journal also closes it. The drop blocks until the last commit and the checkpoint of the write-ahead log
-/// are done.
+/// Dropping the journal also closes it. Dropping blocks until the last commit is complete and the write-ahead log has
+/// been copied into the database.
 #[derive(Debug)]
 pub struct Sqlite {
     pool: Pool,
     files: Files,
-    /// State of SQLite's write-ahead log before the journal was opened for reading. `None` if the journal was opened
-    /// for writing.
+    /// State that SQLite's write-ahead log had before the journal was opened for reading. `None` if the journal was
+    /// opened for writing.
     log: Option<LogState>,
     /// `None` if the journal was opened for reading.
     status: Option<Arc<Status>>,
-    /// `None` if the journal was opened for reading, or while it is being dropped.
+    /// `None` if the journal was opened for reading, and while it is being dropped.
     queue: Option<mpsc::Sender<Job>>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// True after the close of the journal has begun. The end of the writer thread is then no failure.
+    /// True when closing the journal has begun. If the writer thread ends after that, this is no failure.
     is_closing: AtomicBool,
-    /// True after a caller has received the error that the writer thread died. The flag is needed because a dying
-    /// thread drops the pending replies earlier than its queue.
+    /// True after a caller has received the error that the writer thread has died. The flag is needed because a dying
+    /// thread drops its pending replies before it drops its queue.
     is_dead: AtomicBool,
     position: watch::Receiver<u64>,
     node: Node,
@@ -94,8 +94,8 @@ struct Node {
 }
 
 impl Sqlite {
-    /// Opens the journal in `folder` for writing. Creates the folder if it is missing. Recovers the write-ahead log
-    /// that a crashed server left. Blocks.
+    /// Opens the journal in `folder` for writing. Creates the folder if it is missing. If a server crashed, recovers
+    /// the write-ahead log that it left. Blocks.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         Self::open_with(folder, Config::default())
     }
@@ -134,8 +134,8 @@ impl Sqlite {
         Ok(Self { pool, files, log: None, status, queue, thread, is_closing, is_dead, position, node })
     }
 
-    /// Opens the journal of a folder for reading. No server may be using the folder. Writes nothing, and does not
-    /// recover the write-ahead log that a crashed server left. Appends are rejected. Blocks.
+    /// Opens the journal of a folder for reading. No server may be using the folder. Writes nothing. In particular, a
+    /// write-ahead log that a crashed server left is not recovered. Appends are rejected. Blocks.
     pub fn open_to_read(folder: &Path) -> Result<Self, Error> {
         let lock = Arc::new(folder::claim_to_read(folder)?);
         let files = Files::in_folder(folder);
@@ -191,10 +191,10 @@ impl Sqlite {
         !self.is_dead.load(Ordering::Acquire) && self.queue.as_ref().is_some_and(|queue| !queue.is_closed())
     }
 
-    /// Returns the reason if the journal cannot be written now. Waits for at most 1.5 seconds.
+    /// If the journal cannot be written now, returns the reason. Waits for at most 1.5 seconds.
     ///
-    /// A successful write in the last second proves that the journal can be written. If there was none, a probe writes
-    /// a page and waits for the disk.
+    /// A successful write in the last second proves that the journal can be written. If there was no such write, a
+    /// probe writes a page and waits until it is on disk.
     pub async fn writable(&self) -> Result<(), String> {
         let (Some(status), Some(queue)) = (&self.status, &self.queue) else {
             return Err("the journal was opened read-only".to_owned());
@@ -243,14 +243,14 @@ impl Sqlite {
         Ok(problems)
     }
 
-    /// Returns the number of jobs in the queue of the writer, without the jobs that are being committed. Returns `None`
-    /// if the journal was opened for reading.
+    /// Returns the number of jobs that wait in the queue of the writer. Jobs that are being committed are not counted.
+    /// Returns `None` if the journal was opened for reading.
     pub fn writes_waiting(&self) -> Option<usize> {
         self.queue.as_ref().map(|queue| queue.max_capacity().saturating_sub(queue.capacity()))
     }
 
-    /// Waits until the writer thread has died, and returns the message of its panic. If the journal was closed, never
-    /// returns.
+    /// Waits until the writer thread has died, and returns the message of its panic. If the journal was closed, waits
+    /// forever.
     pub async fn failed(&self) -> String {
         let Some(queue) = &self.queue else { return std::future::pending().await };
         queue.closed().await;
@@ -270,8 +270,8 @@ impl Sqlite {
         queue.send(job).await.map_err(|_| self.unanswered())
     }
 
-    /// Returns the reason why the writer accepts no job or did not reply to one: the journal was closed, or the writer
-    /// thread died. If the thread died, it is unknown whether accepted jobs were written.
+    /// Returns the reason why the writer does not accept a job or has not replied to a job: the journal was closed, or
+    /// the writer thread has died. If the thread has died, it is unknown if the accepted jobs were written.
     fn unanswered(&self) -> Error {
         if self.is_closing.load(Ordering::Acquire) {
             return Error::Closed;
@@ -286,7 +286,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
     text.unwrap_or("no message").to_owned()
 }
 
-/// Returns the current time. It is only shown to people, as the time when this node opened the store.
+/// Returns the current time. This time is only shown to people, as the time when this node opened the store.
 fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))

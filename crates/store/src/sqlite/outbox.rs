@@ -1,5 +1,5 @@
-//! The outbox in SQLite. The writer executes all changes. A folder has only one node. If another node has claimed a
-//! delivery, that node has ended, so the delivery can be claimed again.
+//! The outbox in SQLite. The writer thread makes all changes. A folder has only one node. If a delivery was claimed by
+//! an earlier node, that node has ended. Therefore the delivery can be claimed again.
 
 use holdshort_core::delivery::{Attempt, ChannelState, Delivery, DeliveryState};
 use holdshort_core::id::DeliveryId;
@@ -109,7 +109,7 @@ pub(super) fn answer(connection: &Connection, asked: &OutboxRequest) -> Result<O
     }
 }
 
-/// Selects rows of a table. `rest` is the part of the SQL after the name of the table.
+/// Selects rows from the table of the type `R`. `rest` is the SQL that follows the name of the table.
 fn select<R: Record, const N: usize>(
     connection: &Connection,
     rest: &str,

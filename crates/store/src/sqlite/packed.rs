@@ -1,9 +1,9 @@
-//! Ids in the database have 17 bytes instead of 30 characters, and sort in the same order. Packed ids are never shown
-//! to people.
+//! In the database, an id takes 17 bytes instead of 30 characters. Packed ids have the same order as the texts. Packed
+//! ids are never shown to people.
 
 use holdshort_core::id::{Id, StreamId};
 
-/// Alphabet of ids (Crockford base 32). The characters are in the order of their values.
+/// Alphabet of ids (Crockford base 32). The characters are sorted by their values.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// Value of each character. A character outside the alphabet has the value 0.
 const VALUES: [u8; 256] = {
@@ -15,8 +15,8 @@ const VALUES: [u8; 256] = {
     }
     values
 };
-/// Number of characters after the prefix of an id. The first byte contains the 5 bits of the first character, and 16
-/// bytes contain the other 125 bits.
+/// Number of characters that an id has after its prefix. The first byte of a packed id contains the 5 bits of the first
+/// character. The other 125 bits are in 16 bytes.
 const LENGTH: usize = 26;
 
 pub(super) type Packed = [u8; 17];
@@ -49,7 +49,7 @@ pub(super) fn unpack<I: Id>(packed: &[u8]) -> Option<I> {
     Some(I::from_text(text))
 }
 
-/// Packs the id of a stream: one byte for the kind of stream, followed by the packed id of the run or session.
+/// Packs the id of a stream: one byte for the kind of stream, then the packed id of the run or session.
 pub(super) fn pack_stream(stream: &StreamId) -> Vec<u8> {
     match stream {
         StreamId::Run(run) => tagged(1, run.as_str()),

@@ -11,31 +11,33 @@ use super::schema;
 use crate::folder::Lock;
 use crate::journal::Error;
 
-/// Maximum number of concurrent reads, which is also the number of connections. More reads would wait for the same
-/// disk, and each connection needs memory for a cache.
+/// Maximum number of concurrent reads, which is also the number of connections. With more connections, reads would only
+/// wait for the same disk, and each connection needs memory for a cache.
 const READERS: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct Pool {
     permits: Arc<Semaphore>,
     idle: Arc<Idle>,
-    /// Semaphore with one permit. With it, long reads run one after the other.
+    /// Semaphore with one permit. Because of it, long reads run one after another.
     apart: Arc<Semaphore>,
-    /// Lock of the folder. The connections of long reads hold it too. `None` after the pool was closed.
+    /// Lock of the folder. The connections for long reads also hold a reference to the lock. `None` after the pool was
+    /// closed.
     lock: Mutex<Option<Arc<Lock>>>,
 }
 
 type Idle = Mutex<Vec<Reader>>;
 
-/// A connection with the lock of its folder. Therefore the lock is released only after the last connection was closed.
+/// A connection that also holds the lock of its folder. Therefore the lock is released only after the last connection
+/// was closed.
 #[derive(Debug)]
 struct Reader {
     connection: Connection,
     _lock: Arc<Lock>,
 }
 
-/// A connection that a read has borrowed. It returns to the pool even if the read panics: otherwise the pool would
-/// become empty.
+/// A connection that a read has borrowed. The connection returns to the pool even if the read panics. Otherwise the
+/// pool would have fewer connections after each panic.
 struct Loan {
     reader: Option<Reader>,
     idle: Arc<Idle>,
@@ -46,7 +48,7 @@ impl Pool {
         Self::with_connector(|| schema::reader(database), folder)
     }
 
-    /// Creates a pool. `connect` opens each of its connections.
+    /// Creates a pool. `connect` is called to open each connection.
     pub(super) fn with_connector(
         connect: impl Fn() -> Result<Connection, Error>,
         folder: &Arc<Lock>,
@@ -58,8 +60,8 @@ impl Pool {
         Ok(Self { permits, idle: Arc::new(Mutex::new(idle)), apart, lock })
     }
 
-    /// Runs a read of one or two rows on the current thread, because a switch to another thread would take several
-    /// times as long. The read blocks the thread only as long as it takes to read a few pages from disk. Waits while
+    /// Runs a read of one or two rows on the current thread, because it would take several times as long to switch to
+    /// another thread. The read blocks the thread for the time that it takes to read a few pages from disk. Waits while
     /// all connections are in use.
     pub(super) async fn look<T>(
         &self,
@@ -84,9 +86,9 @@ impl Pool {
         read.await.map_err(|error| Error::Io(Box::new(error)))?
     }
 
-    /// Runs a long read, whose duration depends on the size of the database. It uses a separate connection, so that no
-    /// short read waits for it. Long reads run one after the other. When the caller stops waiting, the read is
-    /// interrupted.
+    /// Runs a long read: one whose duration depends on the size of the database. It uses a separate connection, so that
+    /// no short read waits for it. Long reads run one after the other. When the caller stops waiting, the read is
+    /// aborted.
     pub(super) async fn read_apart<T: Send + 'static>(
         &self,
         connect: impl FnOnce() -> Result<Connection, Error>,
@@ -108,7 +110,7 @@ impl Pool {
         result.map_err(|error| Error::Io(Box::new(error)))?
     }
 
-    /// Waits for the running reads, refuses the reads that wait for a connection, and closes all connections.
+    /// Waits for the reads that are running, refuses the reads that wait for a connection, and closes all connections.
     pub(super) async fn close(&self) {
         let apart = self.apart.acquire().await;
         let all = self.permits.acquire_many(u32::try_from(READERS).unwrap_or(u32::MAX)).await;
@@ -125,7 +127,7 @@ impl Pool {
     }
 }
 
-/// Guard of a connection. When it is dropped, it interrupts the running statement of the connection.
+/// Guard of a connection. When the guard is dropped, the statement that is running on the connection is aborted.
 struct Interrupts {
     is_left: Arc<AtomicBool>,
     handle: InterruptHandle,
@@ -144,8 +146,9 @@ impl Drop for Interrupts {
     }
 }
 
-/// Runs the work if its caller is still waiting. SQLite ignores an interrupt while no statement is running. Therefore
-/// this function first starts a statement, keeps it open, and only then checks `is_left` for the last time.
+/// Runs the work unless its caller has stopped waiting. SQLite ignores a request to abort if no statement is running.
+/// Therefore this function first starts a statement and keeps it open. Only then does it check `is_left` for the last
+/// time.
 fn unless_left<T>(
     connection: &Connection,
     is_left: &AtomicBool,
@@ -176,7 +179,8 @@ impl Drop for Loan {
     }
 }
 
-/// Locks the list of idle readers. A poisoned lock is ignored, because the list is valid even after a panic.
+/// Locks the list of connections that are not in use. If the lock is poisoned, it is used anyway, because the list is
+/// valid even after a panic.
 fn lock(idle: &Idle) -> std::sync::MutexGuard<'_, Vec<Reader>> {
     idle.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -188,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs a query that only ends when it is interrupted.
+    /// Runs a query that ends only when it is aborted.
     fn endless(connection: &Connection) -> Result<i64, Error> {
         let sql = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n";
         Ok(connection.query_row(sql, [], |row| row.get(0))?)

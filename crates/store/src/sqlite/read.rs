@@ -1,4 +1,5 @@
-//! Reads events, chains, keys, blobs and streams of the journal. `list` reads lists of rows.
+//! Reads the parts of the journal that are no rows: events, chains, keys, blobs and streams. `list` reads lists of
+//! rows.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::{Chain, Sealed};
@@ -10,7 +11,7 @@ use crate::journal::Error;
 use crate::log::{Change, Key, Positioned};
 use crate::packed_append::{EventLocation, PackedAppend, event_locations};
 
-/// Converts a limit for a `LIMIT` in SQL. If the limit is too large for SQLite, it becomes the maximum.
+/// Converts a limit for a `LIMIT` in SQL. A limit that is too large for SQLite is replaced by the maximum.
 pub(super) fn at_most(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
@@ -62,7 +63,7 @@ fn unpack(
     Ok(events)
 }
 
-/// Reads a row with the columns position, stream, sequence, hashes, heads and contents.
+/// Reads a database row with the columns position, stream, sequence number, hashes, heads and contents.
 pub(super) fn packed<'a>(row: &'a Row<'_>) -> rusqlite::Result<PackedAppend<'a>> {
     let ReadStream(stream) = row.get(1)?;
     Ok(PackedAppend {
@@ -106,7 +107,8 @@ pub(super) fn chain(connection: &Connection, stream: &StreamId) -> Result<Chain,
     Ok(places.last().map_or(Chain::START, |place| Chain { seq: place.seq, hash: place.hash }))
 }
 
-/// Returns the position of an event. The column `seq` of a row is the sequence of the row's last event.
+/// Returns the position of an event. The column `seq` of a row contains the sequence number of the last event in the
+/// row.
 pub(super) fn position(connection: &Connection, stream: &StreamId, seq: u64) -> Result<Option<u64>, Error> {
     let sql =
         "SELECT position, seq, hashes FROM appends WHERE stream = ?1 AND seq >= ?2 ORDER BY seq LIMIT 1";

@@ -1,5 +1,5 @@
-//! Rescue copy of a journal whose files were deleted or replaced while it was open. SQLite can still read the old files
-//! through its open descriptors until the process ends.
+//! Makes a rescue copy of a journal if its files were deleted or replaced while it was open. Until the process ends,
+//! SQLite can still read the old files through its open file descriptors.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -13,19 +13,19 @@ use super::status::{Copy, Status};
 use crate::folder;
 use crate::journal::Error;
 
-/// Prefix of the names of folders with rescue copies. A number follows it.
+/// Beginning of the names of folders that contain rescue copies. A number follows it.
 pub(super) const NAME: &str = "holdshort.rescued-";
 /// Time between two attempts to make a copy.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Copies the journal of a displaced writer (a writer whose files were deleted or replaced) into a new folder inside
-/// its data folder. Does nothing if there is a copy already. If the copy fails, the first call after a pause tries
-/// again.
+/// Copies the journal into a new folder inside its data folder, if the files of the journal were deleted or replaced.
+/// If there is a copy already, does nothing. If the copy fails, the first call after the pause [`PAUSE`] tries again.
 pub(super) fn run(status: &Status, connection: &Connection, head: Head) {
     run_after(PAUSE, status, connection, head);
 }
 
-/// Does the same as [`run`] just before the process ends. If an earlier copy failed, tries again without a pause.
+/// Does the same as [`run`], directly before the process ends. If an earlier attempt failed, tries again without a
+/// pause.
 pub(super) fn run_last(status: &Status, connection: &Connection, head: Head) {
     run_after(Duration::ZERO, status, connection, head);
 }
@@ -71,7 +71,8 @@ fn copy(status: &Status, connection: &Connection, head: Head) -> Result<Copy, Er
     copied
 }
 
-/// Rejects a folder without a database but with a rescue copy. Otherwise a server would start with an empty journal.
+/// Rejects a folder that contains a rescue copy but no database. Otherwise a server would start there with an empty
+/// journal.
 pub(super) fn refuse_empty(files: &Files) -> Result<(), Error> {
     let copies = copies(files.folder());
     if copies.is_empty() || files.database().exists() {

@@ -35,7 +35,7 @@ pub(super) fn forget(connection: &Connection, run: &RunId) -> Result<(), Error> 
     Ok(())
 }
 
-/// Inserts a row into a table whose key has several columns.
+/// Inserts a row into a table whose key consists of several columns.
 pub(super) fn insert<R: Record>(connection: &Connection, row: &R) -> Result<(), Error> {
     connection
         .prepare_cached(&Statements::for_table(&R::TABLE).insert)?
@@ -57,12 +57,12 @@ pub(super) fn find<R: Record>(connection: &Connection, key: &str) -> Result<Opti
         .optional()?)
 }
 
-/// Converts the columns of a database row to a row of the store.
+/// Converts a row of the database to a row type of the store.
 pub(super) fn read<R: Record>(row: &Row<'_>) -> rusqlite::Result<R> {
     R::read(&mut Reading { row, next: 0 })
 }
 
-/// SQL statements of a table. They are built only once.
+/// SQL statements for one table. They are built only once.
 struct Statements {
     select: String,
     insert: String,
@@ -90,8 +90,8 @@ struct Writing<'a>(&'a Connection);
 impl Put for Writing<'_> {
     type Error = Error;
 
-    /// Inserts the row, or updates the row with the same key. An update writes only changed columns, so that the
-    /// indexes of other columns are not written.
+    /// Inserts the row, or updates the row with the same key. An update writes only the columns that have changed.
+    /// Therefore the indexes of the other columns are not written.
     fn put<R: Record + Clone>(&mut self, row: &R) -> Result<(), Error> {
         let (connection, table) = (self.0, R::TABLE);
         let statements = Statements::for_table(&table);

@@ -1,5 +1,6 @@
-//! The schema: the settings of connections, and the numbered migrations. Migrations are applied in order. The
-//! statements of a released migration never change. `user_version` is the number of the last applied migration.
+//! The schema of the database: the settings of connections, and the numbered migrations. Migrations are applied in
+//! order. After the release of a migration, its statements are never changed. `user_version` is the number of the last
+//! applied migration.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,25 +28,25 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0012_outbox.sql"),
     include_str!("../../migrations/sqlite/0013_failing.sql"),
 ];
-/// Numbers of the migrations that run Rust code (`upgrade.rs`) and not only SQL.
+/// Numbers of those migrations that run not only SQL but also Rust code (`upgrade.rs`).
 const CHAIN: u32 = 5;
 const APPENDS: u32 = 7;
 
-/// Maximum time to wait while another process, such as a backup or a database shell, locks the database.
+/// Maximum time to wait while another process has locked the database, such as a backup or a database shell.
 const FOREIGN_LOCK_WAIT: Duration = Duration::from_secs(10);
 /// Maximum number of damaged pages and indexes that are reported at once.
 const FINDINGS: u32 = 10;
-/// Capacity of a connection's cache of prepared statements. It is larger than the number of different statements,
-/// including all combinations of list filters.
+/// Number of prepared statements that a connection caches. It is larger than the number of different statements, which
+/// includes all combinations of list filters.
 const STATEMENTS: usize = 96;
-/// Page size of a new database. An existing database keeps its page size. Small pages are faster because a commit
-/// writes whole pages, usually one per index. A page still has room for several rows. A long event continues on
-/// overflow pages, which are written only once.
+/// Page size of a new database. An existing database keeps its page size. With small pages, commits are faster: a
+/// commit writes whole pages, usually one for each index. A page still has room for several rows. A long event is
+/// continued on overflow pages, which are written only once.
 const PAGE_BYTES: u32 = 1024;
-/// Number of pages in the write-ahead log (about 16 MB) at which the writer copies the log into the database.
+/// Number of pages in the write-ahead log (about 16 MB) after which the writer copies the log into the database.
 const CHECKPOINT_PAGES: u32 = 16_000;
-/// Maximum size, in bytes, of the log file after a checkpoint. If a huge append has made the log larger, the log is cut
-/// to this size.
+/// Maximum size, in bytes, that the log file has after its content was copied into the database. If a very large append
+/// has made the log file larger, the file is shortened to this size.
 const LOG_BYTES: u32 = 64 * 1024 * 1024;
 
 /// Opens the connection of the writer, and applies the missing migrations.
@@ -74,8 +75,8 @@ pub(super) fn reader(database: &Path) -> Result<Connection, Error> {
 /// Opens a read-only connection to a database that no server uses. `has_log` is true if the database has a write-ahead
 /// log.
 ///
-/// Without a write-ahead log, SQLite opens the database as immutable and creates no other file. This is necessary if
-/// the database is evidence on a read-only medium.
+/// If there is no write-ahead log, SQLite opens the database as immutable and creates no further files. This is
+/// necessary, for example, if the database is evidence on a read-only medium.
 pub(super) fn lone_reader(database: &Path, has_log: bool) -> Result<Connection, Error> {
     let (connection, found) = glance(database, has_log)?;
     let known = u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX);
@@ -95,21 +96,21 @@ fn glance(database: &Path, has_log: bool) -> Result<(Connection, u32), Error> {
     Ok((connection, version))
 }
 
-/// Read-only connection to a database that was not migrated.
+/// Read-only connection to a database whose schema may be older.
 pub(super) struct InspectedDatabase {
     pub(super) connection: Connection,
     pub(super) layout: Layout,
 }
 
-/// Form in which a schema version stores events. When a database is opened for writing, an older form is converted to
-/// the newest one.
+/// Layout in which a schema version stores events. When a database is opened for writing, an older layout is converted
+/// to the newest one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// There is no table of events yet.
+    /// A table for events does not exist yet.
     Nothing,
-    /// One row for each event, without the chain over all events.
+    /// Each event has one row. There is no hash chain over all events.
     Events,
-    /// One row for each event, with the head of the journal after the event.
+    /// Each event has one row, which also contains the head of the journal after this event.
     ChainedEvents,
     Appends,
 }
@@ -139,13 +140,13 @@ fn escaped(path: &Path) -> String {
         .collect()
 }
 
-/// Copies the write-ahead log into the database, except the part that open reads still need.
+/// Copies the write-ahead log into the database, except for the part that running reads still need.
 pub(super) fn checkpoint(connection: &Connection) -> Result<(), Error> {
     Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?)
 }
 
-/// Describes the faults of the database file. A fault is a schema that differs from the migrations, a damaged page, or
-/// an index that contradicts its table. Indexes are checked because lists are read from them.
+/// Describes the faults of the database file. Faults are a schema that differs from the migrations, a damaged page, and
+/// an index that does not match its table. Indexes are checked because lists are read with them.
 pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Error> {
     let mut problems = foreign(connection)?;
     problems.extend(integrity(connection)?);
@@ -153,8 +154,8 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Error> {
 }
 
 /// Returns the differences between the schema of the database and the schema that the migrations create. A difference
-/// can be dangerous: a server would execute a trigger that an attacker added. The texts of the statements are compared,
-/// including comments inside a statement.
+/// can be dangerous. For example, a server would execute a trigger that an attacker has added. The texts of the SQL
+/// statements are compared, including comments inside a statement.
 fn foreign(connection: &Connection) -> Result<Vec<String>, Error> {
     let made = Connection::open_in_memory()?;
     for (number, sql) in numbered() {
@@ -189,14 +190,14 @@ fn integrity(connection: &Connection) -> Result<Vec<String>, Error> {
     }
 }
 
-/// Acquires the epoch of the node that is opening the store. The epoch is durable before any run is driven under it.
+/// Acquires the epoch for the node that is opening the store. The epoch is on disk before any run is driven under it.
 pub(super) fn next_epoch(connection: &Connection) -> Result<u64, Error> {
     let sql = "UPDATE meta SET value = value + 1 WHERE name = 'epoch' RETURNING value";
     let Number(epoch) = connection.query_row(sql, [], |row| row.get(0))?;
     Ok(epoch)
 }
 
-/// Writes a page. The number in the page is incremented: SQLite would not write an unchanged page.
+/// Writes a page. The page contains a number that is incremented, because SQLite would not write an unchanged page.
 pub(super) fn probe(connection: &Connection) -> Result<(), Error> {
     let sql = "INSERT INTO meta (name, value) VALUES ('probes', 1)
                ON CONFLICT (name) DO UPDATE SET value = value + 1";

@@ -1,5 +1,5 @@
-//! Status of the writer: the outcome of its last write, and the reason why it no longer writes. The writer shares it
-//! with callers that check whether the journal can be written.
+//! Status of the writer thread: the outcome of its last write, and the reason if it has stopped writing. The writer
+//! thread shares it with callers that ask if the journal can be written.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,17 +11,17 @@ use tokio::sync::watch;
 use super::files::OpenedFiles;
 use crate::journal::Error;
 
-/// Time after a successful write in which no probe is needed to prove that the journal can be written.
+/// Time for which a successful write proves that the journal can be written. During this time no probe is needed.
 pub(super) const PROOF_TIME: Duration = Duration::from_secs(1);
-/// Maximum time to wait for a probe. If a disk or a lock delays the probe for longer, requests are delayed too.
-/// Therefore the journal is then reported as not writable.
+/// Maximum time to wait for a probe. If the disk or a lock delays the probe for longer, it delays requests too.
+/// Therefore the journal is reported as not writable after this time.
 pub(super) const PROBE_WAIT: Duration = Duration::from_millis(1_500);
 
 #[derive(Debug)]
 pub(super) struct Status {
     files: OpenedFiles,
     last_write: watch::Sender<LastWrite>,
-    /// True while a probe is in the queue of the writer.
+    /// True while a probe waits in the queue of the writer.
     is_probing: AtomicBool,
     displaced: Mutex<Option<Displaced>>,
 }
@@ -43,15 +43,15 @@ impl LastWrite {
     }
 }
 
-/// State of a journal whose file was deleted or replaced while the journal was open. SQLite still writes to the old
-/// file. The kernel deletes the old file when this process ends.
+/// State of a journal if one of its files was deleted or replaced while it was open. SQLite still writes to the old
+/// file. The kernel deletes the old file as soon as this process ends.
 #[derive(Clone, Debug)]
 struct Displaced {
     why: String,
     copy: Copy,
 }
 
-/// State of the rescue copy of a displaced journal.
+/// State of the rescue copy of a journal whose files were deleted or replaced.
 #[derive(Clone, Debug)]
 pub(super) enum Copy {
     Pending,
@@ -60,7 +60,7 @@ pub(super) enum Copy {
 }
 
 impl Status {
-    /// Returns the status of a database that was just opened and written to.
+    /// Returns the status for a database that was just opened, and to which something was just written.
     pub(super) fn new(files: OpenedFiles) -> Self {
         let last_write = watch::Sender::new(LastWrite { at: Instant::now(), failure: None });
         Self { files, last_write, is_probing: AtomicBool::new(false), displaced: Mutex::default() }
@@ -74,8 +74,8 @@ impl Status {
         self.last_write.subscribe()
     }
 
-    /// Returns the reason why nothing is written any more. If there is none and the last write failed, returns the
-    /// error of that write, however long ago it was.
+    /// If nothing can be written any more, returns the reason. Otherwise, if the last write failed, returns its error,
+    /// even if it failed long ago.
     pub(super) fn failure(&self) -> Option<String> {
         self.displacement().or_else(|| self.last_write.borrow().failure.clone())
     }
@@ -85,7 +85,7 @@ impl Status {
         self.last_write.send_replace(LastWrite { at: Instant::now(), failure });
     }
 
-    /// Returns true if no probe is pending. The caller must then send a probe.
+    /// Returns true if no probe waits in the queue. The caller must then send a probe.
     pub(super) fn begin_probe(&self) -> bool {
         !self.is_probing.swap(true, Ordering::AcqRel)
     }
@@ -94,7 +94,7 @@ impl Status {
         self.is_probing.store(false, Ordering::Release);
     }
 
-    /// If a file of the journal was deleted or replaced, returns the reason why nothing is written any more.
+    /// If nothing is written any more because a file of the journal was deleted or replaced, returns the reason.
     pub(super) fn displacement(&self) -> Option<String> {
         let mut displaced = self.displaced.lock().unwrap_or_else(PoisonError::into_inner);
         if displaced.is_none()
@@ -114,7 +114,7 @@ impl Status {
         self.displacement().map_or(Ok(()), |why| Err(Error::FilesReplaced(why)))
     }
 
-    /// Returns the state of the rescue copy. Returns `None` while all files of the journal are in place.
+    /// Returns the state of the rescue copy. Returns `None` if all files of the journal are in place.
     pub(super) fn copy(&self) -> Option<Copy> {
         let displaced = self.displaced.lock().unwrap_or_else(PoisonError::into_inner);
         displaced.as_ref().map(|displaced| displaced.copy.clone())
@@ -129,7 +129,7 @@ impl Status {
 }
 
 impl Displaced {
-    /// Describes the failure. `/readyz` shows the text without authentication, so it contains no path.
+    /// Describes the failure. The text contains no path, because `/readyz` shows it without authentication.
     fn describe(&self) -> String {
         let Self { why, copy } = self;
         let copy = match copy {

@@ -1,4 +1,4 @@
-//! The rows in SQLite. The pool reads rows by id or in lists. The writer executes `replace_rows`.
+//! The rows in SQLite. Rows are read by the pool, by id or in lists. The writer executes `replace_rows`.
 
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
 use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};

@@ -1,5 +1,5 @@
-//! Parts of migrations that SQL cannot express. SQLite has no SHA-256, and its SQL cannot write a number as four bytes.
-//! A migration neither repairs nor rejects damaged events.
+//! Those parts of migrations that cannot be written in SQL. SQLite has no function for SHA-256, and its SQL cannot
+//! write a number as four bytes. If events are damaged, a migration neither repairs nor rejects them.
 
 use holdshort_core::head::Head;
 use rusqlite::types::ToSqlOutput;
@@ -10,8 +10,8 @@ use super::column::{Hash, Number};
 use crate::journal::Error;
 use crate::packed_append::Columns;
 
-/// Returns the head after the last event, and the head after the first `events` events. The database must have a row
-/// for each event and no chain over all events.
+/// Returns the head after the last event, and the head after the first `events` events. For a database that has one row
+/// per event and no hash chain over all events.
 pub(super) fn heads_of_events(connection: &Connection, events: u64) -> Result<(Head, Option<Head>), Error> {
     let mut head = Head::START;
     let mut at = (events == 0).then_some(head);
@@ -27,8 +27,8 @@ pub(super) fn heads_of_events(connection: &Connection, events: u64) -> Result<(H
     Ok((head, at))
 }
 
-/// Returns the head after the last event, and the head after the first `events` events. The database must store, with
-/// each event, the head after it.
+/// Returns the head after the last event, and the head after the first `events` events. For a database that stores,
+/// with each event, the head of the journal after this event.
 pub(super) fn heads_of_chained_events(
     connection: &Connection,
     events: u64,
@@ -40,7 +40,7 @@ pub(super) fn heads_of_chained_events(
     Ok((head, at.or((events == 0).then_some(Head::START))))
 }
 
-/// Creates the chain over all events in a database that has none. The chain includes all existing events.
+/// Creates the hash chain over all events, in a database that has none. The chain includes all existing events.
 pub(super) fn chain_events(connection: &Connection) -> Result<(), Error> {
     let columns = "position, stream, seq, hash, salt, large, head, content";
     let mut from = connection.prepare(&format!("SELECT {columns} FROM events ORDER BY position"))?;
@@ -65,7 +65,7 @@ pub(super) fn chain_events(connection: &Connection) -> Result<(), Error> {
     Ok(())
 }
 
-/// Converts each event of the table `events` into an append with one event.
+/// Converts each event of the old table `events` to an append with one event.
 pub(super) fn pack_events(connection: &Connection) -> Result<(), Error> {
     let from = "SELECT position, stream, seq, chained, hash, head, salt, large, content FROM events ORDER BY position";
     let mut from = connection.prepare(from)?;

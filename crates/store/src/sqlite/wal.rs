@@ -1,9 +1,10 @@
-//! Checks the write-ahead log of a killed process before SQLite recovers it. Reads only.
+//! Checks the write-ahead log that a killed process left, before SQLite recovers it. Reads only.
 //!
-//! SQLite reads a log up to the first invalid frame and ignores the rest without an error. If the log ends with an
-//! incomplete, unacknowledged commit, this is correct. If the log is damaged in the middle, acknowledged commits would
-//! be lost. The checksum of each frame includes the checksum of the frame before it. Therefore valid frames after the
-//! damage can be recognized. The format of the log: <https://www.sqlite.org/fileformat2.html#walformat>.
+//! SQLite reads a log up to the first invalid frame, and ignores the rest without reporting an error. This is correct
+//! if the log ends with an incomplete commit, because such a commit was never acknowledged. But if the log is damaged
+//! in the middle, acknowledged commits after the damage would be lost. The checksum of a frame depends on the checksum
+//! of the frame before it. Therefore this module can recognise valid frames after the damage. The format of the log:
+//! <https://www.sqlite.org/fileformat2.html#walformat>.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -13,14 +14,14 @@ use crate::journal::Error;
 
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
-/// Magic number in the header of a log. Its last bit is the byte order of the checksums.
+/// Number with which the header of a log begins. Its last bit gives the byte order of the checksums.
 const MAGIC: u32 = 0x377f_0682;
 
-/// Checksum of all frames up to a frame.
+/// Checksum over all frames up to a certain frame.
 type Sum = (u32, u32);
 
-/// Rejects a log that is damaged before its end. Accepts a missing log, and a log whose end is incomplete: SQLite
-/// recovers such a log.
+/// Rejects a log that is damaged somewhere before its end. Accepts a missing log, and a log with an incomplete end,
+/// because SQLite recovers such a log.
 pub(super) fn check(unopened: Unopened<'_>) -> Result<(), Error> {
     let Some(file) = unopened.open_log().map_err(from_io)? else { return Ok(()) };
     match damage(BufReader::with_capacity(1 << 16, file)).map_err(from_io)? {
@@ -33,7 +34,7 @@ pub(super) fn check(unopened: Unopened<'_>) -> Result<(), Error> {
     }
 }
 
-/// Returns the offset of the damage if complete commits follow it.
+/// If complete commits follow a damaged place, returns the offset of this place.
 fn damage(mut log: impl BufRead) -> io::Result<Option<u64>> {
     let mut header = [0; HEADER];
     if !fill(&mut log, &mut header)? {
@@ -84,7 +85,7 @@ impl Reader {
         (reader.add((0, 0), &header[..24]) == sum).then_some(reader)
     }
 
-    /// Returns true if the frame belongs to the current log and not to an earlier log in the same file.
+    /// Returns true if the frame belongs to the current log. A frame of an earlier log may still be in the same file.
     fn belongs(&self, frame: &[u8]) -> bool {
         frame[8..16] == self.salts && read_u32(frame, 0) != 0
     }
@@ -103,9 +104,9 @@ impl Reader {
         (a, b)
     }
 
-    /// Returns true if a commit ends at or after this broken frame and a second commit follows. The second commit was
-    /// written after the first one was acknowledged, so an acknowledged commit is damaged. `sum` is the checksum that
-    /// the broken frame should have.
+    /// Returns true if a commit ends at this broken frame or later, and a second commit follows. The second commit was
+    /// begun after the first one was acknowledged. Therefore an acknowledged commit is damaged. `sum` is the checksum
+    /// that the broken frame should contain.
     fn commits_follow(&self, mut log: impl Read, mut frame: Vec<u8>, sum: Sum) -> io::Result<bool> {
         let mut sums = vec![sum, stored(&frame)];
         loop {
@@ -131,7 +132,7 @@ fn read_u32(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// Fills the buffer. Returns false if the log has too few bytes left.
+/// Fills the buffer. Returns false if the log ends before the buffer is full.
 fn fill(log: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     match log.read_exact(buffer) {
         Ok(()) => Ok(true),

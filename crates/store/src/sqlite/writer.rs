@@ -1,11 +1,11 @@
-//! The writer: one thread, one connection, group commit.
+//! The writer: one thread with one connection, which commits jobs in groups.
 //!
-//! All waiting jobs form a group. One transaction commits the group, and the replies are sent after the COMMIT. A job
-//! that is rejected has written nothing, so the group continues without it. If a job fails because of an error of the
-//! store, the group is rolled back, and each job runs again in a transaction of its own. Savepoints would avoid this
-//! repetition, but they would copy every page of every job, and such errors are rare. If the COMMIT fails, every job of
-//! the group fails with this error, and nothing is written. The writer never waits to collect more jobs: a single job
-//! can be a group, and jobs that arrive during a commit form the next group.
+//! All jobs that are waiting form a group. One transaction commits the group. After the COMMIT, the replies are sent.
+//! If a job is rejected, it has written nothing, and the other jobs of the group continue. If the store returns an
+//! error for a job, the group is rolled back. Then each job runs again in a transaction of its own. Savepoints would
+//! avoid this repetition. But they would copy all pages that the jobs change, and such errors are rare. If the COMMIT
+//! fails, nothing is written, and all jobs of the group fail with this error. The writer never waits in order to
+//! collect more jobs. A group may consist of a single job, and jobs that arrive during a commit form the next group.
 
 #[cfg(test)]
 mod tests;
@@ -33,9 +33,9 @@ use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Blob};
 use crate::tables::Rows;
 
-/// Maximum number of jobs in one transaction. Further jobs form the next transaction.
+/// Maximum number of jobs in one transaction. Jobs beyond this number form the next transaction.
 const GROUP_LIMIT: usize = 256;
-/// Maximum number of jobs in the queue of the writer. If the queue is full, callers wait.
+/// Maximum number of jobs in the queue of the writer. If the queue is full, callers wait until there is room.
 const QUEUE_LIMIT: usize = 1024;
 
 pub(super) type Reply<T, E> = oneshot::Sender<Result<T, E>>;
@@ -71,14 +71,14 @@ pub(super) enum Job {
         asked: OutboxRequest,
         reply: Reply<OutboxReply, Error>,
     },
-    /// Writes a page to find out whether the journal can be written. The status records the outcome, as for every
-    /// group.
+    /// Writes a page to find out if the journal can be written. The outcome is recorded in the status, like that of
+    /// every group.
     Probe,
     /// Ends the writer thread after all earlier jobs are completed.
     Close,
 }
 
-/// Outcome of a job. The caller gets it after the COMMIT of the group.
+/// Outcome of a job. The caller receives it after the COMMIT of the group.
 enum Outcome {
     Append(Result<Appended, AppendError>),
     Done,
@@ -90,16 +90,16 @@ enum Outcome {
 
 /// Reason why a group was rolled back.
 enum Failure {
-    /// The store returned an error for one job of the group.
+    /// The store returned an error for one of the jobs.
     Job(Error),
-    /// The store returned an error for the transaction of the group.
+    /// The store returned an error for the transaction as a whole.
     Group(Error),
 }
 
-/// Data that the writer thread owns.
+/// Data that belongs to the writer thread.
 pub(super) struct Writer {
     pub(super) connection: Connection,
-    /// Head of the journal, as of the last commit.
+    /// Head of the journal after the last commit.
     pub(super) head: Head,
     pub(super) pin: HeadFile,
     pub(super) position: watch::Sender<u64>,
@@ -107,9 +107,9 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread. When the journal is closed, the thread releases the lock of the folder. If the thread panics,
-    /// the lock is held until the process ends. Until then, no second server may start, because work in this process
-    /// may still have effects that can no longer be recorded.
+    /// Starts the thread. The thread releases the lock of the folder when the journal is closed. If the thread panics,
+    /// the lock remains until the process ends. Until then, no second server is allowed to start. Work in this process
+    /// may still have effects, and these can no longer be recorded.
     pub(super) fn start(self, lock: Arc<Lock>) -> std::io::Result<(mpsc::Sender<Job>, JoinHandle<()>)> {
         let (queue, jobs) = mpsc::channel(QUEUE_LIMIT);
         let work = move || {
@@ -137,8 +137,8 @@ impl Writer {
         self.finish();
     }
 
-    /// Closes the journal and empties SQLite's write-ahead log. Then the next start has nothing to recover, and the
-    /// database file contains the whole journal.
+    /// Closes the journal, and copies SQLite's write-ahead log into the database. The database file then contains the
+    /// whole journal, and the next start has nothing to recover.
     fn finish(self) {
         if self.status.check().is_err() {
             return self.finish_displaced();
@@ -157,8 +157,8 @@ impl Writer {
         drop(position);
     }
 
-    /// Closes a journal whose files were deleted or replaced. SQLite must not be closed normally: it would copy the old
-    /// write-ahead log into the new files at the same paths.
+    /// Closes a journal whose files were deleted or replaced. SQLite cannot be closed normally in this case: it would
+    /// copy the old write-ahead log into the new files that are now at the same paths.
     fn finish_displaced(self) {
         rescue::run_last(&self.status, &self.connection, self.head);
         let keeps_log = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
@@ -176,7 +176,7 @@ impl Writer {
         rescue::run(&self.status, &self.connection, self.head);
     }
 
-    /// Executes all jobs and replies to them. Leaves the group empty.
+    /// Runs all jobs, commits them, and replies to them. Leaves the group empty.
     fn commit(&mut self, group: &mut Vec<Job>) {
         if group.iter().any(|job| matches!(job, Job::Probe)) {
             self.status.end_probe();
@@ -231,8 +231,8 @@ impl Writer {
         }
     }
 
-    /// Runs all jobs and commits them. If this fails, nothing is written. Returns the outcomes of the jobs, and the new
-    /// head of the journal.
+    /// Runs all jobs and commits them. If an error occurs, nothing is written. Returns the outcomes of the jobs, and
+    /// the new head of the journal.
     fn transact(&self, group: &[Job]) -> Result<(Vec<Outcome>, Head), Failure> {
         execute(&self.connection, "BEGIN IMMEDIATE").map_err(Failure::Group)?;
         let mut head = self.head;
@@ -252,8 +252,8 @@ impl Writer {
         committed
     }
 
-    /// Returns an error if another process has written events to the database. Both processes would otherwise continue
-    /// from different heads.
+    /// Returns an error if another process has written events to the database. Otherwise both processes would continue
+    /// the hash chain from different heads.
     fn is_alone(&self) -> Result<(), Error> {
         let (found, own) = (chain::head(&self.connection)?, self.head);
         if found == own {
@@ -271,7 +271,8 @@ impl Writer {
 }
 
 impl Job {
-    /// Runs the job. Returns an error only if the store itself fails. A rejected append is not an error but an outcome.
+    /// Runs the job. Returns an error only if the store fails. If the journal rejects an append, this is not an error
+    /// but an outcome.
     fn run(&self, connection: &Connection, head: &mut Head) -> Result<Outcome, Error> {
         match self {
             Self::Append { append, .. } => match append::append(connection, append, head) {
@@ -319,8 +320,8 @@ impl Job {
         }
     }
 
-    /// Replies to the job with an error. If the group failed, the job gets the error even if the journal had rejected
-    /// it: a write of the same group, which was rolled back, may have caused the rejection.
+    /// Replies to the job with an error. If the group failed, a job gets the error even if the journal rejected this
+    /// job: the rejection may be due to another write of the group, which was rolled back.
     fn fail(self, error: &Error) {
         match self {
             Self::Append { reply, .. } => answer(reply, Err(again(error).into())),
@@ -350,7 +351,7 @@ impl Outcome {
     }
 }
 
-/// Sends the reply. The commit is valid even if the caller has stopped waiting.
+/// Sends the reply. If the caller has stopped waiting, the commit is valid anyway.
 fn answer<T, E>(reply: Reply<T, E>, result: Result<T, E>) {
     let _gone = reply.send(result);
 }

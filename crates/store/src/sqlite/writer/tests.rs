@@ -1,5 +1,4 @@
-//! Tests the outcomes of the jobs of one group: jobs that are rejected, jobs that succeed, and jobs that fail together
-//! with their group.
+//! Tests the outcomes of jobs in one group: some are rejected, some succeed, and some fail together with their group.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::Sealed;
@@ -38,8 +37,8 @@ fn the_second_of_two_equal_keys_in_a_group_is_told_of_the_first() {
     assert_eq!(kept.map(|record| record.reference), Some("first".to_owned()));
 }
 
-/// Tests that an error of the store in one job does not affect the other jobs of the group, even if SQLite has rolled
-/// back the transaction. The other jobs run again in transactions of their own.
+/// Tests that an error of the store in one job does not affect the other jobs of its group, even if SQLite has already
+/// rolled back the transaction. The other jobs run again in transactions of their own.
 #[test]
 fn a_job_that_the_store_fails_spares_its_group() {
     let (_folder, mut writer) = writer(Some(64));
@@ -52,7 +51,8 @@ fn a_job_that_the_store_fails_spares_its_group() {
     assert_eq!(read::last_position(&writer.connection).unwrap(), 3);
 }
 
-/// Checks the settings that make an acknowledged commit durable. A test cannot simulate a power failure instead.
+/// Checks the settings that ensure that an acknowledged commit is on disk. This replaces a test of a power failure,
+/// which cannot be simulated.
 #[test]
 fn a_commit_waits_for_the_disk() {
     let (_folder, writer) = writer(None);
@@ -63,8 +63,8 @@ fn a_commit_waits_for_the_disk() {
     assert_eq!((synchronous, journal.as_str()), (2, "wal"));
 }
 
-/// Tests that SQLite does not plan the statement again when a limit is bound. Planning again would take a fifth of the
-/// time that a run's cycle takes.
+/// Tests that SQLite does not prepare the statement again when the value of a limit is set. Preparing it again would
+/// take a fifth of the time that a run's cycle takes.
 #[test]
 fn a_limit_is_no_reason_to_plan_again() {
     let (_folder, writer) = writer(None);
