@@ -1,10 +1,12 @@
-//! Aliases. An alias is another name of the same command, such as `npm i`, `git send-pack`, `pip3` or `python3 -m pip`.
+//! An alias is another name by which the same command can be called, such as `npm i`, `git send-pack`, `pip3` or
+//! `python3 -m pip`.
 //!
-//! A rule that asks or forbids is compared with every name of a command. No function in this module allows a command.
+//! A rule with the action ask or forbid is compared with all names of a command. The functions of this module are never
+//! a reason to allow a command.
 
 use crate::{Part, programs};
 
-/// Program names that are aliases. Each entry has the alias, and the words for which it stands.
+/// Aliases of programs. Each entry has an alias, and the words that it replaces.
 const PROGRAMS: &[(&str, &[&str])] = &[
     ("docker-compose", &["docker", "compose"]),
     ("podman-compose", &["podman", "compose"]),
@@ -20,7 +22,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("sudoedit", &["sudo"]),
 ];
 
-/// Subcommands that are aliases of a subcommand of the same program. `podman` has the same aliases as `docker`.
+/// Aliases of subcommands, each of a subcommand of the same program. `podman` has the same aliases as `docker`.
 const SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("git", &["send-pack", "http-push"], &["push"]),
     ("git", &["fetch-pack"], &["fetch"]),
@@ -63,8 +65,8 @@ const SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("bun", &["rm"], &["remove"]),
 ];
 
-/// Subcommand that stands for another subcommand if its arguments pass a test. The fields are the programs, the
-/// subcommand, the test, and the other subcommand.
+/// A subcommand that is an alias of another subcommand only if its arguments pass a test. The fields are the programs,
+/// the alias, the test, and the other subcommand.
 type Form = (&'static [&'static str], &'static str, fn(&[String]) -> bool, &'static [&'static str]);
 
 const FORMS: &[Form] = &[
@@ -96,7 +98,7 @@ const FORMS: &[Form] = &[
     ),
 ];
 
-/// Returns true if the words contain an option, by its long name or by its letter.
+/// Returns true if the words contain an option, under its long name or its letter.
 fn has(words: &[String], letter: char, long: &str) -> bool {
     let short = |word: &str| {
         word.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(letter))
@@ -104,10 +106,10 @@ fn has(words: &[String], letter: char, long: &str) -> bool {
     words.iter().any(|word| word == long || short(word))
 }
 
-/// Programs in which a script can be called like a subcommand: `yarn deploy` means `yarn run deploy`.
+/// Programs that accept the name of a script as a subcommand: `yarn deploy` means `yarn run deploy`.
 const SCRIPTS: [&str; 3] = ["yarn", "pnpm", "bun"];
 
-/// Returns all other names of the command, each as a list of words.
+/// Returns all other names under which the command could have been called, each as a list of words.
 pub(crate) fn find_aliases(part: &Part) -> Vec<Vec<String>> {
     let all = &part.arguments;
     let words =

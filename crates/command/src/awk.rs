@@ -1,11 +1,13 @@
-//! awk programs that only print, recognised by an allow-list of tokens.
+//! Finds awk programs that only print. Such a program consists of tokens of an allow-list.
 //!
-//! An accepted program writes no file, runs no command and reads no second program. The grammar is parsed only as far
-//! as needed to find the tokens. If awk implementations may read a program differently, it is not accepted.
+//! An accepted program writes no file, runs no command and reads no second program. The grammar of awk is parsed only
+//! as far as is needed to find the tokens. A program is not accepted if awk implementations may understand it in
+//! different ways.
 
 use crate::sed::until;
 
-/// Functions that only compute. `system`, `close`, `fflush` and functions that the program itself defines are missing.
+/// Functions that only compute. The list does not contain `system`, `close`, `fflush`, and functions that the program
+/// itself defines.
 const FUNCTIONS: &[&str] = &[
     "length", "substr", "index", "split", "sub", "gsub", "match", "sprintf", "tolower", "toupper", "int",
     "sqrt", "exp", "log", "sin", "cos", "atan2", "rand", "srand", "gensub", "strftime", "systime", "mktime",
@@ -17,7 +19,7 @@ const KEYWORDS: &[&str] = &[
     "continue", "delete",
 ];
 
-/// Reserved words of awk that may have effects. An accepted program contains none of them.
+/// Reserved words of awk whose statements may have effects. An accepted program contains none of these words.
 const RESERVED: &[&str] = &[
     "getline",
     "system",
@@ -37,7 +39,8 @@ const RESERVED: &[&str] = &[
     "eval",
 ];
 
-/// Variables of awk that only control how text is split. `ARGV` and the special arrays of gawk are missing.
+/// Variables of awk that only determine how text is split. The list does not contain `ARGV` and the special arrays of
+/// gawk.
 const VARIABLES: &[&str] = &[
     "NR",
     "NF",
@@ -59,9 +62,9 @@ const VARIABLES: &[&str] = &[
     "FIELDWIDTHS",
 ];
 
-/// Returns true if the words of an awk command are harmless options, a program that only prints, and files. Harmless
-/// options set fields and variables. The flag of a word is true if the shell expands the word. A word after the program
-/// is never an option.
+/// Returns true if the words of an awk command are harmless options, then a program that only prints, and then files.
+/// Harmless are the options that set fields and variables. The flag of a word is true if the shell expands this word. A
+/// word after the program is never an option.
 pub(crate) fn only_prints<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -> bool {
     let program = loop {
         let Some((word, expands)) = words.next() else { return false };
@@ -97,15 +100,15 @@ fn is_name(name: &str) -> bool {
         && (VARIABLES.contains(&name) || (is_chosen && !is_word))
 }
 
-/// Kind of the previous token. It decides what a `/` means: after a value it divides, and after an operator it begins a
-/// pattern.
+/// Kind of the previous token. It determines what a `/` means: after a value it is a division, and after an operator it
+/// begins a pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PreviousToken {
     /// An operator, or the start of the program. A value must follow.
     Operator,
     /// A name, a number or `]`.
     Value,
-    /// The previous token may be of either kind, or awk implementations differ.
+    /// It is unclear if the previous token is a value or an operator, or awk implementations differ about it.
     Unsure,
 }
 
@@ -117,7 +120,7 @@ struct Reader<'p> {
 }
 
 impl<'p> Reader<'p> {
-    /// Parses a complete program. Returns None if a token may do more than compute and print.
+    /// Parses a complete program. Returns None if a token may do anything other than compute and print.
     fn read_program(program: &'p str) -> Option<()> {
         let mut reader = Self { rest: program, before: PreviousToken::Operator, parentheses: 0, braces: 0 };
         while let Some(c) = reader.rest.chars().next() {

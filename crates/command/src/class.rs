@@ -1,5 +1,5 @@
-//! Class of a command: the most severe effect of its parts. The classes go from reading to installing software. The
-//! table `tables/classes.rs` contains the effects of programs.
+//! The class of a command is the most severe effect that one of its parts has. The least severe class is reading, and
+//! the most severe one is installing software. The table `tables/classes.rs` contains the effects of programs.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,14 @@ use crate::reads::TableVerdict;
 use crate::tables::classes::{OPTIONS, ROWS, Row};
 use crate::{Command, Part, aliases};
 
-/// Most severe known effect of a command. Variants are in ascending order of severity.
+/// Most severe effect that a command is known to have. The variants are sorted from the least to the most severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// Changes nothing.
     Reads,
-    /// Runs a program that is in no other class.
+    /// Runs a program that belongs to no other class.
     Runs,
-    /// Runs code: an interpreter, a file that is called by its path, or an unknown program.
+    /// Runs code: an interpreter, a file that is called by its path, or a program that the tables do not contain.
     RunsCode,
     /// Connects to the network.
     ReachesOut,
@@ -24,8 +24,9 @@ pub enum Class {
 }
 
 impl Command {
-    /// Returns the most severe class of the parts. If the command is known to only read, its class is [`Class::Reads`].
-    /// Any other opaque command may do anything, so its class is [`Class::RunsCode`].
+    /// Returns the most severe class of all parts of the command. If the command certainly only reads, its class is
+    /// [`Class::Reads`]. If the command is opaque for another reason, its class is [`Class::RunsCode`], because it may
+    /// do anything.
     pub fn class(&self) -> Class {
         match self.opaque {
             Some(_) if self.computes_and_reads => Class::Reads,
@@ -34,8 +35,8 @@ impl Command {
         }
     }
 
-    /// Returns all classes that the command has or may have, for rules that ask or forbid. [`Class::Reads`] is in the
-    /// result only if it is the only class.
+    /// Returns all classes that the command certainly or possibly has, for rules with the action ask or forbid. The
+    /// result contains [`Class::Reads`] only if it contains no other class.
     pub fn classes(&self) -> BTreeSet<Class> {
         if self.computes_and_reads {
             return BTreeSet::from([Class::Reads]);
@@ -90,7 +91,8 @@ impl Part {
         by_words.chain(by_options).chain(by_address).max().unwrap_or(least).max(least)
     }
 
-    /// Returns true if the line contains a script that does more than print or edit text. Redirections are ignored.
+    /// Returns true if the line contains a script that does anything other than print or edit text. Redirections are
+    /// ignored.
     fn gives_code(&self) -> bool {
         self.is_inline_code() && self.table_verdict() != TableVerdict::Reads && !self.only_edits()
     }
@@ -113,14 +115,15 @@ impl Part {
         }) || (self.hides_its_subcommand() && row.words.split(' ').any(|wanted| words.contains(&wanted)))
     }
 
-    /// Returns the subcommand and the words after it, without options.
+    /// Returns the subcommand and the words after it. Options are left out.
     fn words_that_name(&self) -> Vec<&str> {
         let known = with_subcommands(&self.program).and_then(|known| known.after_options(&self.arguments));
         let words = known.unwrap_or(&self.arguments).iter().map(String::as_str);
         words.filter(|word| !word.starts_with('-')).collect()
     }
 
-    /// Returns true if the first option may take the next word as its value. The subcommand is then uncertain.
+    /// Returns true if the next word may be the value of the first option. It is then uncertain which word is the
+    /// subcommand.
     fn hides_its_subcommand(&self) -> bool {
         self.arguments.first().is_some_and(|word| word.starts_with('-'))
             && with_subcommands(&self.program)
@@ -128,7 +131,7 @@ impl Part {
     }
 
     /// Returns true if an argument of the program is an address to which the program may connect. Programs with
-    /// subcommands are in the table instead.
+    /// subcommands are not considered here: the table contains them.
     fn names_an_address(&self) -> bool {
         const SCHEMES: [&str; 5] = ["http://", "https://", "ftp://", "ssh://", "ws://"];
         let goes = with_subcommands(&self.program).is_none() || self.program == "deno";

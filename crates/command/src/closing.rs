@@ -1,15 +1,15 @@
-//! Test counts from the output of a command. Reads the numbers of passed, failed and skipped tests in the last lines of
-//! test runners.
+//! Extracts the numbers of passed, failed and skipped tests from the output of a command. The numbers are in the last
+//! lines that test runners print.
 //!
-//! PURE. The numbers are only as reliable as the output: any command can print such a line without running a test. They
-//! are shown as output, and no decision may depend on them. [`RUNNERS`] has one row per test runner. A line that cannot
+//! PURE. The numbers cannot be trusted: any command can print such a line without running a test. They are shown as a
+//! part of the output, and must not influence any decision. [`RUNNERS`] has one row per test runner. A line that cannot
 //! be parsed completely is ignored.
 
-/// Parses one line of output. The second argument is the number of tests in an earlier line. Returns `None` if the line
-/// is not the final summary of a test runner.
+/// Parses one line of output. The second argument is the number of tests that an earlier line reported. Returns `None`
+/// if the line is not the final summary of a test runner.
 type Reader = fn(&str, Option<u64>) -> Option<Counts>;
 
-/// Known test runners, by name.
+/// Known test runners, each with its name.
 const RUNNERS: [(&str, Reader); 7] = [
     ("cargo test", cargo),
     ("pytest", pytest),
@@ -36,7 +36,7 @@ impl Counts {
         }
     }
 
-    /// Adds a number to the counter for a word such as `passed`. Returns None for an unknown word.
+    /// Adds `number` to the counter that a word such as `passed` names. Returns None for an unknown word.
     fn count(self, number: u64, word: &str) -> Option<Self> {
         let more = match word {
             "passed" | "pass" | "xfailed" | "xpassed" => Self { passed: number, ..Self::default() },
@@ -52,8 +52,8 @@ impl Counts {
     }
 }
 
-/// Returns a line such as `1 failed, 41 passed (cargo test)` for each test runner with a summary in the output, in the
-/// order of the table. If a test runner has several summaries, their numbers are added.
+/// Returns one line per test runner whose summary is in the output, such as `1 failed, 41 passed (cargo test)`. The
+/// lines are in the order of the table. If a test runner has several summaries, their numbers are added.
 pub fn summarize_test_runs(output: &str) -> Vec<String> {
     let mut found = [None::<Counts>; RUNNERS.len()];
     let mut all = None;

@@ -1,9 +1,9 @@
-//! Decides which commands a rule that allows covers.
+//! Decides which commands a rule with the action allow applies to. Such a rule is said to cover these commands.
 //!
-//! A rule covers a command only if the words match the pattern and the operands and options are harmless. A word is
-//! harmless if, according to the tables, it contains no code and makes the command write no file that the line does not
-//! name. A word that is not harmless is covered only if the pattern contains the same word. No function in this module
-//! restricts a command.
+//! The rule covers a command only if the words match the pattern and all operands and options are harmless. According
+//! to the tables, a harmless word contains no code, and does not make the command write a file that is not named in the
+//! line. A command with another word is covered only if the pattern contains exactly this word. The functions of this
+//! module are never a reason to ask about a command or to forbid it.
 
 use crate::launch::{Launched, launched};
 use crate::programs::{self, is_interpreter, is_order, is_shell};
@@ -14,12 +14,12 @@ use crate::{Expansion, Part};
 /// Variables of make that select the program that runs each recipe.
 const RECIPE_VARIABLES: [&str; 4] = ["SHELL", ".SHELLFLAGS", "MAKE", "MAKEFLAGS"];
 
-/// Values of a variable that are neither the name of a program nor of a file.
+/// Values of a variable that name neither a program nor a file.
 const PLAIN_VALUES: [&str; 12] =
     ["yes", "no", "true", "false", "on", "off", "y", "n", "debug", "release", "Debug", "Release"];
 
 impl Part {
-    /// Returns true if a rule that allows `pattern` covers this command.
+    /// Returns true if a rule that allows `pattern` also allows this command.
     pub fn covered_by(&self, pattern: &str) -> bool {
         let before = programs::with_subcommands(&self.program)
             .is_none_or(|known| known.after_harmless(&self.program, &self.arguments).is_some());
@@ -42,7 +42,8 @@ impl Part {
         }
     }
 
-    /// Returns true if an operand, an option or a script of the line may contain code that is not in the pattern.
+    /// Returns true if an operand, an option or a script of the line may contain code that the pattern does not
+    /// contain.
     fn may_hold_code(&self, pattern: &str) -> bool {
         let program = self.program.as_str();
         if runs::TAKES_CODE.contains(&program) {
@@ -59,7 +60,7 @@ impl Part {
         is_alias() || self.evaluates() || self.starts_code(pattern)
     }
 
-    /// Returns true if an interpreter gets code, or a module that is in no table.
+    /// Returns true if an interpreter is given code, or a module that no table contains.
     fn holds_a_script(&self, pattern: &str) -> bool {
         match self.arguments.as_slice() {
             [flag, module, ..] if flag == "-m" => {
@@ -80,8 +81,8 @@ impl Part {
             || writes::find_row(&self.program, &self.arguments).is_some()
     }
 
-    /// Returns true if each option of the command, and each variable for a build tool, is in the row of the program or
-    /// in the pattern.
+    /// Returns true if the row of the program or the pattern contains each option of the command, and each variable
+    /// that is set for a build tool.
     fn orders_are_harmless(&self, pattern: &str) -> bool {
         let is_plain = |word: &str| {
             word.split_once('=').is_some_and(|(name, value)| {
@@ -99,14 +100,14 @@ impl Part {
             && (options.iter().all(|word| named(word)) || self.fits_a_row(&self.arguments, &self.expansions))
     }
 
-    /// Returns true if the subcommand runs code from the line, as `deno eval` does.
+    /// Returns true if the subcommand runs code that is in the line, as `deno eval` does.
     fn evaluates(&self) -> bool {
         self.subcommand().is_some_and(|sub| {
             matches!(sub.split(' ').next(), Some("eval" | "repl" | "fsi" | "foreach" | "filter-branch"))
         })
     }
 
-    /// Returns true if a program that starts other programs may start one with code from the line: `npx sh -c x`.
+    /// Returns true if a program that starts other programs may start one that runs code in the line: `npx sh -c x`.
     fn starts_code(&self, pattern: &str) -> bool {
         if matches!(launched(self), Launched::No) {
             return false;
@@ -130,7 +131,7 @@ impl Part {
         })
     }
 
-    /// Returns true if the pattern equals the command word by word.
+    /// Returns true if the words of the pattern are exactly the words of the command.
     fn is_spelled_by(&self, pattern: &str) -> bool {
         let spelled = pattern.split_whitespace();
         let words = std::iter::once(self.program.as_str()).chain(self.arguments.iter().map(String::as_str));
@@ -146,8 +147,8 @@ impl Part {
             && options.all(|option| pattern.split_whitespace().any(|it| it == option))
     }
 
-    /// Returns true if the command has no row, if its row lists all options of the line, or if the pattern contains the
-    /// options that the row does not list.
+    /// Returns true in three cases: no row of the tables describes the command, the row lists all options of the line,
+    /// or the pattern contains the options that the row does not list.
     fn keeps_to_its_row(&self, pattern: &str) -> bool {
         let words = &self.arguments[self.subcommand_index()..];
         let has_row = plain::find_row(&self.program, words).is_some()
@@ -155,8 +156,8 @@ impl Part {
         !has_row || !self.has_unknown_options() || self.names_all_options(pattern)
     }
 
-    /// Returns true if the pattern contains each host of an archive. `tar xf host:file` runs a program to connect to
-    /// the host.
+    /// Returns true if the pattern contains the host of each archive that is on another machine. `tar xf host:file`
+    /// runs a program that connects to the host.
     fn names_all_hosts(&self, pattern: &str) -> bool {
         let mut hosts = self.arguments.iter().filter(|word| word.contains(':'));
         !plain::TAKES_OLD_BUNDLES.contains(&self.program.as_str())

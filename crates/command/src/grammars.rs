@@ -1,13 +1,14 @@
-//! Programs that only read but whose grammar does not fit into a row of the tables, such as `find`.
+//! Programs that only read but whose options are too complex for a row of the tables, such as `find`.
 //!
-//! A form of a command that this file does not accept is not read-only.
+//! If this file does not accept a form of a command, the command is treated as writing.
 
 use crate::reads::TableVerdict;
 use crate::shell::{COMPUTED, Expansion};
 use crate::tables::{self, Row, one_by_one, part_of_a_grammar};
 use crate::{InnerCommand, Part, awk, find_inner_command, limits, options, programs};
 
-/// Returns true if a program with a grammar in this file only reads. Returns None if the program has no grammar here.
+/// Returns true if the command only reads, according to a grammar in this file. Returns None if this file has no
+/// grammar for the program.
 pub(crate) fn reads(part: &Part) -> Option<bool> {
     let words: Vec<&str> = part.arguments.iter().map(String::as_str).collect();
     let plain = part.expansion() == Expansion::None;
@@ -50,12 +51,13 @@ pub(crate) fn reads(part: &Part) -> Option<bool> {
 
 const UNZIP: Row = one_by_one(&["unzip"], "-l -lv -ql -qql -v -Z -Z1 -t -q -qq -p -1 -C");
 
-/// Returns the program after the options of `xargs`. Returns None if an option is unknown.
+/// Returns the program that follows the options of `xargs`. Returns None if an option is unknown.
 pub(crate) fn xargs_program<'w>(words: &[&'w str]) -> Option<&'w str> {
     words.get(xargs_options(words)?).copied()
 }
 
-/// Returns the number of words that are options of `xargs` itself. Returns None if an option is unknown.
+/// Returns the number of words at the beginning that are options of `xargs` itself. Returns None if an option is
+/// unknown.
 pub(crate) fn xargs_options(words: &[&str]) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
@@ -79,8 +81,8 @@ pub(crate) fn xargs_options(words: &[&str]) -> Option<usize> {
     Some(at)
 }
 
-/// Returns true if `test` checks only files and texts. With `-v` and `-R`, bash runs code in the brackets of a variable
-/// name. Some shells also evaluate the operands of numeric comparisons.
+/// Returns true if the command `test` only checks files and texts. With the options `-v` and `-R`, bash runs code that
+/// is in the brackets of a variable name. Some shells also run code in the operands of numeric comparisons.
 fn tests(program: &str, words: &[&str]) -> bool {
     const KNOWN: [&str; 38] = [
         "-a", "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-p", "-r", "-s", "-t", "-u", "-w", "-x", "-G",
@@ -98,20 +100,20 @@ fn tests(program: &str, words: &[&str]) -> bool {
     })
 }
 
-/// Returns true if the word names a folder, but not the previous folder (`-`) or a home folder. A command that reads in
-/// this folder has the same effect as one that reads its files by their full names.
+/// Returns true if the word names a folder. The previous folder (`-`) and home folders are not counted. A command that
+/// reads in this folder can do no more than one that reads the same files by their full names.
 fn names_a_folder(folder: &str) -> bool {
     !folder.is_empty() && !folder.starts_with(['-', '~'])
 }
 
-/// Returns true if a file pattern cannot expand to a predicate of find. In `find . -name *.rs`, the pattern contains a
-/// dot, which no predicate contains. If several files match, find reports an error.
+/// Returns true if a file pattern cannot become a predicate of find. In `find . -name *.rs`, the pattern contains a
+/// dot, and no predicate contains a dot. If several files match, find reports an error.
 fn becomes_no_predicate(part: &Part, at: usize) -> bool {
     part.expansions.get(at) != Some(&Expansion::Anything)
         || part.arguments[at].contains('.') && !part.arguments[at].contains(['[', COMPUTED])
 }
 
-/// Returns true if `find PATHS EXPRESSION` contains only tests, actions that print, and programs that only read.
+/// Returns true if `find PATHS EXPRESSION` consists only of tests, actions that print, and programs that only read.
 fn finds(part: &Part) -> bool {
     const ALONE: &str = "-H -L -P -a -and -o -or -not ! ( ) , -daystart -depth -d -follow -mount -xdev -noleaf -true \
          -false -empty -executable -readable -writable -nouser -nogroup -print -print0 -ls -prune -quit \
@@ -154,7 +156,7 @@ fn finds(part: &Part) -> bool {
 
 const EXECUTES: [&str; 2] = ["-exec", "-execdir"];
 
-/// Returns the index of the `;` or `+` that ends a command in the arguments of find.
+/// Returns the index of the `;` or `+` at which a command in the arguments of find ends.
 fn execution_end(words: &[String], from: usize) -> Option<usize> {
     let words = words.iter().map(String::as_str).enumerate().skip(from);
     let mut before = "";
@@ -167,8 +169,8 @@ fn execution_end(words: &[String], from: usize) -> Option<usize> {
     None
 }
 
-/// Returns true if find runs a program that only reads, whatever path replaces `{}`. This path begins with a path of
-/// the line, so it cannot look like an option.
+/// Returns true if find runs a program that only reads, for every path that may replace `{}`. This path begins with a
+/// path in the line. Therefore it cannot look like an option.
 fn executes_a_reader(part: &Part, from: usize, end: usize) -> bool {
     let mut run = part.with(part.arguments[from].clone(), from + 1..end);
     run.expansions.resize(run.arguments.len(), Expansion::None);
@@ -192,7 +194,7 @@ pub(crate) fn executed(words: &[&str]) -> Vec<usize> {
     starts.map(|(at, _)| at + 1).collect()
 }
 
-/// Returns true for `tar xOf x f`. It prints a file of the archive and writes no file.
+/// Returns true for `tar xOf x f`. The command prints a file of the archive and writes no file.
 fn shows_archive(part: &Part) -> bool {
     const TAR: Row = part_of_a_grammar(
         &["tar"],
@@ -217,8 +219,8 @@ fn shows_archive(part: &Part) -> bool {
     })
 }
 
-/// Returns true for `tar tf x` and `tar -tvzf x`. Returns false if the archive name contains a colon, because the
-/// archive is then on another machine.
+/// Returns true for `tar tf x` and `tar -tvzf x`. Returns false if the name of the archive contains a colon, because
+/// the archive is then on another machine.
 fn lists_archive(part: &Part) -> bool {
     const TAR: Row = part_of_a_grammar(
         &["tar"],

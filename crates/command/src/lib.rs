@@ -1,10 +1,10 @@
-//! Reads a command line as the shell would. Finds the programs that it runs, the files that it reads and writes, and
-//! the hosts that it reaches.
+//! Reads a command line in the way that the shell would read it. Finds the programs that it runs, the files that it
+//! reads and writes, and the hosts that it reaches.
 //!
-//! PURE. Parses the grammar of the shell but is not a shell: this crate expands nothing, executes nothing and reads no
-//! file. A line whose meaning is uncertain is *opaque*. A person is always asked about an opaque command, and no grant
-//! covers it (fail closed). The gates (`core/src/gate`) decide about a line. The table lists the files of the crate in
-//! the order in which they process a line:
+//! PURE. Parses the grammar of the shell, but is not a shell: it expands nothing, executes nothing, and reads no file.
+//! If it is uncertain what a line means, the line is called *opaque*. A person is always asked about an opaque line,
+//! and no grant can allow it (fail closed). The gates (`core/src/gate`) decide if a line may run. The table lists the
+//! files of this crate in the order in which they process a line:
 //!
 //! | question | file |
 //! |---|---|
@@ -69,50 +69,51 @@ use self::reads::TableVerdict;
 use self::shell::{Redirect, ShellWord, Token};
 use self::working_directory::Folders;
 
-/// Parsed command line, the input of the gates.
+/// A command line after parsing. The gates use it to decide.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
-    /// All simple commands of the line, in order. Commands after `&&` and `|` are included, and so are the commands in
-    /// `sh -c` and similar.
+    /// All simple commands of the line, in order. Commands after `&&` and `|` are included, and also the commands
+    /// inside `sh -c` and the like.
     pub parts: Vec<Part>,
-    /// Commands that the line may run in addition to `parts`. Only rules that ask or forbid are compared with these
-    /// guesses.
+    /// Commands that the line possibly runs in addition to `parts`. Only rules with the action ask or forbid are
+    /// compared with them.
     pub guesses: Vec<Part>,
-    /// Reason why the meaning of the line is uncertain. `None` if the meaning is certain.
+    /// Reason why it is uncertain what the line means. `None` if this is certain.
     pub opaque: Option<&'static str>,
-    /// True if the line is opaque only because the shell computes some words, and all its commands are known to read.
-    /// Rules and grants cannot be compared with computed words.
+    /// True if all commands of the line are known to only read, and the line is opaque only because the shell computes
+    /// some of its words. Rules and grants cannot be compared with words that the shell computes.
     pub computes_and_reads: bool,
-    /// Reason why the line may run another command than its words say: an alias, code, or an unknown option. If a rule
-    /// forbids commands or deploying, a person is asked about such a line.
+    /// Reason why the line may run another command than its words suggest: an alias, code, or an unknown option. If a
+    /// rule forbids commands or deploying, a person is asked about such a line.
     pub unclear: Option<&'static str>,
-    /// True if a program that is in no table has an unknown option. The option may name a program to run. If a rule
-    /// forbids commands, a person is asked about such a line. A grant may cover the line: for a program in no table, it
-    /// covers only lines with equal words.
+    /// True if a program that no table contains has an option, whose effect is therefore unknown. Its value may be a
+    /// program to run. If a rule forbids commands, a person is asked about such a line. A grant can still allow the
+    /// line: for a program that no table contains, a grant allows only lines with the same words.
     pub unknown_option: bool,
-    /// True if a word begins with a home folder (`~`, `~name`). Only the shell knows the path of a home folder.
+    /// True if one of the words begins with a home folder (`~`, `~name`). Only the shell knows the path of a home
+    /// folder.
     pub names_home: bool,
 }
 
 /// One simple command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// Base name of a system program. Any other program keeps its path as written, because `./test` is another program
-    /// than `test`.
+    /// Name of the program without its folder if it is a program of the system. Any other program keeps its path as it
+    /// is in the line, because `./test` is not the program `test`.
     pub program: String,
     /// Words after the program name.
     pub arguments: Vec<String>,
     /// True if output is redirected into a file.
     pub redirected: bool,
-    /// Files of redirections, for input and output.
+    /// Files of all redirections, for input and for output.
     pub files: Vec<String>,
-    /// Redirection files, from `files`, that are read on standard input.
+    /// Files in `files` that are read as standard input.
     pub inputs: Vec<String>,
-    /// Redirection files, from `files`, to which output is appended.
+    /// Files in `files` to which output is appended.
     pub appended: Vec<String>,
-    /// Possible result of the file patterns in each argument.
+    /// For each argument, the possible results if it contains a file pattern.
     pub expansions: Vec<Expansion>,
-    /// Folders in which the part may run, relative to the working directory of the call. The empty string is the
+    /// Folders in which the part possibly runs, relative to the working directory of the call. The empty string is the
     /// working directory itself. If the list is empty, the folder is unknown.
     pub folders: Vec<String>,
 }
@@ -139,7 +140,8 @@ pub fn parse(line: &str) -> Command {
     command
 }
 
-/// Returns true if a command with these words only reads. The words may contain shell patterns and variables.
+/// Returns true if a command that consists of these words only reads. The words may contain shell patterns and
+/// variables.
 pub(crate) fn reads_alone(words: Vec<ShellWord>) -> bool {
     let command = Command::default();
     let mut reading = Reading { command, guessing: false, lines: 0, folders: Folders::default() };
@@ -155,7 +157,7 @@ const TOO_DEEP: &str = "it is nested too deep";
 const SYSTEM_FOLDERS: [&str; 6] =
     ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"];
 
-/// Keywords of the shell that may precede a command on a line.
+/// Keywords of the shell that can be before a command on a line.
 const KEYWORDS: [&str; 18] = [
     "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select",
     "function", "coproc", "!", "{", "}",
@@ -163,7 +165,7 @@ const KEYWORDS: [&str; 18] = [
 
 struct Reading {
     command: Command,
-    /// True while the parser reads a command that the line may run, but does not certainly run.
+    /// True while the parser reads a command that the line possibly, but not certainly, runs.
     guessing: bool,
     lines: usize,
     folders: Folders,
@@ -365,7 +367,7 @@ impl Reading {
         }
     }
 
-    /// Adds a guessed command. The guess does not make the line opaque.
+    /// Adds a guessed command. If the guess cannot be parsed, the line does not become opaque.
     fn guess_words(&mut self, words: Vec<ShellWord>, depth: u8) {
         if depth >= limits::NESTED_LINES {
             return self.opaque(TOO_DEEP);
@@ -375,8 +377,9 @@ impl Reading {
         self.command.opaque = opaque;
     }
 
-    /// Guesses commands in the texts of a line that runs code. Such a text is written into a script, piped to a
-    /// program, or quoted within code. The guesses do not make the line opaque.
+    /// If a line runs code, guesses commands in the texts that the line contains. Such a text is one of the following:
+    /// it is written into a script, it is piped to a program, or it is quoted within code. If the guesses cannot be
+    /// parsed, the line does not become opaque.
     fn guess_texts(&mut self) {
         let (opaque, lines) = (self.command.opaque, self.lines);
         for text in self.command.texts_that_may_run() {
@@ -397,8 +400,8 @@ impl Reading {
         }
     }
 
-    /// Guesses commands from every argument. Each argument may be the first word of a command, or a complete command
-    /// line.
+    /// Guesses commands from every argument. A command may begin at each argument, or the argument may be a complete
+    /// command line.
     fn guess_suffixes(&mut self, part: &Part, depth: u8) {
         if part.arguments.len() > limits::GUESSED_STARTS {
             self.opaque("it contains too many words");
@@ -432,7 +435,7 @@ impl Reading {
     }
 }
 
-/// Words and redirections of one simple command.
+/// The words and the redirections of one simple command.
 #[derive(Clone, Default)]
 struct Simple {
     words: Vec<ShellWord>,
@@ -442,20 +445,20 @@ struct Simple {
     appended: Vec<String>,
 }
 
-/// Command that a program such as `sudo` or `xargs` runs.
+/// The command that another program such as `sudo` or `xargs` runs.
 enum InnerCommand {
     None,
-    /// The command begins at this argument index.
+    /// The command begins at the argument with this index.
     Words(usize),
-    /// Several commands that only read. Each of them begins at one of these argument indexes and consists of all words
-    /// from that index on.
+    /// Several commands that only read. Each of them begins at the argument with one of these indexes, and consists of
+    /// all words from there on.
     Readers(Vec<usize>),
-    /// A command may begin at this argument index. If the index is `None`, it is unknown. The first word of the command
-    /// may also be the name of a package.
+    /// Possibly a command begins at the argument with this index. If the index is `None`, it is unknown where the
+    /// command begins. The first word of the command may instead be the name of a package.
     Perhaps(Option<usize>),
     /// The second argument is a command line.
     Line,
-    /// The command cannot be determined.
+    /// It cannot be determined which command is run.
     Unsure,
 }
 
@@ -528,7 +531,7 @@ fn holds_a_line(words: &[&str]) -> bool {
     words.iter().any(|word| word.contains(' '))
 }
 
-/// Returns true if the keyword is followed by a name that the line defines: `function f {`, `coproc NAME {`.
+/// Returns true if a name that the line defines follows the keyword: `function f {`, `coproc NAME {`.
 fn names_what_follows(keyword: &str, rest: &[ShellWord]) -> bool {
     keyword == "function" || (keyword == "coproc" && rest.get(1).is_some_and(|word| word.text == "{"))
 }

@@ -1,4 +1,5 @@
-//! Limits on the parser of command lines. A line that exceeds one of them needs an approval, and no grant covers it.
+//! Limits of the parser of command lines. If a line exceeds one of them, it needs an approval, and no grant can allow
+//! it.
 
 /// Maximum bytes of a command line. A longer line always needs an approval, and no grant for the session is offered.
 pub(crate) const LINE_BYTES: usize = 32 * 1024;
@@ -17,5 +18,6 @@ pub(crate) const GUESSED_STARTS: usize = 16;
 /// Maximum number of words in a command that is guessed from the arguments of an unknown program. Further words are
 /// ignored.
 pub(crate) const GUESSED_WORDS: usize = 32;
-/// Maximum number of `=` in one word after which the text is checked as a command. Further `=` are ignored.
+/// Maximum number of `=` in one word: the text after each of them is checked as a possible command. Further `=` are
+/// ignored.
 pub(crate) const GUESSED_VALUES: usize = 2;

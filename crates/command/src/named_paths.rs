@@ -1,46 +1,48 @@
-//! Words of a line that may be paths. The inspection of a call looks up which of these paths exist.
+//! Finds the words of a line that may be paths. Afterwards, the inspection of the call finds out which of these paths
+//! exist.
 //!
-//! A part on the allow-list executes none of the files that it names, so its words are not listed. For any other part,
-//! all words are listed: the tables do not say which word names a file to execute.
+//! If a part of the line is on the allow-list, its words are not listed, because it executes none of the files that it
+//! names. For all other parts, all words are listed, because the tables do not say which word names a file to execute.
 
 use crate::reads::TableVerdict;
 use crate::scripts::{looked_for, values};
 use crate::working_directory::join;
 use crate::{Command, Part, programs};
 
-/// Maximum number of texts of one line that are looked up.
+/// Maximum number of texts of one line for which the inspection checks if they exist.
 const MAX_TEXTS: usize = 1024;
 
-/// Maximum number of positions at which a word is split. A word is split at each `=`, and the name of a module at each
+/// Maximum number of places at which a word is split. A word is split at each `=`, and the name of a module at each
 /// dot.
 const MAX_ENDS: usize = 16;
 
-/// Maximum length of a path in the operating system.
+/// Maximum length of a path that the operating system accepts.
 const MAX_PATH: usize = 4096;
 
-/// Paths that one part of a line may name.
+/// Paths that one part of a line possibly names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedPaths {
-    /// Folders in which the part looks for its texts, relative to the working directory of the call. The empty string
-    /// is the working directory itself. If the list is empty, the folder is unknown.
+    /// Folders in which the texts of the part are looked for, relative to the working directory of the call. The empty
+    /// string is the working directory itself. If the list is empty, the folder is unknown.
     pub folders: Vec<String>,
-    /// Folders to which the line changes before the part, and folders to which options of the part change (`-C sub`).
+    /// Folders to which the line changes before it runs the part, and folders to which an option of the part changes
+    /// (`-C sub`).
     pub entered: Vec<String>,
-    /// Texts that may be files or folders. Empty if the part executes no file that it names.
+    /// Texts that may be names of files or folders. Empty if the part executes none of the files that it names.
     pub texts: Vec<String>,
-    /// Names of files that the program executes in a folder if a text is the name of this folder.
+    /// Names of files that the program looks for and executes if a text is the name of a folder.
     pub looked_for: &'static [&'static str],
 }
 
-/// Programs that execute none of their arguments, in addition to the programs that are known to only read.
-/// [`programs::runs_arguments`] lists the options with which they do execute an argument.
+/// Programs that execute none of their arguments. The programs that only read are not repeated here.
+/// [`programs::runs_arguments`] lists the options with which these programs do execute an argument.
 const RUNS_NOTHING: [&str; 31] = [
     "rm", "cp", "mv", "mkdir", "rmdir", "touch", "chmod", "chown", "chgrp", "ln", "tee", "dd", "truncate",
     "mktemp", "install", "shred", "sync", "kill", "cd", "pushd", "popd", "tar", "gzip", "gunzip", "bzip2",
     "xz", "zstd", "zip", "unzip", "curl", "wget",
 ];
 
-/// Subcommands of git that execute no file that the line names.
+/// Subcommands of git that execute none of the files that the line names.
 const GIT_RUNS_NOTHING: [&str; 30] = [
     "add",
     "branch",
@@ -74,7 +76,8 @@ const GIT_RUNS_NOTHING: [&str; 30] = [
     "tag",
 ];
 
-/// Options with which a program first changes its folder. Each entry is a list of programs with their options.
+/// Options that make a program change to another folder before it does its work. Each entry has a list of programs and
+/// the options of these programs.
 const ENTERS: &[(&[&str], &[&str])] = &[
     (&["git", "go", "cargo", "ninja", "meson", "samu"], &["-C"]),
     (&["make", "gmake", "bmake"], &["-C", "--directory"]),
@@ -84,8 +87,8 @@ const ENTERS: &[(&[&str], &[&str])] = &[
 ];
 
 impl Command {
-    /// Returns the texts of each part, in the order of the parts. Returns None if the line has more than `MAX_TEXTS`
-    /// texts.
+    /// Returns the possible paths of each part, in the order of the parts. Returns None if the line has more than
+    /// `MAX_TEXTS` texts.
     pub fn named_paths(&self) -> Option<Vec<NamedPaths>> {
         let mut left = MAX_TEXTS;
         let parts = self.parts.iter().chain(&self.guesses);
@@ -124,7 +127,7 @@ impl Part {
         }
     }
 
-    /// Returns true if the part executes no file that its line names.
+    /// Returns true if the part executes none of the files that its line names.
     pub(crate) fn runs_nothing(&self) -> bool {
         let git = || {
             let sub = self.subcommand().unwrap_or_default();
@@ -137,7 +140,7 @@ impl Part {
                 && !programs::runs_arguments(&self.program, &self.arguments))
     }
 
-    /// Returns the folders to which the options change, each relative to the one before.
+    /// Returns the folders to which options change. Each is relative to the one before.
     pub(crate) fn entered(&self) -> Vec<String> {
         let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let mut entered: Vec<String> = Vec::new();
@@ -148,7 +151,7 @@ impl Part {
         entered
     }
 
-    /// Returns true if the folder to which an option changes is given by a file pattern.
+    /// Returns true if an option changes to a folder that is given by a file pattern.
     pub(crate) fn enters_unnamed(&self) -> bool {
         let words: Vec<_> = self.words_and_expansions().collect();
         words.iter().enumerate().any(|(at, (word, expands))| {
@@ -165,13 +168,14 @@ impl Part {
             .map_or(&[], |(_, options)| options)
     }
 
-    /// Returns the program's name without its folders.
+    /// Returns the name of the program without its folder.
     pub(crate) fn base(&self) -> &str {
         self.program.rsplit('/').next().unwrap_or_default()
     }
 
-    /// Returns each text that may be a path: words, and values after `=` or joined to an option. A word with code or
-    /// with several names is also split into pieces: `--exec=sh a.sh`, `tests/t.py::test_a`, `open('x.py')`.
+    /// Returns each text that may be a path: words, values that follow `=`, and values that are joined to an option. If
+    /// a word contains code or several names, its pieces are returned too: `--exec=sh a.sh`, `tests/t.py::test_a`,
+    /// `open('x.py')`.
     fn all_texts(&self) -> Vec<String> {
         let mut texts: Vec<String> = self.inputs.clone();
         for word in &self.arguments {
@@ -194,8 +198,8 @@ impl Part {
         texts
     }
 
-    /// Returns the files that are executed if a word names a Python module, or an item in a module:
-    /// `tests.t.Case.test_a`.
+    /// If a word names a Python module or an item in a module (`tests.t.Case.test_a`), returns the files that Python
+    /// executes.
     fn modules(&self, dotted: &str) -> Vec<String> {
         if !super::scripts::is_python(self.base()) {
             return Vec::new();
@@ -212,7 +216,7 @@ fn is_make(base: &str) -> bool {
     matches!(base, "make" | "gmake" | "bmake")
 }
 
-/// Returns true for a character that may separate two names in one word.
+/// Returns true for a character that can be between two names in one word.
 fn is_between(c: char) -> bool {
     c.is_whitespace() || "'\"`;|&()<>,:=@[]{}".contains(c)
 }

@@ -1,15 +1,15 @@
-//! Options of a line, parsed with a row of the tables: the options, their values and the operands.
+//! Options and operands of a line. They are found with a row of the tables.
 
 use crate::shell::Expansion;
 use crate::tables::{Parser, Row};
 
-/// Arguments of a program, split into options and operands according to a row.
+/// Arguments of a program, split into options and operands with a row of the tables.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ParsedArguments<'w> {
-    /// Options by name, with their values. If the row says that the value does not change the effect of the command,
-    /// the name ends with `*`.
+    /// Options by name, each with its value. If the row states that the value does not change what the command does,
+    /// `*` is added to the name.
     pub(crate) options: Vec<(String, Option<&'w str>)>,
-    /// Operands, each with its index among the arguments.
+    /// Operands, each with its index in the arguments.
     pub(crate) operands: Vec<(usize, &'w str)>,
 }
 
@@ -17,10 +17,10 @@ pub(crate) struct ParsedArguments<'w> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OptionArity {
     Nothing,
-    /// A value in the same word, or no value.
+    /// One value in the same word, or no value.
     Perhaps,
     One,
-    /// One value, which does not change the effect of the command.
+    /// One value, which does not change what the command does.
     Free,
     Two,
 }
@@ -40,7 +40,7 @@ fn parse_spec(spec: &str) -> (&str, OptionArity) {
 }
 
 /// Splits words into options and operands, with a row of the tables. Returns None if the row does not list an option.
-/// As in GNU programs, options may also follow operands.
+/// As in GNU programs, options can also follow operands.
 pub(crate) fn read<'w>(
     row: &Row,
     words: &'w [String],
@@ -146,8 +146,9 @@ pub(crate) fn read<'w>(
     Some(given)
 }
 
-/// Returns true if a value may be an option. Some programs do not use such a word as the value: `git diff -U
-/// --output=x` writes `x`. A dash before a digit or a sign is harmless: `date -d '-1 day'`.
+/// Returns true if the value of an option could itself be an option. Some programs do not treat such a word as the
+/// value: `git diff -U --output=x` writes `x`. If a digit or a sign follows the dash, the word is harmless: `date -d
+/// '-1 day'`.
 fn may_be_an_option(value: &str) -> bool {
     let first = value.strip_prefix('-').and_then(|rest| rest.chars().next());
     first.is_some_and(|first| first.is_alphabetic() || first == '-')

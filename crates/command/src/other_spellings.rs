@@ -1,12 +1,13 @@
-//! Other spellings of a command for which a rule asks or that a rule forbids.
+//! Finds other spellings of a command that a rule asks about or forbids.
 //!
-//! The options may be in another order, joined or separate, long or short, or between other words. If it is uncertain
-//! whether a line is such a spelling, the rule applies. No function in this module allows a command.
+//! The options may be in another order, joined or separate, long or short, or placed between other words. If it is
+//! uncertain whether a line is such a spelling, the rule is applied. The functions of this module are never a reason to
+//! allow a command.
 
 use crate::part::fixed;
 use crate::{Part, limits, normal, word_matches};
 
-/// Short and long names of the same option, as most programs use them.
+/// Pairs of a short and a long option that mean the same in most programs.
 const SAME: [(char, &str); 12] = [
     ('f', "--force"),
     ('r', "--recursive"),
@@ -22,17 +23,18 @@ const SAME: [(char, &str); 12] = [
     ('y', "--yes"),
 ];
 
-/// Letters that programs treat as the same option.
+/// Pairs of letters that programs treat as the same option.
 const ALIKE: [(char, char); 1] = [('r', 'R')];
 
-/// Maximum length of a bundle of option letters. A longer word with one dash is the name of one option: `-delete`,
-/// `-jar`.
+/// Maximum number of option letters that are joined in one word. A longer word with one dash is the name of a single
+/// option: `-delete`, `-jar`.
 const MAX_LETTERS: usize = 4;
 
 impl Part {
-    /// Returns true if the line has the program, the options and the operands of a pattern, with the operands in their
-    /// order. If the pattern does not end with `*`, the line must have no further operands. An option in the line may
-    /// take the next word as its value. Therefore the line is compared with and without that word.
+    /// Returns true if the line contains the program, the options and the operands of a pattern. The operands must be
+    /// in the same order. If the pattern does not end with `*`, the line must contain no further operands. The next
+    /// word after an option may be the value of this option. Therefore the line is compared twice, with and without
+    /// this word.
     pub(crate) fn matches_any_spelling(&self, pattern: &str) -> bool {
         let pattern: Vec<&str> = pattern.split_whitespace().collect();
         let (fixed, open) = fixed(&pattern);
@@ -44,8 +46,8 @@ impl Part {
             && names(&said, fixed.iter().filter(|word| !is_option(word)).copied(), open)
     }
 
-    /// Returns true if the program is in no table and one of its arguments is the program of the pattern. The unknown
-    /// program may run this argument and the words after it as a command.
+    /// Returns true if no table contains the program and one of its arguments is the program of the pattern. The
+    /// program may then run this argument, together with the words after it, as a command.
     pub(crate) fn may_wrap(&self, pattern: &str) -> bool {
         if !self.is_in_no_table() {
             return false;
@@ -98,7 +100,7 @@ fn says(said: &[&str], option: &str) -> bool {
         })
 }
 
-/// Returns true if the words contain the option, also in an abbreviated form.
+/// Returns true if the words contain the option, even in an abbreviated form.
 fn says_long(said: &[&str], option: &str) -> bool {
     said.iter().any(|word| {
         let name = word.split_once('=').map_or(*word, |(name, _)| name);
@@ -114,8 +116,8 @@ fn says_letter(said: &[&str], letter: char) -> bool {
         .any(|word| word.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(is_it)))
 }
 
-/// Returns true if the words begin with the words of a pattern. There may be options between them, with or without the
-/// next word as a value. If `open` is false, the words must also end with the pattern.
+/// Returns true if the words begin with the words of the pattern. Options can be between them, each with or without the
+/// next word as its value. If `open` is false, nothing else may follow the words of the pattern.
 fn names<'a>(said: &[&str], wanted: impl Iterator<Item = &'a str>, open: bool) -> bool {
     let mut at = vec![0];
     for pattern in wanted {
@@ -132,7 +134,7 @@ fn names<'a>(said: &[&str], wanted: impl Iterator<Item = &'a str>, open: bool) -
     if open { !at.is_empty() } else { behind_options(said, at).iter().any(|here| *here >= said.len()) }
 }
 
-/// Returns the given indexes, and all indexes that can be reached from them by skipping options.
+/// Returns the given indexes, and all indexes that are reached from there by skipping options.
 fn behind_options(said: &[&str], mut at: Vec<usize>) -> Vec<usize> {
     let mut is_reached = vec![false; said.len() + 3];
     for here in &at {

@@ -1,5 +1,5 @@
-//! Finds lines that may write files which the user's own tools execute. Such a file has a name in [`crate::guarded`],
-//! or is written by certain git commands.
+//! Finds lines that possibly write files which the user's own tools execute. Either the name of the file is in
+//! [`crate::guarded`], or certain git commands write the file.
 //!
 //! Reading these files is not restricted.
 
@@ -11,7 +11,8 @@ const fn git(name: &'static str, why: &'static str) -> Guarded {
     guarded::guarded(name, why)
 }
 
-/// Subcommands of git that write configuration or hooks, or that fetch a repository with a configuration of its own.
+/// Subcommands of git that write configuration or hooks, or that fetch a repository which has a configuration of its
+/// own.
 const GIT: [Guarded; 22] = [
     git("config", "it sets which programs other git commands run"),
     git("init", "it creates a repository with its own configuration and hooks"),
@@ -38,16 +39,16 @@ const GIT: [Guarded; 22] = [
 ];
 
 impl Command {
-    /// Returns the guarded name that the line may write. Returns `None` if there is none. `cwd` is the working
-    /// directory, relative to the workspace or absolute. If the line changes to a known folder, this folder is used for
-    /// the rest of the line.
+    /// Returns the guarded name to which the line possibly writes. Returns `None` if there is none. `cwd` is the
+    /// working directory, relative to the workspace or absolute. If the line changes to a folder whose path is known,
+    /// this folder is used for the rest of the line.
     pub fn own_tools(&self, cwd: &str) -> Option<Guarded> {
         self.parts.iter().chain(&self.guesses).find_map(|part| part.own_tools(cwd))
     }
 }
 
 impl Command {
-    /// Returns the known folders of those parts that may write.
+    /// Returns the folders (as far as known) of the parts that possibly write.
     pub fn writes_from(&self, cwd: &str) -> impl Iterator<Item = String> {
         let parts = self.parts.iter().chain(&self.guesses).filter(|part| !part.is_read_only());
         parts.flat_map(move |part| {
@@ -87,9 +88,10 @@ impl Part {
     }
 }
 
-/// Returns true if a name in the pattern may expand to the first name of a guarded row: `.gi*`, `.[e]nvrc`. A pattern
-/// without a leading dot matches no hidden file, and few guarded names have no dot. Some rows match nearly every hidden
-/// name (`.*/hooks`). For them, the changes are checked when the call is inspected.
+/// Returns true if a name in the pattern may become the first component of a guarded row: `.gi*`, `.[e]nvrc`. Only
+/// patterns with a leading dot are examined: other patterns match no hidden file, and few guarded names have no leading
+/// dot. Some rows match nearly all hidden names (`.*/hooks`). For these rows, the changes are checked later, when the
+/// call is inspected.
 fn may_become(text: &str, guarded: &Guarded) -> bool {
     let first = guarded.name.split('/').next().unwrap_or_default();
     if !first.starts_with('.') || first.starts_with(".*") {

@@ -1,16 +1,16 @@
-//! One simple command of a line: its arguments, and the patterns of rules that match it.
+//! One simple command of a line: its arguments, and the comparison with the patterns of rules.
 
 use crate::{Expansion, Part, Pattern, programs, word_matches};
 
 impl Part {
-    /// Returns a part with a different program and a range of this part's arguments.
+    /// Returns a part that has another program and only a range of this part's arguments.
     pub(crate) fn with(&self, program: String, range: std::ops::Range<usize>) -> Self {
         let expansions = self.expansions.get(range.clone()).unwrap_or_default().to_vec();
         let folders = self.folders.clone();
         Self { program, arguments: self.arguments[range].to_vec(), expansions, folders, ..Self::default() }
     }
 
-    /// Returns the widest possible expansion of any argument.
+    /// Returns the widest expansion that any of the arguments may have.
     pub(crate) fn expansion(&self) -> Expansion {
         self.expansions.iter().copied().max().unwrap_or_default()
     }
@@ -20,7 +20,7 @@ impl Part {
         self.arguments.iter().enumerate().map(|(at, word)| (word.as_str(), self.expands(at)))
     }
 
-    /// Returns each argument. If the shell expands the argument, its pattern is returned too.
+    /// Returns each argument. If the shell expands the argument, the file pattern is returned too.
     pub fn arguments_and_patterns(&self) -> impl Iterator<Item = (&str, Option<Pattern>)> {
         self.words_and_expansions().map(|(word, expands)| (word, expands.then(|| Pattern::of_shell(word))))
     }
@@ -34,7 +34,7 @@ impl Part {
         self.expansions.get(argument).is_some_and(|expansion| *expansion != Expansion::None)
     }
 
-    /// Returns the index of the subcommand. The pattern of a rule is compared with the words from this index on.
+    /// Returns the index of the subcommand. The words from this index on are compared with the pattern of a rule.
     pub(crate) fn subcommand_index(&self) -> usize {
         let rest = programs::with_subcommands(&self.program)
             .and_then(|known| known.after_options(&self.arguments))
@@ -53,8 +53,8 @@ impl Part {
             && fixed.iter().zip(&words).all(|(pattern, word)| word_matches(pattern, word))
     }
 
-    /// Returns true if `pattern` may match the command after the expansion by the shell. A file pattern may expand to
-    /// any number of words, so the positions of later words are uncertain.
+    /// Returns true if `pattern` possibly matches the command after the shell has expanded its file patterns. A file
+    /// pattern can become any number of words. Therefore the places of all later words are uncertain.
     pub fn may_match(&self, pattern: &str) -> bool {
         if self.matches(pattern) || self.matches_any_spelling(pattern) || self.may_wrap(pattern) {
             return true;
@@ -90,7 +90,7 @@ impl Part {
     }
 }
 
-/// Returns the words of a pattern without a final `*`, and true if the pattern ends with `*`.
+/// Returns the words of a pattern without a `*` at the end, and true if there was a `*`.
 pub(crate) fn fixed<'a, 'p>(pattern: &'a [&'p str]) -> (&'a [&'p str], bool) {
     match pattern.split_last() {
         Some((&"*", fixed)) => (fixed, true),

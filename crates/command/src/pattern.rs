@@ -1,5 +1,6 @@
-//! File patterns (`*.rs`) as sets of names. A pattern is not expanded to existing files, because files come and go. A
-//! rule that asks or forbids applies if the pattern can match a name that the rule covers.
+//! File patterns (`*.rs`), which are treated as sets of names. A pattern is not replaced by the files that exist,
+//! because files can be created and deleted later. A rule with the action ask or forbid applies if the pattern can
+//! become a name to which the rule applies.
 
 /// A piece of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,18 +21,19 @@ enum Piece {
 #[derive(Debug)]
 pub struct Pattern {
     pieces: Vec<Piece>,
-    /// True if the pattern matches no name that begins with a dot.
+    /// True if the pattern does not match names that begin with a dot.
     skips_dots: bool,
 }
 
-/// Maximum number of pieces of a pattern. A longer pattern is treated as matching any text.
+/// Maximum number of pieces that a pattern may have. A longer pattern is treated as one that matches every text.
 const MAX_PIECES: usize = 256;
 
-/// Maximum number of variants of a path in which names expand to `..`. A path with more variants is treated as a path
-/// to any place.
+/// Maximum number of variants of a path that differ in the names that become `..`. A path with more variants is treated
+/// as a path to any place.
 const MAX_WAYS: usize = 8;
 
-/// Maximum number of `**/` in a glob that may match no folder. The glob is also compared without each of them.
+/// Maximum number of `**/` in a glob that are also tried as matching no folder. The glob is then also compared without
+/// each of these `**/`.
 const MAX_FOLDERS: usize = 3;
 
 impl Pattern {
@@ -71,13 +73,13 @@ impl Pattern {
         found
     }
 
-    /// Returns true if a name may expand to `..`. In some shells, `.*` and `.?` match `..`.
+    /// Returns true if a name may become `..` when the shell expands it. In some shells, `.*` and `.?` match `..`.
     pub fn climbs(name: &str) -> bool {
         Self::is_in(name) && Self::of_shell(name).meets(&Self::of_word(".."))
     }
 
-    /// Returns the variants of a path that the shell expands. In each variant, other names have become `..`. Returns
-    /// None if there are too many variants.
+    /// Returns the variants of a path after the shell has expanded it. The variants differ in the names that have
+    /// become `..`. Returns None if there are too many variants.
     pub fn ways(path: &str) -> Option<Vec<String>> {
         let mut ways = vec![String::new()];
         for (at, name) in path.split('/').enumerate() {
@@ -97,7 +99,7 @@ impl Pattern {
         Some(ways)
     }
 
-    /// Returns true if the text contains a character of a file pattern.
+    /// Returns true if the text contains a special character of file patterns.
     pub fn is_in(text: &str) -> bool {
         text.contains(['*', '?', '['])
     }
@@ -107,7 +109,7 @@ impl Pattern {
         Self::bounded(word.chars().map(|c| if c == '*' { Piece::All } else { Piece::One(c) }).collect())
     }
 
-    /// Returns the pattern of all texts that contain this text. The text is compared in lower case.
+    /// Returns the pattern of all texts that contain this text. The comparison is in lower case.
     pub fn holding(text: &str) -> Self {
         Self::of_word(&format!("*{}*", text.to_lowercase()))
     }
@@ -121,7 +123,8 @@ impl Pattern {
         self
     }
 
-    /// Returns the patterns of a glob in a path rule. `**` and braces match any text. A `**/` may also match no folder.
+    /// Returns the patterns of a glob in a path rule. `**` and braces match any text. A `**/` can also match no folder
+    /// at all.
     pub fn of_glob(glob: &str) -> Vec<Self> {
         let read = |glob: &str| {
             Self::read(glob, |star, deep| match (star, deep) {
@@ -180,7 +183,7 @@ impl Pattern {
         self.pieces.first() == Some(&Piece::One('.'))
     }
 
-    /// Returns true if at least one text matches both patterns.
+    /// Returns true if there is a text that matches both patterns.
     pub fn meets(&self, other: &Self) -> bool {
         if (self.skips_dots && other.begins_with_a_dot()) || (other.skips_dots && self.begins_with_a_dot()) {
             return false;
@@ -221,7 +224,7 @@ impl Piece {
         matches!(self, Self::Some | Self::All)
     }
 
-    /// Returns true if the text of this wildcard piece may contain a text of the other piece.
+    /// Returns true if a text that this wildcard piece matches can contain a text of the other piece.
     fn may_contain(self, other: Self) -> bool {
         self == Self::All || !matches!(other, Self::One('/') | Self::All)
     }

@@ -1,19 +1,20 @@
 //! Programs that have subcommands, run another program, or take code as an argument.
 //!
-//! No function here allows a command. The tables (`tables`) list the programs that only read.
+//! The functions of this module are never a reason to allow a command. The programs that only read are listed in the
+//! tables (`tables`).
 
 use crate::tables::{self, git, runs};
 use crate::{Expansion, Part, sed};
 
-/// A program whose first word selects a subcommand.
+/// A program that has subcommands: its first word selects one of them.
 pub(crate) struct WithSubcommands {
     names: &'static [&'static str],
-    /// Options before the subcommand that take no value. An option in neither list makes the line opaque: it may take
-    /// the next word as its value, and the subcommand would then be a later word.
+    /// Options before the subcommand that have no value. An option that is in neither list makes the line opaque. The
+    /// next word may be its value, and then a later word is the subcommand.
     flags: &'static [&'static str],
-    /// Options before the subcommand that take the next word as their value.
+    /// Options before the subcommand whose value is the next word.
     valued: &'static [&'static str],
-    /// Subcommands with subcommands of their own: `docker compose up`, `npm run build`. `*` stands for every
+    /// Subcommands that themselves have subcommands: `docker compose up`, `npm run build`. `*` stands for every
     /// subcommand.
     groups: &'static [&'static str],
 }
@@ -119,7 +120,8 @@ impl WithSubcommands {
         Some(rest)
     }
 
-    /// Returns the index of the subcommand. Returns None if a word before the subcommand may change the effect.
+    /// Returns the index of the subcommand among the arguments. Returns None if a word before the subcommand possibly
+    /// changes what the command does.
     pub(crate) fn after_harmless(&self, program: &str, arguments: &[String]) -> Option<usize> {
         let mut from = 0;
         while let Some(many) = self.harmless_words(program, arguments.get(from..).unwrap_or_default()) {
@@ -134,8 +136,8 @@ impl WithSubcommands {
             && matches!(words, [option, setting, ..] if option == "-c" && git::only_shapes_output(setting))
     }
 
-    /// Returns the number of leading words that form one option without influence on the effect of the subcommand.
-    /// Returns None if the first word may have an influence.
+    /// Returns the number of words at the beginning that form one option which does not change what the subcommand
+    /// does. Returns None if the first word possibly changes it.
     pub(crate) fn harmless_words(&self, program: &str, words: &[String]) -> Option<usize> {
         let word = words.first()?.as_str();
         match program {
@@ -151,7 +153,7 @@ impl WithSubcommands {
     }
 }
 
-/// Build tools. The targets in the line determine what they do.
+/// Build tools. It depends on the targets in the line what a build tool does.
 const BY_TARGET: [&str; 12] = [
     "make",
     "gmake",
@@ -195,7 +197,7 @@ const SHELLS: [&str; 16] = [
     "elvish", "xonsh",
 ];
 
-/// Built-ins of the shell that change how later commands run: they change variables, functions, or the meaning of
+/// Commands built into the shell that influence later commands: they change variables, functions, or the meaning of
 /// program names.
 const CHANGES_THE_SHELL: [&str; 26] = [
     "export",
@@ -235,7 +237,7 @@ pub(crate) fn without_version(program: &str) -> &str {
     program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
 }
 
-/// Returns true for build tools such as make. The targets in the command line determine what a build tool does.
+/// Returns true for build tools such as make. It depends on the targets in the command line what a build tool does.
 pub(crate) fn is_build_tool(program: &str) -> bool {
     BY_TARGET.contains(&program)
 }
@@ -245,24 +247,23 @@ pub(crate) fn is_interpreter(program: &str) -> bool {
     INTERPRETERS.contains(&program) || INTERPRETERS.contains(&name) || is_shell(program)
 }
 
-/// Returns true for package launchers with an option whose value is a command line: `npx -c`.
+/// Returns true for programs that start packages and have an option whose value is a command line: `npx -c`.
 pub(crate) fn launches_packages(program: &str) -> bool {
     matches!(program, "npx" | "npm" | "pnpm" | "yarn" | "bun" | "bunx")
 }
 
-/// Returns true if the program only reads with any arguments.
+/// Returns true if the program only reads, whatever its arguments are.
 pub(crate) fn only_reads(program: &str) -> bool {
     program == "echo" || tables::of_program(program).is_some_and(|row| row.takes_any_name)
 }
 
-/// Returns true if the shell runs arguments of this built-in later, as with `trap`.
+/// Returns true if the shell runs the arguments of this built-in command later, as with `trap`.
 pub(crate) fn runs_later(program: &str) -> bool {
     matches!(program, "trap" | "alias" | "complete" | "bind" | "mapfile" | "readarray")
 }
 
-/// Returns true if a built-in changes how the shell runs later commands. `set -e` and similar options are not counted,
-/// because they only make the shell stricter. `set +e` and similar options are counted, because they make it less
-/// strict.
+/// Returns true if a built-in command changes how the shell runs later commands. Options like `set -e` do not count,
+/// because they only make the shell stricter. Options like `set +e` count, because they make the shell less strict.
 pub(crate) fn changes_the_shell(program: &str, arguments: &[String]) -> bool {
     let strict = |word: &String| {
         matches!(word.as_str(), "pipefail" | "errexit" | "nounset" | "xtrace")
@@ -276,7 +277,7 @@ pub(crate) fn changes_the_shell(program: &str, arguments: &[String]) -> bool {
             && arguments.iter().any(|word| matches!(word.as_str(), "-v" | "-R")))
 }
 
-/// Returns true if a built-in only prints the state of the shell: `ulimit -n`, `alias`.
+/// Returns true if a built-in command only prints the state of the shell: `ulimit -n`, `alias`.
 fn shows_the_shell(program: &str, arguments: &[String]) -> bool {
     match program {
         "alias" | "history" => arguments.is_empty(),
@@ -330,7 +331,7 @@ fn bundles(word: &str, letter: char) -> bool {
     word.strip_prefix('-').is_some_and(|bundle| !bundle.starts_with('-') && bundle.contains(letter))
 }
 
-/// Returns true for programs such as `cp` and `rm`. They move or delete files, and never execute them.
+/// Returns true for programs such as `cp` and `rm`. They move, copy or delete files, and never execute them.
 fn only_moves_files(part: &Part) -> bool {
     match part.program.as_str() {
         "rm" | "cp" | "mv" | "mkdir" | "rmdir" | "touch" | "chmod" | "ln" => true,
@@ -340,7 +341,7 @@ fn only_moves_files(part: &Part) -> bool {
 }
 
 impl Part {
-    /// Returns the words that select what the program does. Examples: `push` in `git -C x push`, `run build` in `npm
+    /// Returns the words that determine what the program does. Examples: `push` in `git -C x push`, `run build` in `npm
     /// run build`, `-m unittest` in `python3 -m unittest`, the targets of `make`.
     pub fn subcommand(&self) -> Option<String> {
         let program = self.program.as_str();
@@ -365,8 +366,8 @@ impl Part {
         }
     }
 
-    /// Returns true if the executed code is in the line itself or comes from standard input. A grant cannot name such
-    /// code.
+    /// Returns true if the part executes code that is in the line itself or comes from standard input. A grant cannot
+    /// describe such code.
     pub fn is_inline_code(&self) -> bool {
         let program = self.program.as_str();
         if runs::TAKES_CODE.contains(&program) {
@@ -386,8 +387,8 @@ impl Part {
         }
     }
 
-    /// Returns true if the part only reads, moves or deletes its files, whatever their names. Such a part executes none
-    /// of them.
+    /// Returns true if the part only reads, moves or deletes files, whatever the names of the files are. Such a part
+    /// executes none of its files.
     pub fn only_handles_files(&self) -> bool {
         self.is_read_only() || only_moves_files(self)
     }
@@ -399,7 +400,7 @@ impl Part {
             && sed::only_edits(self.words_and_expansions())
     }
 
-    /// Returns true if a grant can describe the part by its program and its subcommand.
+    /// Returns true if a program and a subcommand are enough to describe the part in a grant.
     pub fn is_memorable(&self) -> bool {
         let rights = matches!(self.program.as_str(), "sudo" | "su" | "doas" | "pkexec" | "run0" | "");
         let elsewhere = self.program == "cd" && !self.stays_below();
@@ -421,7 +422,7 @@ impl Part {
     }
 }
 
-/// Returns true if the word changes how a target is built: `-f other.mk`, `SHELL=./x`.
+/// Returns true if the word changes the way in which a target is built: `-f other.mk`, `SHELL=./x`.
 pub(crate) fn is_order(word: &str) -> bool {
     !is_build_flag(word) && (word.starts_with('-') || word.contains('='))
 }
@@ -431,7 +432,7 @@ fn is_build_flag(word: &str) -> bool {
     jobs || matches!(word, "-s" | "-k" | "-B" | "-n" | "-q" | "--silent")
 }
 
-/// Returns true for a path that stands for a device or a file descriptor: `/dev/stdin`, `/proc/self/fd/0`.
+/// Returns true for a path that names a device or a file descriptor: `/dev/stdin`, `/proc/self/fd/0`.
 pub(crate) fn is_device(path: &str) -> bool {
     path.starts_with("/dev/") || path.starts_with("/proc/")
 }

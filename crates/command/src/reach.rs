@@ -1,25 +1,26 @@
-//! Files that a part of a line reaches, for path rules that ask or forbid. A part reaches the paths that it names,
-//! everything below them, or any file.
+//! Files that a part of a line can read or write (reach), for path rules with the action ask or forbid. A part reaches
+//! only the paths that it names, or also everything below these paths, or any file.
 //!
-//! If it is uncertain what a part reaches, the rule applies. No function in this module allows a command.
+//! If it is uncertain which files a part reaches, the rule is applied. The functions of this module are never a reason
+//! to allow a command.
 
 use crate::reads::TableVerdict;
 use crate::tables::{self, reach};
 use crate::working_directory::join;
 use crate::{Command, InnerCommand, Part, find_inner_command, options};
 
-/// Files that a part reaches, in addition to the files that it names.
+/// Files that a part reaches in addition to the files that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reach<'p> {
-    /// The part reaches only the files that it names.
+    /// The part reaches no other files.
     Named,
-    /// Everything below these paths. The flag of a path is true if the shell expands the path. The empty path is the
-    /// folder in which the part runs.
+    /// Everything below these paths. The flag of a path is true if the shell expands this path. The empty path means
+    /// the folder in which the part runs.
     Below(Vec<(&'p str, bool)>),
-    /// Any file. The names of files come from outside the line, or the program follows links or reads old commits,
-    /// which may contain any file.
+    /// Any file. The names of the files come from outside the line, or the program follows symbolic links, or it reads
+    /// old commits, which may contain any file.
     Anywhere,
-    /// The program is in no table, so the reach is unknown.
+    /// No table contains the program. Therefore it is unknown which files it reaches.
     Unknown,
 }
 
@@ -85,8 +86,8 @@ impl Part {
         below(named)
     }
 
-    /// Returns the operands that may be files, for a program with this row. Returns none if the row does not list one
-    /// of the options.
+    /// Returns the operands that may be names of files, if this row describes the program. Returns none if the row does
+    /// not list one of the options.
     fn operands_of(&self, row: &tables::Row, texts: usize) -> Vec<(&str, bool)> {
         let Some(given) = options::read(row, &self.arguments, &self.expansions) else { return Vec::new() };
         // If one of these options contains the text to search for, no operand is this text.
@@ -184,8 +185,9 @@ impl Part {
         }
     }
 
-    /// Returns the paths that a word of a git command may name in a commit or in the index: `HEAD:a/b`, `:a/b`,
-    /// `:(top)a`, `:/a`. Such a path begins at the root of the repository. The root may be any folder above `cwd`.
+    /// Returns the paths that a word of a git command possibly names in a commit or in the index: `HEAD:a/b`, `:a/b`,
+    /// `:(top)a`, `:/a`. Such a path begins at the root of the repository. The root may be `cwd` or any folder above
+    /// it.
     pub fn names_in_commits(&self, cwd: &str) -> Vec<String> {
         let mut found = Vec::new();
         for (word, _) in self.words_and_expansions() {
@@ -215,7 +217,7 @@ impl Part {
     }
 }
 
-/// Maximum number of colons in a word after which a path may begin.
+/// Maximum number of colons in a word: a path is tried after each of them.
 const MAX_COLONS: usize = 8;
 
 /// Maximum number of folders above the working directory that are tried as the root of a repository.
@@ -225,22 +227,22 @@ fn below(named: Vec<(&str, bool)>) -> Reach<'_> {
     Reach::Below(if named.is_empty() { vec![("", false)] } else { named })
 }
 
-/// Returns true for an option before the git subcommand that does not change which files git reads.
+/// Returns true for an option before the subcommand of git that does not influence which files git reads.
 fn is_quiet(word: &str) -> bool {
     tables::git::BEFORE.contains(&word)
 }
 
-/// Returns true if the word is a bundle of option letters with this letter: `s` in `-sp`.
+/// Returns true if the word consists of joined option letters, one of which is this letter: `s` in `-sp`.
 fn is_bundled(word: &str, letter: &str) -> bool {
     let bundle = word.strip_prefix('-').unwrap_or_default();
     let is_letters = !bundle.is_empty() && bundle.chars().all(|c| c.is_ascii_alphabetic());
     is_letters && bundle.len() <= MAX_BUNDLE && bundle.contains(letter)
 }
 
-/// Maximum number of letters that a bundle of option letters may have.
+/// Maximum number of option letters that are joined in one word.
 const MAX_BUNDLE: usize = 4;
 
-/// Returns true if the name is an abbreviation of a long option.
+/// Returns true if the name abbreviates a long option.
 fn is_short_of(name: &str, option: &str) -> bool {
     name.len() > 3 && name.starts_with("--") && option.starts_with(name)
 }

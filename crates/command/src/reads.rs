@@ -1,29 +1,29 @@
-//! Commands that only read. Compares the words of a command with the rows of the tables.
+//! Commands that only read. Compares the words of a command with the rows of the tables to find out if it only reads.
 
 use crate::shell::Expansion;
 use crate::tables::{self, Operands, Row};
 use crate::{Part, grammars, options, programs, working_directory};
 
-/// Result of looking a command up in the tables.
+/// Result of looking for a command in the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableVerdict {
     /// All words are known to be harmless.
     Reads,
-    /// A row contains the command, but the command does more than read, or may do more.
+    /// The tables contain the command, but the command also does other things than read, or may do so.
     Otherwise,
-    /// A row contains the program, but the command has an option that is in no row.
+    /// The tables contain the program, but not one of the command's options.
     Unknown,
-    /// No row contains the command.
+    /// The tables do not contain the command.
     No,
 }
 
 impl Part {
-    /// Returns true if the part is known to change nothing. Every other part is treated as one that writes.
+    /// Returns true if the part is certain to change nothing. All other parts are treated as writing.
     pub fn is_read_only(&self) -> bool {
         !self.redirected && self.table_verdict() == TableVerdict::Reads
     }
 
-    /// Looks the command up in the tables. Redirections are ignored.
+    /// Looks for the command in the tables. Redirections are ignored.
     pub(crate) fn table_verdict(&self) -> TableVerdict {
         if self.tells_version() {
             return TableVerdict::Reads;
@@ -51,7 +51,7 @@ impl Part {
         }
     }
 
-    /// Returns the row of the command, and the index at which its options begin.
+    /// Returns the row that describes the command, and the index of the first option.
     fn row(&self) -> Result<(&'static Row, usize), TableVerdict> {
         let Some(known) = programs::with_subcommands(&self.program) else {
             return tables::of_program(&self.program).map(|row| (row, 0)).ok_or(TableVerdict::No);
@@ -68,8 +68,8 @@ impl Part {
         Ok((row, from + words))
     }
 
-    /// Returns the index of git's subcommand after `-C FOLDER` if the folder is below the working directory. In any
-    /// other folder, the configuration of the repository may run other programs.
+    /// Returns the index of git's subcommand after `-C FOLDER`, if the folder is the working directory or below it. In
+    /// another folder, the configuration of another repository could make git run programs.
     fn after_a_folder(&self, known: &programs::WithSubcommands) -> Option<usize> {
         let mut from = 0;
         while let Some(word) = self.arguments.get(from).filter(|word| word.starts_with('-')) {
@@ -84,8 +84,8 @@ impl Part {
         (from < self.arguments.len()).then_some(from)
     }
 
-    /// Returns the values of the options, also those in the same word as the option. Returns None if an option is in no
-    /// row.
+    /// Returns the values of the options, including values that are in the same word as the option. Returns None if an
+    /// option is in no row.
     pub(crate) fn option_values(&self) -> Option<Vec<&str>> {
         let (row, from) = self.row().ok()?;
         let expansions = self.expansions.get(from..).unwrap_or_default();
@@ -93,7 +93,8 @@ impl Part {
         Some(given.options.iter().filter_map(|(_, value)| *value).collect())
     }
 
-    /// Returns true if the row permits the operands. Returns None if the row does not list one of the options.
+    /// Returns true if the row allows operands like those of the command. Returns None if the row does not list one of
+    /// the options.
     fn fits(&self, row: &Row, from: usize) -> Option<bool> {
         let words = &self.arguments[from..];
         let expansions = self.expansions.get(from..).unwrap_or_default();

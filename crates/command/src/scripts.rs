@@ -1,15 +1,16 @@
-//! Files of the workspace that a line executes. A person who approves the line also approves their contents.
+//! Finds the files of the workspace that a line executes. A person who approves the line also approves the contents of
+//! these files.
 //!
-//! The table lists the arguments that interpreters execute, and the files that programs look for by themselves. If such
-//! a file does not exist, the approval is valid only as long as it does not exist. The results may contain names of
-//! files that do not exist: the inspection removes them. Files that only a script reads are not found. `named_paths.rs`
-//! finds all other paths of a line.
+//! The table shows which arguments interpreters execute, and which files programs look for on their own. If such a file
+//! does not exist, the approval is valid only until it is created. The results may contain names of files that do not
+//! exist. The inspection of the call removes these names. Files that are named only inside a script are not found.
+//! `named_paths.rs` finds all other words of a line that may be paths.
 
 use crate::working_directory::join;
 use crate::{Command, Part, programs};
 
-/// Programs that execute files without naming them in the line. Each entry has the file names that the program looks
-/// for in its working directory.
+/// Programs that execute files which the line does not name. Each entry has the names of the files that the program
+/// looks for in its working directory.
 const BY_FOLDER: &[(&str, &[&str])] = &[
     ("make", MAKEFILES),
     ("gmake", MAKEFILES),
@@ -63,16 +64,17 @@ const PYTEST: &[&str] = &["conftest.py", "pytest.ini", "pyproject.toml", "setup.
 const GRADLE: &[&str] =
     &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradle.properties"];
 
-/// Options with which programs in `BY_FOLDER` look in another folder.
+/// Options that make the programs in `BY_FOLDER` look in another folder.
 const FOLDERS: [&str; 8] =
     ["-C", "--directory", "--working-directory", "--prefix", "--cwd", "--project-dir", "-p", "-d"];
 
-/// Options with which programs in `BY_FOLDER` execute a given file.
+/// Options that make the programs in `BY_FOLDER` execute a certain file.
 const FILES: [&str; 6] = ["-f", "--file", "--makefile", "--justfile", "-F", "--manifest-path"];
 
 impl Command {
-    /// Returns the files that the line names for execution, sorted, relative to the working directory of the call. The
-    /// files may not exist. If the folder of a part is unknown, its files are relative to the working directory.
+    /// Returns the files that the line executes and names, sorted and relative to the working directory of the call. It
+    /// is possible that the files do not exist. If it is unknown in which folder a part runs, its files are taken as
+    /// relative to the working directory.
     pub fn scripts(&self) -> Vec<String> {
         let mut scripts: Vec<String> = self.runs().flat_map(Part::scripts).collect();
         scripts.sort();
@@ -80,20 +82,20 @@ impl Command {
         scripts
     }
 
-    /// Returns the files that the line passes to an interpreter. If the line passes a folder, these are the files that
-    /// the interpreter executes in it.
+    /// Returns the files that the line gives to an interpreter. If the line gives a folder to the interpreter, returns
+    /// the files that the interpreter executes in this folder.
     pub fn interpreted(&self) -> Vec<String> {
         self.runs().flat_map(|part| part.in_its_folders(&part.interpreted())).collect()
     }
 
-    /// Returns true if the line executes something that it does not name. This is a file pattern, a path in a home
-    /// folder, the standard input of an interpreter, or a Go package.
+    /// Returns true if the line executes something that it does not name. Examples are a file pattern, a path in a home
+    /// folder, the standard input of an interpreter, and a Go package.
     pub fn runs_unnamed(&self) -> bool {
         let enters = |part: &Part| part.enters_unnamed();
         self.runs().any(Part::runs_unnamed) || self.parts.iter().chain(&self.guesses).any(enters)
     }
 
-    /// Returns the parts that may execute a file of the workspace. A part that only reads executes none.
+    /// Returns the parts that possibly execute a file of the workspace. A part that only reads executes no file.
     fn runs(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().chain(&self.guesses).filter(|part| !part.runs_nothing())
     }
@@ -148,7 +150,8 @@ impl Part {
         self.in_its_folders(&named)
     }
 
-    /// Returns the paths relative to the working directory of the call, once for each folder in which the part may run.
+    /// Returns the paths relative to the working directory of the call. If the part may run in several folders, there
+    /// is one path for each.
     fn in_its_folders(&self, named: &[String]) -> Vec<String> {
         let folders = if self.folders.is_empty() { &[String::new()][..] } else { &self.folders };
         folders
@@ -159,7 +162,7 @@ impl Part {
 }
 
 impl Part {
-    /// Returns the files that an interpreter is given for execution.
+    /// Returns the files that the part gives to an interpreter for execution.
     fn interpreted(&self) -> Vec<String> {
         let base = self.base();
         if !programs::is_interpreter(base) {
@@ -169,8 +172,8 @@ impl Part {
         words.chain(&self.inputs).cloned().collect()
     }
 
-    /// Returns the number of words that may be the script of an interpreter. After an option that may take a value, any
-    /// word may be the script. Words after `-m module` are arguments of the module.
+    /// Returns how many words may be the script that an interpreter executes. After an option that possibly has a
+    /// value, any word may be the script. Words after `-m module` are arguments of the module.
     fn script_words(&self, base: &str) -> usize {
         let words = &self.arguments;
         if words.first().is_some_and(|first| !first.starts_with('-')) {
@@ -228,7 +231,7 @@ impl Part {
     }
 }
 
-/// Returns the names of the files that a program looks for in its folder and executes.
+/// Returns the names of the files that a program looks for in its folder in order to execute them.
 pub(crate) fn looked_for(base: &str) -> &'static [&'static str] {
     match base {
         "gradlew" => GRADLE,
@@ -241,7 +244,7 @@ pub(crate) fn is_python(base: &str) -> bool {
     base.starts_with("python") || base.starts_with("pypy")
 }
 
-/// Returns the files that an interpreter executes if the word is a folder, or a file name without its extension.
+/// If the word is a folder, or a file name without extension, returns the files that the interpreter executes.
 fn also_run(base: &str, script: &str) -> Vec<String> {
     let script = script.trim_end_matches('/');
     let endings: &[&str] = match base {
@@ -258,7 +261,8 @@ fn module(words: &[&str]) -> Vec<String> {
     module.map_or_else(Vec::new, |name| vec![format!("{name}.py"), format!("{name}/__main__.py")])
 }
 
-/// Returns the values of these options. A value is the next word, or a part of the same word.
+/// Returns the values that these options have in the words. A value is the next word, or it is in the same word as the
+/// option.
 pub(crate) fn values<'w>(words: &'w [&'w str], options: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
     words.iter().enumerate().flat_map(move |(at, word)| {
         options.iter().filter_map(move |option| {

@@ -1,12 +1,12 @@
-//! sed scripts that only edit text, recognised by an allow-list. A script that is not accepted may run commands or
-//! write files.
+//! Finds sed scripts that only edit text. They consist of commands of an allow-list. A script that is not accepted may
+//! run commands or write files.
 
-/// Option letters that do not take the next word as their value. `-i` can take a value, but only in the same word.
+/// Option letters whose value, if any, is never the next word. `-i` can have a value, but only in the same word.
 const FLAGS: &str = "nErsuz";
 
 /// Returns true if all scripts of a sed command contain only substitutions, deletions and similar edits. The flag of a
-/// word is true if the shell may expand the word to several operands. The caller must not pass a word that may expand
-/// to an option.
+/// word is true if the shell may expand the word into several operands. The caller must make sure that no word can
+/// become an option.
 pub(crate) fn only_edits<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -> bool {
     let is_edit = |(script, expands): (&str, bool)| !expands && is_edit(script);
     let mut named = false;
@@ -34,7 +34,7 @@ pub(crate) fn only_edits<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -
     named || first.is_some_and(is_edit)
 }
 
-/// Returns true if each command in the script only edits.
+/// Returns true if all commands in the script only edit text.
 fn is_edit(script: &str) -> bool {
     let mut rest = script;
     loop {
@@ -59,7 +59,8 @@ fn is_edit(script: &str) -> bool {
     }
 }
 
-/// Returns the text after an address. An address is a line number, the last line, or a pattern for lines.
+/// Returns the text that follows an address. An address selects lines: by a line number, as the last line, or by a
+/// pattern.
 fn address(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {
@@ -74,7 +75,7 @@ fn address(text: &str) -> Option<&str> {
     }
 }
 
-/// Returns the text after a command that only edits. Returns None if the command may do more.
+/// Returns the text that follows a command, if the command only edits. Returns None if the command may do more.
 fn command(text: &str) -> Option<&str> {
     let mut chars = text.chars();
     let after = match chars.next()? {
@@ -96,8 +97,8 @@ fn command(text: &str) -> Option<&str> {
     Some(after.trim_start_matches([' ', '\t']))
 }
 
-/// Returns the text after the next unescaped delimiter. A delimiter within brackets is rejected, because its meaning
-/// differs. A script is accepted only if it is certainly harmless.
+/// Returns the text that follows the next delimiter that is not escaped. A delimiter inside brackets is rejected,
+/// because sed implementations give it different meanings. A script is accepted only if it is certain to be harmless.
 pub(crate) fn until(text: &str, delimiter: char) -> Option<&str> {
     let mut chars = text.chars();
     let mut in_brackets = false;

@@ -1,20 +1,20 @@
-//! Grammar of the shell, as far as needed to find the ends of words, commands and redirections.
+//! Grammar of the shell, as far as it is needed to find the ends of words, commands and redirections.
 //!
-//! `/bin/sh` is dash on some machines and bash on others. A line is opaque if dash and bash read it differently, or if
-//! the shell would compute a part of it. An opaque line is still split into words, so that rules that ask or forbid can
-//! be compared with the visible words.
+//! `/bin/sh` is dash on some machines and bash on others. A line is opaque if dash and bash understand it differently,
+//! or if the shell would compute a part of it. An opaque line is still split into words. Rules with the action ask or
+//! forbid are compared with these words.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Word of a line, without quotes.
+/// Word of a line, from which quotes were removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ShellWord {
     pub(crate) text: String,
     pub(crate) expansion: Expansion,
     pub(crate) quoted: bool,
-    /// Number of unquoted `{` that are not closed yet. If there is a comma or `..` between the braces, bash splits the
-    /// word into several words.
+    /// Number of unquoted `{` in the word that are not closed yet. If a comma or `..` is between the braces, bash turns
+    /// the word into several words.
     braces: u32,
 }
 
@@ -24,18 +24,19 @@ impl ShellWord {
     }
 }
 
-/// Placeholder in a word for text that the shell computes.
+/// Character that replaces a text that the shell computes.
 pub(crate) const COMPUTED: char = '\u{fffc}';
 
-/// Possible result of the file patterns in a word.
+/// Possible result if the shell expands the file patterns in a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Expansion {
     /// The word stays unchanged.
     #[default]
     None,
-    /// Several words that are operands. They cannot be options, because the pattern begins with a literal character.
+    /// Several words, all of which are operands. None of them can be an option, because the pattern begins with an
+    /// ordinary character.
     Operands,
-    /// Any file name, including a name that looks like an option.
+    /// Any file name, even one that looks like an option.
     Anything,
 }
 
@@ -49,7 +50,7 @@ pub(crate) enum Separator {
     Other,
 }
 
-/// Purpose for which the command uses the file of a redirection.
+/// Purpose for which a command uses the file of a redirection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Redirect {
     Reads,
@@ -60,7 +61,7 @@ pub(crate) enum Redirect {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     Word(ShellWord),
-    /// Separator that ends a command.
+    /// The separator with which a command ends.
     Separator(Separator),
     /// Redirection. The next word is its file.
     Redirect(Redirect),
@@ -70,13 +71,13 @@ pub(crate) enum Token {
 pub(crate) struct Tokens {
     pub(crate) list: Vec<Token>,
     pub(crate) opaque: Option<&'static str>,
-    /// Commands in substitutions within double quotes: `"$(…)"`.
+    /// Commands in substitutions that are in double quotes: `"$(…)"`.
     pub(crate) hidden: Vec<String>,
-    /// True if a word begins with a home folder (`~`, `~name`), also after `=` or `:`.
+    /// True if a word begins with a home folder (`~`, `~name`), or if one follows `=` or `:`.
     pub(crate) home: bool,
 }
 
-/// Maximum number of commands within double quotes that are parsed.
+/// Maximum number of commands in double quotes that are parsed.
 const MAX_HIDDEN: usize = 2;
 
 const EXPANDS: &str = "it expands variables or commands";
@@ -106,7 +107,7 @@ struct Lexer<'l> {
     found: Tokens,
     /// True after `cmd &>file`. bash then continues the same command, but dash begins a new command.
     split_by_some: bool,
-    /// Previous character. After a continued line, it is a space.
+    /// Previous character. If the line was continued, the previous character is a space.
     last: char,
 }
 
@@ -264,8 +265,8 @@ impl Lexer<'_> {
         }
     }
 
-    /// In `2>`, the digit is a file descriptor and not a word. dash reads several digits as a word, and bash reads them
-    /// as a descriptor.
+    /// Recognises file descriptors: in `2>`, the digit is a file descriptor and not a word. If there are several
+    /// digits, dash treats them as a word, and bash treats them as a file descriptor.
     fn descriptor(&mut self) {
         match self.word.take() {
             Some(word) if !word.quoted && is_digit(&word.text) => {}
@@ -315,8 +316,8 @@ impl Lexer<'_> {
         self.found.list.push(Token::Redirect(redirect));
     }
 
-    /// Reads the target of `>&`. `2>&1` joins two streams and writes no file. In `>&file` and `>&2file`, the target is
-    /// a file.
+    /// Reads the word that follows `>&`. `2>&1` joins two streams and writes no file. In `>&file` and `>&2file`, the
+    /// word is the name of a file.
     fn duplicate(&mut self, redirect: Redirect) {
         let mut target = String::new();
         while let Some(c) = self.chars.next_if(char::is_ascii_digit) {

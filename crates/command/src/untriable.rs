@@ -1,26 +1,27 @@
-//! Finds lines whose trial would show something else than the line does in a person's shell. Such a line changes this
-//! shell, uses the network or a service of the machine, looks at other processes, or needs a terminal or other rights.
+//! Finds lines for which a trial would show another result than the line has in a person's shell. Such a line does one
+//! of these things: it changes the shell, uses the network or a service of the machine, looks at other processes, or
+//! needs a terminal or other permissions.
 //!
-//! This module compares words only. If it misses a line, there is no harm: the sandbox limits the trial, and the trial
-//! shows less.
+//! This module compares only words. If it does not recognise such a line, this does no harm: the sandbox restricts the
+//! trial, and the trial only shows less.
 
 use crate::{Class, Command, Part, programs};
 
-/// Built-ins of the shell that affect later lines. `set` has a rule of its own. `read` and `local` set variables only
-/// for the rest of their line.
+/// Commands built into the shell that influence later lines. For `set` there is a separate rule. `read` and `local` set
+/// variables only for the rest of their line.
 const STATE: [&str; 25] = [
     ".", "alias", "bg", "cd", "declare", "dirs", "disown", "enable", "eval", "exec", "export", "fg", "hash",
     "jobs", "popd", "pushd", "readonly", "shopt", "source", "trap", "typeset", "ulimit", "umask", "unalias",
     "unset",
 ];
 
-/// Programs that look at or stop other processes. A trial sees only its own processes.
+/// Programs that list or stop other processes. In a trial, only the processes of the trial can be seen.
 const PROCESSES: [&str; 15] = [
     "kill", "killall", "pkill", "pgrep", "pidof", "ps", "lsof", "fuser", "ss", "netstat", "nohup", "setsid",
     "renice", "strace", "ltrace",
 ];
 
-/// Programs that give orders to a service of this machine.
+/// Programs that send commands to a service of this machine.
 const SERVICES: [&str; 16] = [
     "docker",
     "podman",
@@ -40,18 +41,18 @@ const SERVICES: [&str; 16] = [
     "screen",
 ];
 
-/// Programs that run other programs with the rights of another user.
+/// Programs that run other programs with another user's permissions.
 const RIGHTS: [&str; 5] = ["sudo", "su", "doas", "pkexec", "runuser"];
 
-/// Programs that talk to a person at a terminal.
+/// Programs that interact with a person at a terminal.
 const TERMINAL: [&str; 17] = [
     "vi", "vim", "nvim", "nano", "emacs", "pico", "ed", "less", "more", "top", "htop", "tmux", "watch",
     "passwd", "chsh", "dialog", "whiptail",
 ];
 
 impl Command {
-    /// Returns the reason why a trial would show something else than the line does in a person's shell. The text
-    /// continues a sentence such as "not tried: …".
+    /// Returns the reason why a trial would show another result than the line has in a person's shell. The text
+    /// completes a sentence such as "not tried: …".
     pub fn why_untriable(&self) -> Option<&'static str> {
         if self.parts.is_empty() {
             return Some("it runs no program, and may only change the shell");

@@ -1,17 +1,17 @@
-//! Wrappers: programs that run a second program. All options of the wrapper must be known. The words of the second
-//! program are those after the options.
+//! Wrappers: programs that run a second program, such as `env` or `timeout`. A wrapper is understood only if all its
+//! options are known. The words of the second program follow the options.
 //!
-//! A form of a wrapper that is in no row is uncertain, and makes the line opaque.
+//! If no row describes the form of a wrapper's command, it is uncertain what runs, and the line is opaque.
 
 use crate::{Part, is_assignment, script};
 
 struct Wrapper {
     programs: &'static [&'static str],
-    /// Options that take no value.
+    /// Options that have no value.
     flags: &'static [&'static str],
-    /// Options that take a value, in the same word or in the next word.
+    /// Options that have a value, either in the same word or in the next word.
     valued: &'static [&'static str],
-    /// Number of words between the options and the program to run.
+    /// Number of words that are between the options and the program to run.
     operands: usize,
 }
 
@@ -38,8 +38,8 @@ const ROWS: &[Wrapper] = &[
     wrapper(&["env"], &["-i", "-", "--ignore-environment"], &["-u", "--unset"], 0),
 ];
 
-/// Returns the index of the program that a wrapper runs. Returns None if the part is not a wrapper or the index is
-/// uncertain.
+/// Returns the index of the argument that is the program which a wrapper runs. Returns None if the part is not a
+/// wrapper or the index is uncertain.
 pub(crate) fn program_at(part: &Part) -> Option<usize> {
     let row = ROWS.iter().find(|row| row.programs.contains(&part.program.as_str()))?;
     let words = &part.arguments;
@@ -76,7 +76,8 @@ pub(crate) fn program_at(part: &Part) -> Option<usize> {
     (is_plain && !program.starts_with('-') && !is_assignment(program)).then_some(at)
 }
 
-/// Returns true if the text consists of letters, digits and a few signs, as a number, a signal, a time or a name does.
+/// Returns true if the text consists of letters, digits and a few other characters, as a number, a signal, a time or a
+/// name does.
 fn is_value(value: &str) -> bool {
     let is_sign = |c: char| matches!(c, '.' | '_' | '+');
     let value = value.strip_prefix('-').unwrap_or(value);

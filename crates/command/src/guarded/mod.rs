@@ -1,8 +1,8 @@
-//! Guarded names: files that the user's own tools execute, or from which they read configuration, without asking.
+//! Guarded names: names of files that the user's own tools execute or read as configuration without asking the user.
 //!
-//! This module compares a path with the table of guarded names (`names`). It never reads a file: the caller passes the
-//! names in the path. If a call writes a guarded path, a person is always asked and sees the reason, and no grant
-//! covers the call. Reading a guarded path is not restricted.
+//! This module compares a path with a table of these names (`names`). It never looks at a file: the caller passes the
+//! components of the path. If a call writes to a guarded path, a person is always asked and sees the reason. No grant
+//! can allow such a call. Reading from a guarded path is not restricted.
 
 mod names;
 
@@ -11,28 +11,28 @@ use std::sync::LazyLock;
 
 use names::NAMES;
 
-/// A guarded name in a path, and the reason why a file with this name is guarded.
+/// A guarded name that a path contains, and the reason why files with this name are guarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guarded {
-    /// Consecutive names in a path, in lower case. `*` stands for any characters within a name.
+    /// Consecutive components of a path, in lower case. In a component, `*` stands for any characters.
     pub name: &'static str,
     pub why: &'static str,
     scope: Scope,
 }
 
-/// Folders in which a name is guarded.
+/// Folders in which a guarded name applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     Everywhere,
-    /// All folders except installed packages. A linter applies the configuration in an installed package only to the
-    /// files of that package.
+    /// All folders except those of installed packages. For example, a linter applies the configuration in an installed
+    /// package only to the files of this package.
     OwnSources,
 }
 
 /// Folders into which package managers install packages.
 const PACKAGES_OF_OTHERS: [&str; 2] = ["node_modules", "site-packages"];
 
-/// Any path below `.git` without a row in the table, such as references, the index and objects.
+/// Any path below `.git` for which the table has no row, such as references, the index and objects.
 pub const BELOW_GIT: Guarded = guarded(".git/*", "git alone writes there");
 
 pub(crate) const fn guarded(name: &'static str, why: &'static str) -> Guarded {
@@ -48,9 +48,9 @@ pub const fn all() -> &'static [Guarded] {
     NAMES
 }
 
-/// Returns the guarded name that matches the path or a folder above it. `names` are the names in the path, beginning at
-/// the workspace or at the root folder. Names that are `.` or empty are skipped. The letter case is ignored, because
-/// some file systems ignore it.
+/// Returns the guarded name that matches the path or one of the folders above it. `names` are the components of the
+/// path, beginning at the workspace or at the root folder. Components that are `.` or empty are skipped. Upper and
+/// lower case are not distinguished, because some file systems do not distinguish them.
 pub fn guards<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'static Guarded> {
     let names: Vec<Forms> =
         names.into_iter().filter(|name| !matches!(*name, "" | ".")).map(Forms::from_name).collect();
@@ -65,8 +65,8 @@ pub fn guards<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'static G
     ROWS.iter().find(meets).map(|row| row.guarded)
 }
 
-/// Returns true if the last name of the path is guarded. Returns false for a path below a guarded folder, because
-/// callers check the folder separately.
+/// Returns true if the last component of the path is a guarded name. Returns false for a path below a guarded folder,
+/// because callers check the folder itself.
 pub fn ends_guarded(names: &[impl AsRef<str>]) -> bool {
     let Some((last, above)) = names.split_last() else { return false };
     let last = Forms::from_name(last.as_ref());
@@ -83,7 +83,7 @@ pub fn ends_guarded(names: &[impl AsRef<str>]) -> bool {
     ROWS.iter().any(ends)
 }
 
-/// Rows of the table of guarded names, parsed once.
+/// Rows of the table of guarded names. They are parsed once.
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let row = |guarded: &'static Guarded| Row {
         guarded,
@@ -98,22 +98,22 @@ struct Row {
 }
 
 impl Row {
-    /// Returns true if these names begin with the names of the row.
+    /// Returns true if the path begins with the components of this row.
     fn is_prefix_of(&self, names: &[Forms]) -> bool {
         names.len() >= self.parts.len() && self.parts.iter().zip(names).all(|(part, name)| name.fit(part))
     }
 
-    /// Returns true if the row applies to paths below these folders.
+    /// Returns true if the row applies to a path below these folders.
     fn counts_below(&self, folders: &[Forms]) -> bool {
         let is_of_others = |folder: &Forms| PACKAGES_OF_OTHERS.contains(&folder.name());
         self.guarded.scope == Scope::Everywhere || !folders.iter().any(is_of_others)
     }
 }
 
-/// One name in a row, split at each `*`.
+/// One component of a row, split at each `*`.
 struct Part {
     start: &'static str,
-    /// Text after each `*`. Empty for a name without `*`.
+    /// Text after each `*`. Empty if the component contains no `*`.
     rest: Vec<&'static str>,
 }
 
@@ -134,14 +134,14 @@ impl Part {
     }
 }
 
-/// A name in lower case, together with the names of which it is a variant: `.mise.local.toml` is a variant of
-/// `.mise.toml` and `.mise`.
+/// A component in lower case, together with all names of which it is a variant: `.mise.local.toml` is a variant of
+/// `.mise.toml` and of `.mise`.
 ///
-/// Many tools read a local variant in addition to the shared file. Many also read the same configuration in several
-/// configuration languages.
+/// Many tools read a local variant of a file in addition to the shared file. Many tools can also read the same
+/// configuration in several configuration languages.
 struct Forms(Vec<String>);
 
-/// Suffixes that mark a variant of a name. They come before the file extension.
+/// Suffixes by which a name is recognised as a variant of another name. Such a suffix is before the file extension.
 const VARIANTS: [&str; 8] = [".local", "-local", "_local", ".override", ".private", ".user", ".d", "-2"];
 
 /// File extensions of configuration languages.

@@ -1,20 +1,21 @@
-//! Simple commands in a script: variables, words and redirections, and the kind of value that a command may print.
+//! Simple commands in a script: their variables, words and redirections, and the kind of value that a command possibly
+//! prints.
 
 use super::values::{Value, is_free, only_shapes_output};
 use super::word_parser::{ScriptWord, is_name};
 use super::{Document, Parser, conditions};
 use crate::shell::{COMPUTED, Expansion, ShellWord};
 
-/// File that discards its input.
+/// File that discards everything that is written to it.
 const NOWHERE: &str = "/dev/null";
 
 impl Parser<'_> {
-    /// Sets a variable. Returns None if the name has a special meaning.
+    /// Sets a variable. Returns None if a variable with this name has a special meaning.
     pub(super) fn assign(&mut self, name: &str, value: Value) -> Option<()> {
         is_free(name).then(|| self.assigned.set(name, value))
     }
 
-    /// Parses the `NAME=` of an assignment. Returns None if there is no assignment.
+    /// Parses `NAME=`, the beginning of an assignment. Returns None if the line does not continue with an assignment.
     fn assigned_name(&mut self) -> Option<String> {
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest.len());
         let (name, rest) = self.rest.split_at(end);
@@ -190,7 +191,7 @@ impl Parser<'_> {
     }
 }
 
-/// Returns true for a folder that the line names, and for a quoted variable whose value is not an option.
+/// Returns true for a folder that the line names, and for a variable in quotes whose value is not an option.
 fn changes_folder(word: &ScriptWord) -> bool {
     let text = word.word.text.as_str();
     !text.is_empty()

@@ -1,7 +1,7 @@
-//! Conditions: `[[ … ]]`, and `test` with computed words.
+//! Conditions: `[[ … ]]`, and `test` with words that the shell computes.
 //!
-//! Some shells evaluate the operands of numeric comparisons, and run code in the brackets of a variable name. dash does
-//! not support `[[`: in `[[ … && x ]]`, it runs `x` as a program.
+//! In numeric comparisons, some shells evaluate the operands, and run code that is in the brackets of a variable name.
+//! dash does not know `[[`: in `[[ … && x ]]`, it runs `x` as a program.
 
 use super::Parser;
 use super::values::Value;
@@ -48,7 +48,7 @@ fn is_unary(clause: &[ScriptWord]) -> bool {
     matches!(clause, [operator, _] if operator.is_literal && OF_ONE.contains(&operator.word.text.as_str()))
 }
 
-/// Returns true if the words are one condition that runs nothing. In `[[ ]]`, the shell does not split words.
+/// Returns true if the words form one condition that runs no code. In `[[ ]]`, the shell does not split words.
 fn is_condition(words: &[ScriptWord], in_brackets: bool) -> bool {
     let is_whole = |word: &ScriptWord| {
         in_brackets || (word.is_one && (word.is_literal || word.word.quoted || word.value <= Value::Word))
@@ -73,7 +73,7 @@ fn is_condition(words: &[ScriptWord], in_brackets: bool) -> bool {
     }
 }
 
-/// Returns true if a `test` or `[` command is a single condition that runs nothing.
+/// Returns true if a `test` or `[` command is one condition that runs no code.
 pub(super) fn tests(program: &str, words: &[ScriptWord]) -> bool {
     let words = match (program, words.split_last()) {
         ("[", Some((last, words))) if last.is_literal && last.word.text == "]" => words,

@@ -1,10 +1,10 @@
-//! Lines that use the grammar of the shell and only read: loops, conditions, groups, variables, substitutions.
+//! Finds lines that only read although they use loops, conditions, groups, variables or substitutions.
 //!
-//! The parser is an allow-list. It accepts grammar that bash and dash read in the same way, or that dash rejects before
-//! it runs any command. Every command of the line, also in substitutions, is compared with the tables. A computed word
-//! is treated as the most harmful word that it may become. For rules and grants, the line stays opaque, because its
-//! words are unknown. `word_parser.rs` parses words, `values.rs` computes the values of variables, and `conditions.rs`
-//! parses conditions.
+//! The parser works like an allow-list. It accepts only grammar that bash and dash understand in the same way, or that
+//! dash rejects before it runs any command. Each command of the line is looked for in the tables, including commands in
+//! substitutions. If the shell computes a word, the word is treated as the most harmful one that can result. Rules and
+//! grants still treat the line as opaque, because its words are unknown. `word_parser.rs` parses words, `values.rs`
+//! finds the possible values of variables, and `conditions.rs` parses conditions.
 
 mod commands;
 mod conditions;
@@ -17,25 +17,25 @@ pub(crate) use self::values::only_shapes_output;
 use self::values::{Value, Values};
 use crate::limits;
 
-/// Maximum nesting of groups and substitutions.
+/// Maximum nesting depth of groups and substitutions.
 const MAX_DEPTH: u8 = 12;
 
-/// Maximum number of passes over a line. The passes end when one of them finds no new value of a variable.
+/// Maximum number of times that a line is parsed. It is parsed again until no new value of a variable is found.
 const MAX_PASSES: usize = 8;
 
-/// Words that end a list of commands.
+/// Words with which a list of commands ends.
 const CLOSERS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
-/// Maximum number of lines of nested shells that are parsed in all passes together. Each level of nesting multiplies
-/// the number of passes.
+/// Maximum number of lines of nested shells (`sh -c …`) that are parsed, in all passes together. The limit is needed
+/// because each level of nesting multiplies the number of passes.
 const MAX_NESTED: usize = 64;
 
-/// Returns true if the parser accepts the complete line and every command in it only reads.
+/// Returns true if the parser accepts the whole line and each command in it only reads.
 pub(crate) fn reads(line: &str) -> bool {
     reads_within(line, &Cell::new(MAX_NESTED))
 }
 
-/// Parses the line of a nested shell. `nested` is the number of such lines that may still be parsed.
+/// Parses the line of a nested shell. `nested` is the number of such lines that are still allowed to be parsed.
 fn reads_within(line: &str, nested: &Cell<usize>) -> bool {
     let Some(left) = nested.get().checked_sub(1) else { return false };
     nested.set(left);
@@ -55,11 +55,11 @@ fn reads_within(line: &str, nested: &Cell<usize>) -> bool {
     false
 }
 
-/// A here-document. Its text begins on the next line.
+/// A here-document. Its text begins on the line after it.
 struct Document {
     end: String,
     is_quoted: bool,
-    /// True for `<<-`: tabs at the beginning of lines are dropped.
+    /// True for `<<-`, which means that tabs at the beginning of lines are dropped.
     is_indented: bool,
 }
 
@@ -71,15 +71,15 @@ enum MayBeEmpty {
 
 struct Parser<'l> {
     rest: &'l str,
-    /// Values of variables that earlier passes have found.
+    /// Values of variables that were found in earlier passes.
     known: &'l Values,
-    /// Values of variables that this pass has found.
+    /// Values of variables that were found in this pass.
     assigned: Values,
     documents: Vec<Document>,
-    /// Number of lines of nested shells that may still be parsed.
+    /// Number of lines of nested shells that are still allowed to be parsed.
     nested: &'l Cell<usize>,
     depth: u8,
-    /// Number of commands that may still be parsed.
+    /// Number of commands that are still allowed to be parsed.
     left: usize,
 }
 
@@ -96,7 +96,7 @@ impl<'l> Parser<'l> {
         }
     }
 
-    /// Parses a text within the line, such as a here-document, with another parser.
+    /// Parses a text inside the line, such as a here-document, with a separate parser.
     fn within<T>(&mut self, text: &str, read: impl FnOnce(&mut Parser<'_>) -> Option<T>) -> Option<T> {
         let mut inner = Parser::new(text, self.known, self.nested, self.depth + 1);
         inner.left = self.left;
@@ -182,7 +182,7 @@ impl<'l> Parser<'l> {
         Some(())
     }
 
-    /// Returns the next word if it has no quotes and no substitutions, as a keyword has: `done`.
+    /// Returns the next word if it may be a keyword such as `done`: a keyword has no quotes and no substitutions.
     fn keyword(&self) -> &'l str {
         let is_end = |c: char| c.is_whitespace() || ";&|<>()".contains(c);
         let end = self.rest.find(is_end).unwrap_or(self.rest.len());
@@ -201,7 +201,7 @@ impl<'l> Parser<'l> {
         self.rest.is_empty() || self.rest.starts_with([')', ';']) || CLOSERS.contains(&self.keyword())
     }
 
-    /// Parses a list of commands. Returns the kind of value that they may print.
+    /// Parses a list of commands. Returns the kind of value that the commands possibly print.
     fn list(&mut self, may_be_empty: MayBeEmpty) -> Option<Value> {
         let mut printed = None;
         loop {
@@ -372,7 +372,7 @@ impl<'l> Parser<'l> {
         }
     }
 
-    /// Parses the redirections after a group or a loop.
+    /// Parses the redirections that follow a group or a loop.
     fn redirects(&mut self) -> Option<()> {
         loop {
             self.blanks();

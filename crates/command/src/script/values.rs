@@ -1,17 +1,18 @@
-//! Values of variables and substitutions, as far as they matter for words that become arguments.
+//! The kinds of values that variables and substitutions can have, as far as this matters for the arguments that they
+//! become.
 
 use std::collections::BTreeMap;
 
-/// Kinds of text, from the most certain to the least certain.
+/// Kinds of text, sorted from the most certain to the least certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
     /// A number.
     Number,
     /// A number, or the empty text if a command failed.
     Count,
-    /// A single word without spaces that is not an option, or the empty text.
+    /// A single word without spaces, or the empty text. The word is not an option.
     Word,
-    /// A text that is not an option if it is within quotes.
+    /// A text that is not an option, provided that it is in quotes.
     Path,
     Unknown,
 }
@@ -21,7 +22,7 @@ impl Value {
         self.max(other)
     }
 
-    /// Returns the kind of a text without quotes and expansions.
+    /// Returns the kind of a text that contains no quotes and no expansions.
     pub(super) fn of_text(text: &str) -> Self {
         if !text.is_empty() && text.chars().all(|c| c.is_ascii_digit()) {
             Self::Number
@@ -38,17 +39,17 @@ impl Value {
     }
 }
 
-/// Variables that a line sets.
+/// Variables that a line sets, with the kinds of their values.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Values {
     set: BTreeMap<String, Value>,
-    /// Kind of the value of any variable that the line does not set.
+    /// Kind of value that all other variables have.
     otherwise: Value,
 }
 
 impl Values {
-    /// Returns the values before the first pass. Each variable has the most harmless kind. A pass may find a less
-    /// certain one.
+    /// Returns the values that are assumed before the first pass. Each variable is assumed to have the most harmless
+    /// kind. A pass may find out that the kind is less certain.
     pub(super) fn hopeful() -> Self {
         Self { set: BTreeMap::new(), otherwise: Value::Number }
     }
@@ -68,7 +69,8 @@ impl Values {
         self.set.insert(name.to_owned(), value.join(before));
     }
 
-    /// Returns the kind of a variable's value. If the line does not set the variable, it comes from the environment.
+    /// Returns the kind of a variable's value. If the line does not set the variable, its value comes from the
+    /// environment.
     pub(super) fn lookup(&self, name: &str) -> Value {
         match (self.set.get(name), name) {
             (Some(value), _) => *value,
@@ -78,7 +80,7 @@ impl Values {
     }
 }
 
-/// Returns true if a variable with this name has no special meaning for any shell or program.
+/// Returns true if no shell and no program gives a special meaning to a variable with this name.
 pub(super) fn is_free(name: &str) -> bool {
     const CAPITAL: [&str; 20] = [
         "F", "I", "J", "N", "X", "S", "D", "FILE", "FILES", "DIR", "DIRS", "BRANCH", "COMMIT", "HASH", "REV",
@@ -92,7 +94,7 @@ pub(super) fn is_free(name: &str) -> bool {
     (is_lower && name != "_" && !name.ends_with("proxy") && !TAKEN.contains(&name)) || CAPITAL.contains(&name)
 }
 
-/// Returns true if the variable only changes how a program prints.
+/// Returns true if the variable only changes what the output of a program looks like.
 pub(crate) fn only_shapes_output(name: &str, value: &str) -> bool {
     let is_plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "_.@:+-".contains(c));
     let is_zone =

@@ -4,14 +4,14 @@ use super::values::Value;
 use super::{MayBeEmpty, Parser};
 use crate::shell::{COMPUTED, Expansion, ShellWord};
 
-/// A word of a line, as the shell would read it.
+/// A word of a line as the shell would understand it.
 pub(super) struct ScriptWord {
     pub(super) word: ShellWord,
-    /// True if the shell turns the text into exactly one word.
+    /// True if the result is exactly one word, whatever the shell computes.
     pub(super) is_one: bool,
-    /// True if the shell computes no part of the word.
+    /// True if the shell computes nothing in this word.
     pub(super) is_literal: bool,
-    /// Kind of the value that a variable has after an assignment of this word.
+    /// Kind of the value that a variable gets if this word is assigned to it.
     pub(super) value: Value,
 }
 
@@ -21,7 +21,7 @@ impl ScriptWord {
         Self { word: ShellWord::default(), is_one: true, is_literal: true, value: Value::Path }
     }
 
-    /// Returns the kind of each word into which the shell splits this word.
+    /// If the shell splits this word, returns the kind of each resulting word.
     pub(super) fn each(&self) -> Value {
         match (self.value, self.is_one) {
             (Value::Path, false) if !self.is_literal => Value::Unknown,
@@ -41,7 +41,7 @@ struct Building {
     word: ShellWord,
     is_one: bool,
     is_literal: bool,
-    /// Kind of the computed piece if the word has no other piece.
+    /// If the word consists of one computed piece only, the kind of this piece.
     only: Option<Value>,
     pieces: usize,
     braces: u32,
@@ -172,7 +172,7 @@ impl Parser<'_> {
         (self.rest.len() < before.len()).then(|| found.finish())
     }
 
-    /// Parses text in double quotes, or in a here-document.
+    /// Parses text that is in double quotes or in a here-document.
     fn quoted(&mut self, end: Option<char>, found: &mut Building) -> Option<()> {
         loop {
             match self.next_char() {
@@ -206,8 +206,8 @@ impl Parser<'_> {
         self.quoted(None, &mut found)
     }
 
-    /// Parses the commands of a substitution. If a here-document is still open at its end, the substitution is
-    /// rejected: shells do not agree where the text of the here-document begins.
+    /// Parses the commands in a substitution. If a here-document is still open at the end of the substitution, the
+    /// substitution is rejected, because shells disagree about the place where the text of the here-document begins.
     fn substitution(&mut self) -> Option<Value> {
         let value = self.deeper(|parser| parser.list(MayBeEmpty::No))?;
         self.expect(")")?;
@@ -227,7 +227,7 @@ impl Parser<'_> {
         self.within(&text, |parser| parser.list(MayBeEmpty::No))
     }
 
-    /// Parses the text after a `$`.
+    /// Parses what follows a `$`.
     fn dollar(&mut self, quotes: Quotes, found: &mut Building) -> Option<()> {
         match self.computed() {
             Some(Computed::Value(value)) => found.computed(value, quotes),
@@ -280,7 +280,7 @@ impl Parser<'_> {
         name.to_owned()
     }
 
-    /// Parses the rest of `${NAME}`. Accepts only forms that set no variable and evaluate nothing.
+    /// Parses the rest of `${NAME}`. Accepts only the forms that set no variable and run no code.
     fn braces(&mut self) -> Option<Value> {
         let (inner, rest) = self.rest.split_once('}')?;
         let inner = inner.to_owned();
@@ -311,8 +311,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Parses `$((…))` with numbers, and with variables whose values are numbers. For a variable with another value,
-    /// some shells run code.
+    /// Parses `$((…))` that contains only numbers, and variables whose values are numbers. If a variable has another
+    /// value, some shells run code that is in the value.
     fn arithmetic(&mut self) -> Option<()> {
         let mut open = 0_u32;
         loop {

@@ -1,6 +1,7 @@
-//! Programs that pack files. The rows are for forms that write to standard output, list an archive, or test it.
+//! Programs that pack files. The rows describe the forms that write to standard output, list an archive, or test an
+//! archive.
 //!
-//! Without one of these options, the programs replace the given file.
+//! Without one of these options, the programs replace the file that they are given.
 
 use super::{Operands, Row, row};
 

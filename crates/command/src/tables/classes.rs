@@ -1,13 +1,13 @@
-//! Effects of programs, other than reading: running code, connecting to the network, installing software.
+//! Effects of programs other than reading: running code, connecting to the network, and installing software.
 //!
-//! A row can only make the class of a command more severe. A program without a row has the class [`Class::Runs`], even
-//! if it may connect to the network.
+//! A row can make the class of a command more severe, but never less severe. A program without a row has the class
+//! [`Class::Runs`], even if it can connect to the network.
 
 use crate::Class;
 
-/// Programs, and the words with which their commands have a class. Both lists are separated by spaces. A word is a
-/// subcommand. `a:b` stands for two consecutive words, and `a:*` for a word that is followed by any word. `*` stands
-/// for any words, and `-` for no words.
+/// Programs, and the words by which a command of these programs belongs to a class. In both lists, the entries are
+/// separated by spaces. A word is a subcommand. `a:b` means two consecutive words, and `a:*` means a word that is
+/// followed by any word. `*` means any words, and `-` means no words.
 pub(crate) struct Row {
     pub(crate) programs: &'static str,
     pub(crate) words: &'static str,
@@ -131,8 +131,8 @@ pub(crate) const ROWS: &[Row] = &[
     installs("helm", "plugin:install plugin:update"),
 ];
 
-/// Options that raise the class of a command. If a row has a first word, its options apply only to commands with that
-/// word.
+/// Options that make the class of a command more severe. If a row has a first word, its options count only in commands
+/// with this word.
 pub(crate) const OPTIONS: &[(Row, &[&str])] = &[
     (web("git", "archive"), &["--remote"]),
     (web("git", "remote"), &["-f", "--fetch"]),

@@ -1,14 +1,15 @@
-//! Programs whose first word determines what they do, such as `ar t` and `ip addr show`.
+//! Programs whose first word determines if they only read, such as `ar t` and `ip addr show`.
 
 use crate::Part;
 
-/// Forms in which a program only reads. All lists are separated by spaces.
+/// The forms of a program's commands that only read. In all lists, the entries are separated by spaces.
 struct Forms {
     programs: &'static str,
-    /// Options that may precede the first word.
+    /// Options that may be before the first word.
     before: &'static str,
     first: &'static str,
-    /// Second words that are permitted if the command has a second word. If empty, any second word is permitted.
+    /// Second words that are allowed, if the command has a second word. If the list is empty, any second word is
+    /// allowed.
     second: &'static str,
     /// Options that may follow the first word.
     options: &'static str,
@@ -39,7 +40,7 @@ const ROWS: &[Forms] = &[
     },
 ];
 
-/// Returns true if the command has a form in which it only reads. Returns None if the program is in no row.
+/// Returns true if the command has a form that only reads. Returns None if no row contains the program.
 pub(crate) fn reads(part: &Part) -> Option<bool> {
     let has = |list: &str, word: &str| list.split(' ').any(|each| each == word);
     let row = ROWS.iter().find(|row| has(row.programs, &part.program))?;

@@ -1,12 +1,12 @@
-//! Subcommands of git that only read, each with the options that are known to be harmless.
+//! Subcommands of git that only read. For each of them, the options that are known to be harmless.
 //!
-//! Some options are left out. They name another repository or folder (`-C`, `--git-dir`, `--no-index`), name an output
-//! file (`--output`), or run a program (`--ext-diff`, `--textconv`, `-O`, `--show-signature`, `--filters`). Subcommands
-//! that use the network are left out too.
+//! Some harmful options are left out on purpose. They name another repository or folder (`-C`, `--git-dir`,
+//! `--no-index`), name an output file (`--output`), or run a program (`--ext-diff`, `--textconv`, `-O`,
+//! `--show-signature`, `--filters`). Subcommands that use the network are left out too.
 
 use super::{Operands, Parser, Row, git};
 
-/// Options before the subcommand that do not change the effect of the subcommand.
+/// Options before the subcommand that do not change what the subcommand does.
 pub(crate) const BEFORE: &[&str] = &[
     "--no-pager",
     "-P",
@@ -19,7 +19,7 @@ pub(crate) const BEFORE: &[&str] = &[
     "--no-advice",
 ];
 
-/// Returns true if the setting affects only how git prints.
+/// Returns true if the setting changes only what git's output looks like.
 pub(crate) fn only_shapes_output(setting: &str) -> bool {
     let Some((key, value)) = setting.split_once('=') else { return false };
     let key = key.to_ascii_lowercase();
@@ -45,7 +45,7 @@ const DIFF: &str = "-# -p -u -U: -s --patch --no-patch --unified: --raw --patch-
      --diff-algorithm: --cached --staged --merge-base -z --check --ws-error-highlight: --indent-heuristic \
      --no-indent-heuristic --ignore-submodules? -c --cc -m -r -t --ours --theirs --base -0 -1 -2 -3";
 
-/// Options of subcommands that walk through commits. `remerge` is left out, because it repeats merges and so writes
+/// Options of subcommands that list commits. `remerge` is left out, because it repeats merges and thereby writes
 /// objects.
 const LOG: &str = "-n: --max-count: --skip: --oneline --graph --no-graph --all --branches? --tags? --remotes? --glob: \
      --exclude: --since: --after: --until: --before: --since-as-filter: --author: --committer: --grep: --grep-reflog: \
@@ -63,7 +63,7 @@ const LOG: &str = "-n: --max-count: --skip: --oneline --graph --no-graph --all -
      --diff-merges=first-parent --diff-merges=1 --diff-merges=separate --diff-merges=combined --diff-merges=c \
      --diff-merges=dense-combined --diff-merges=cc";
 
-/// Options that select the references for a list.
+/// Options that select references for a list.
 const REFS: &str = "--contains: --no-contains: --merged? --no-merged? --points-at: --sort: --format: --count: \
      --ignore-case -i --color? --no-color --column? --no-column --omit-empty";
 
@@ -176,7 +176,7 @@ pub(super) const ROWS: &[Row] = &[
     .with(Operands::OneKey),
 ];
 
-/// Built-in subcommands of git. Any other subcommand is an alias, or a program on `PATH`.
+/// Built-in subcommands of git. Any other subcommand is either an alias or a program on `PATH`.
 pub(crate) const KNOWN: &[&str] = &[
     "add",
     "am",
@@ -320,8 +320,8 @@ pub(crate) const KNOWN: &[&str] = &[
     "lfs",
 ];
 
-/// Returns true if a format or a sort key makes git run the program that checks signatures. Examples are `%G?`, `%+GS`
-/// and `%(signature)`.
+/// Returns true if a format or a sort key makes git run the program that verifies signatures. Examples are `%G?`,
+/// `%+GS` and `%(signature)`.
 pub(crate) fn checks_signatures(text: &str) -> bool {
     let placeholder = |rest: &str| rest.trim_start_matches(['+', '-', ' ']).starts_with('G');
     text.contains("signature") || text.split('%').skip(1).any(placeholder)

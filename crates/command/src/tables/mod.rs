@@ -1,9 +1,10 @@
-//! Programs that only read, as data: the harmless options of each program, and the kind of its operands.
+//! Table of the programs that only read: for each program, the harmless options and the kind of its operands.
 //!
-//! A command that matches no row is not read-only. It matches no row if its program has none, if the row does not list
-//! an option, if an option is abbreviated, or if an operand is of another kind. A row never lists an option with which
-//! a program writes a file, runs another program, or takes instructions from a file. Programs with a grammar of their
-//! own are in `grammars.rs`. `options.rs` compares a row with a line.
+//! A command for which there is no matching row is treated as writing. No row matches in these cases: the program has
+//! no row, the row does not list an option, an option is abbreviated, or an operand is of another kind. A row never
+//! lists an option with which a program writes a file, runs another program, or takes instructions from a file. If the
+//! options of a program are too complex for a row, `grammars.rs` describes them. `options.rs` compares a line with a
+//! row.
 
 mod archives;
 mod binaries;
@@ -21,20 +22,19 @@ mod text;
 pub(crate) mod versions;
 pub(crate) mod writes;
 
-/// A program or subcommand that only reads.
+/// A program or a subcommand that only reads, with its options.
 #[derive(Debug)]
 pub struct Row {
     pub programs: &'static [&'static str],
     /// Subcommand of the row. Empty if the program has no subcommands.
     pub subcommand: &'static str,
-    /// Options, separated by spaces. `-x` and `--long` take no value. The suffix `:` means one value, `?` an optional
-    /// value in the same word, and `::` two values. `-#` is a number such as `-5`.
+    /// Options, separated by spaces. `-x` and `--long` are options without a value. The suffix `:` means one value, `?`
+    /// an optional value in the same word, and `::` two values. `-#` is a number such as `-5`.
     options: &'static str,
-    /// Lists of options that several programs have in common.
+    /// Lists of options that several programs share.
     shared: &'static [&'static str],
     pub operands: Operands,
-    /// True if every option of the program is harmless. A file pattern is then harmless even if it expands to an
-    /// option.
+    /// True if all options of the program are harmless. Then a file pattern is harmless even if it becomes an option.
     pub takes_any_name: bool,
     pub parser: Parser,
 }
@@ -42,43 +42,43 @@ pub struct Row {
 /// Way in which the program parses its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parser {
-    /// As in GNU programs: letters can be bundled, a value can follow its letter in the same word, and options can
-    /// follow operands.
+    /// As in GNU programs: letters can be joined, a value can be in the same word as its letter, and options can follow
+    /// operands.
     Getopt,
-    /// Letters can be bundled, but the value of a letter is always the next word. `tree -Io x W` ignores `x` and writes
-    /// `W`.
+    /// Letters can be joined, but the value of a letter is always the next word. Therefore `tree -Io x W` ignores `x`
+    /// and writes `W`.
     ValueApart,
-    /// Each option is a word of its own, and all options precede the first operand. `xxd -bc 16 W` ignores the
-    /// `c`. `unzip x -l` extracts, because `-l` follows an operand.
+    /// Each option is a separate word, and all options are before the first operand. Therefore `xxd -bc 16 W` ignores
+    /// the `c`. Similarly, `unzip x -l` extracts files, because `-l` follows an operand.
     OneByOne,
-    /// Each option is a word of its own with one or two dashes. Its value is the next word, or follows `=`: `go test
-    /// -run=x -count 1`.
+    /// Each option is a separate word that begins with one or two dashes. Its value is the next word or follows a `=`:
+    /// `go test -run=x -count 1`.
     Names,
 }
 
-/// Kind of operand that a row permits.
+/// Kind of operands that a row allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operands {
     /// Files that the program reads.
     Files,
     /// Texts that are not file names.
     Words,
-    /// Texts of letters, digits and a few punctuation characters. A text with a `/` is not permitted, because it is a
-    /// file.
+    /// Texts that consist of letters, digits and a few punctuation characters. A text with a `/` is not allowed,
+    /// because it names a file.
     Names,
     None,
-    /// Operands up to this number. The next operand would be a file that the program writes.
+    /// At most this number of operands. The program would write to the next operand.
     Most(usize),
     /// Operands that do not begin with this text.
     Without(&'static str),
     /// Operands that begin with this text.
     Beginning(&'static str),
     Numbers,
-    /// Only operands in this list.
+    /// Only the operands in this list.
     Only(&'static [&'static str]),
-    /// Operands, but only together with one of these options.
+    /// Operands that are allowed only together with one of these options.
     Beside(&'static [&'static str]),
-    /// One name that contains a dot, such as the name of a git setting (`user.name`).
+    /// One name with a dot in it, such as the name of a git setting (`user.name`).
     OneKey,
 }
 
@@ -94,12 +94,12 @@ const fn row(programs: &'static [&'static str], options: &'static str) -> Row {
     }
 }
 
-/// Returns a row for a grammar in `grammars.rs`.
+/// Returns a row that a grammar in `grammars.rs` uses.
 pub(crate) const fn part_of_a_grammar(programs: &'static [&'static str], options: &'static str) -> Row {
     row(programs, options)
 }
 
-/// Returns a row for a grammar in `grammars.rs`, for a program that reads its options one by one.
+/// Returns a row that a grammar in `grammars.rs` uses, for a program whose options are separate words.
 pub(crate) const fn one_by_one(programs: &'static [&'static str], options: &'static str) -> Row {
     row(programs, options).parsed(Parser::OneByOne)
 }
@@ -121,13 +121,13 @@ impl Row {
         Self { parser, ..self }
     }
 
-    /// Returns the options of the row in the form of the table.
+    /// Returns the options of the row, each as it is written in the table.
     pub fn options(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.options).chain(self.shared.iter().copied()).flat_map(str::split_whitespace)
     }
 }
 
-/// Rows by family. The documentation lists the same families.
+/// Rows by family. The documentation lists the programs by the same families.
 pub const FAMILIES: [(&str, &[Row]); 7] = [
     ("files and folders", files::ROWS),
     ("text", text::ROWS),
@@ -148,13 +148,13 @@ pub(crate) fn of_program(program: &str) -> Option<&'static Row> {
     all().find(|row| row.subcommand.is_empty() && row.programs.contains(&program))
 }
 
-/// Returns the row of a subcommand, and the number of words in its name. If several rows match, the longest name is
-/// used: `git stash list` before `git stash`.
+/// Returns the row of a subcommand, and the number of words that form the subcommand's name. If several rows match, the
+/// one with the longest name is used: `git stash list` before `git stash`.
 pub(crate) fn of_subcommand(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
     longest(&all(), program, words).filter(|(_, named)| *named > 0)
 }
 
-/// Returns the row whose name matches the most words of the line, and the number of these words.
+/// Returns the row whose name has the most words that begin the line, and the number of these words.
 fn longest<R>(rows: &R, program: &str, words: &[String]) -> Option<(&'static Row, usize)>
 where
     R: Iterator<Item = &'static Row> + Clone,

@@ -1,12 +1,12 @@
-//! Programs that run no second program. For other programs, the options with which they run none.
+//! Programs that never run a second program. Also programs that run no second program with certain options.
 //!
-//! The words of such a line name every program that it runs. Therefore the words alone decide whether a rule that
+//! Every program that such a line runs is named by its words. Therefore these words are enough to decide if a rule that
 //! forbids commands applies. A row never lists an option with which a program runs a second program, loads code, or
-//! reads instructions from a file. The table does not say whether a program writes files.
+//! reads instructions from a file. The table does not state if a program writes files.
 
 use super::{Parser, Row, row};
 
-/// Programs and subcommands that run no second program with any options.
+/// Programs and subcommands that run no second program, whatever their options are.
 pub(crate) const RUNS_NOTHING: &[&str] = &[
     "rm",
     "rmdir",
@@ -67,7 +67,7 @@ pub(crate) const RUNS_NOTHING: &[&str] = &[
     "git symbolic-ref",
 ];
 
-/// Programs whose first word may be a bundle of option letters without a dash.
+/// Programs that accept option letters without a dash as their first word.
 pub(crate) const TAKES_OLD_BUNDLES: &[&str] = &["tar", "bsdtar", "gtar"];
 
 const fn of_subcommand(
@@ -101,7 +101,8 @@ const COMPOSE: &str = "-d --detach --build --no-build --force-recreate --remove-
 const GO: &str = "-v -race -count: -run: -short -cover -coverprofile: -bench: -benchmem -benchtime: -timeout: -tags: -o: -x -n -u -a \
      -json -failfast -parallel: -cpu: -p: -mod: -trimpath -shuffle: -skip: -list: -m -f: -t -d";
 
-/// Rows in the format of the rows for programs that only read. A row without a subcommand applies to all subcommands.
+/// Rows, in the same format as the rows for programs that only read. If a row has no subcommand, it applies to all
+/// subcommands.
 const ROWS: &[Row] = &[
     row(
         &["tar", "bsdtar", "gtar"],
@@ -318,7 +319,7 @@ const ROWS: &[Row] = &[
     row(&["venv"], "--clear --upgrade --without-pip --system-site-packages --prompt:"),
 ];
 
-/// Returns the row of a program or of a subcommand, and the number of words that name the subcommand.
+/// Returns the row of a program or subcommand, and the number of words that name the subcommand.
 pub(crate) fn find_row(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
     super::longest(&ROWS.iter(), program, words)
 }

@@ -1,19 +1,19 @@
-//! Files that a program reaches. These are the paths among its arguments. Some programs also reach everything below
-//! these paths, or any file.
+//! Files that a program can read or write (reach). These are the paths that its arguments name. Some programs also
+//! reach everything below these paths, or any file at all.
 //!
-//! A program without a row may reach any file.
+//! A program that has no row is assumed to reach any file.
 
-/// A program that goes through folders.
+/// A program that reads folders recursively.
 pub(crate) struct Walks {
     pub(crate) programs: &'static [&'static str],
-    /// Option letters, and beginnings of long options, with which the program goes through folders. If both are empty,
-    /// it always does.
+    /// Option letters, and beginnings of long options, with which the program reads folders recursively. If both are
+    /// empty, the program always does so.
     letters: &'static str,
     long: &'static [&'static str],
-    /// Option letters, and beginnings of long options, with which the program follows links to any target.
+    /// Option letters, and beginnings of long options, with which the program follows symbolic links to any place.
     follows: &'static str,
     follows_long: &'static [&'static str],
-    /// Number of operands at the beginning that are not file names.
+    /// Number of operands at the beginning of the line that are not names of files.
     pub(crate) texts: usize,
 }
 
@@ -40,7 +40,8 @@ impl Walks {
     }
 }
 
-/// Returns true for a long option with one of the beginnings, and for a bundle with one of the letters.
+/// Returns true for a long option that begins with one of `long`, and for joined option letters that contain one of
+/// `letters`.
 fn is_option(word: &str, letters: &str, long: &[&str]) -> bool {
     match (word.strip_prefix("--"), word.strip_prefix('-')) {
         (Some(name), _) => long.iter().any(|begin| name.starts_with(begin)),
@@ -68,7 +69,7 @@ pub(crate) const WALKS: &[Walks] = &[
     walks(&["git add", "git rm", "git mv"], 0),
 ];
 
-/// Programs that reach only the files that their arguments name, in addition to the programs that only read.
+/// Programs that reach only the files that their arguments name. The programs that only read are not repeated here.
 pub(crate) const STAYS: &[&str] = &[
     "echo",
     "printf",
@@ -109,7 +110,7 @@ pub(crate) const STAYS: &[&str] = &[
     "unix2dos",
 ];
 
-/// Subcommands of git that print no content of files and change no file, with any options.
+/// Subcommands of git that neither print the content of files nor change files, whatever their options are.
 pub(crate) const GIT_STAYS: &[&str] = &[
     "branch",
     "tag",
@@ -143,7 +144,8 @@ pub(crate) const GIT_STAYS: &[&str] = &[
     "annotate",
 ];
 
-/// Subcommands of git that print the content of files with the listed options. With all other options, they print none.
+/// Subcommands of git that print the content of files only with the listed options. With other options, they do not
+/// print the content of files.
 pub(crate) const GIT_STAYS_WITHOUT: &[(&str, &str)] = &[
     ("status", "-v -vv --verbose"),
     ("commit", "-a -v -p -i -o --all --verbose --patch --include --only"),
@@ -161,7 +163,7 @@ const CONTENT: &str = "-p -u -U -W -c -m -L -G -S -R -a --patch --unified --raw 
      --text --check --objects --diff-merges=on --diff-merges=m --diff-merges=first-parent --diff-merges=1 \
      --diff-merges=separate --diff-merges=combined --diff-merges=c --diff-merges=dense-combined --diff-merges=cc";
 
-/// Subcommands of git that go through all files, or through the paths after `--`.
+/// Subcommands of git that read all files, or everything below the paths after `--`.
 pub(crate) const GIT_WALKS: &[&str] = &[
     "show",
     "diff",

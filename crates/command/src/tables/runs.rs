@@ -1,12 +1,12 @@
-//! Options with which a program runs a second program, or reads instructions from a file. This deny-list is used in
-//! addition to the rows of harmless options.
+//! Options that make a program run a second program, or read instructions from a file. This is a deny-list. It is used
+//! in addition to the lists of harmless options.
 //!
-//! Such an option makes a line opaque. Therefore neither a grant nor a rule that allows covers the line. Rules that ask
-//! or forbid are also compared with the value of the option. No row of this table allows a command. A program without a
-//! row here is not read-only for that reason.
+//! A line with such an option is opaque. Therefore neither a grant nor a rule with the action allow applies to the
+//! line. Rules with the action ask or forbid are also compared with the value of the option. A row of this table is
+//! never a reason to allow a command. If a program has no row here, this does not mean that it only reads.
 
-/// Programs with their options. A long option also matches in an abbreviated form, and a short option also matches
-/// within a bundle.
+/// Programs with their options. A long option also matches if it is abbreviated, and an option letter also matches
+/// among joined letters.
 const ROWS: &[(&[&str], &[&str])] = &[
     (
         &["tar", "bsdtar", "gtar"],
@@ -66,7 +66,7 @@ const ROWS: &[(&[&str], &[&str])] = &[
     (&["openssl"], &["-engine", "-provider"]),
 ];
 
-/// Programs such as editors, pagers and database shells, whose arguments or command files are code.
+/// Programs whose arguments or command files are code, such as editors, pagers and database shells.
 pub(crate) const TAKES_CODE: &[&str] = &[
     "awk",
     "gawk",
@@ -131,7 +131,7 @@ pub(crate) const TAKES_CODE: &[&str] = &[
     "socat",
 ];
 
-/// Returns true if an argument is an option of this table.
+/// Returns true if this table contains one of the arguments as an option.
 pub(crate) fn runs_by_option(program: &str, arguments: &[String]) -> bool {
     let rows = || ROWS.iter().filter(|(programs, _)| programs.contains(&program));
     if program == "tar" && arguments.first().is_some_and(|word| is_old_bundle(word)) {
@@ -145,7 +145,7 @@ pub(crate) fn runs_by_option(program: &str, arguments: &[String]) -> bool {
     rows().any(|(_, options)| arguments.iter().any(|word| options.iter().any(|option| is_one(word, option))))
 }
 
-/// Returns true if the first word of `tar` is a bundle of letters without a dash, as in `tar cIf`.
+/// Returns true if the first word of `tar` consists of option letters without a dash, as in `tar cIf`.
 fn is_old_bundle(word: &str) -> bool {
     !word.starts_with('-') && word.contains(['I', 'F', 'T']) && word.chars().all(|c| c.is_ascii_alphabetic())
 }
@@ -165,7 +165,7 @@ fn is_option(word: &str, option: &str) -> bool {
     }
 }
 
-/// Programs that run a second program, and for which no table says where the words of the second program begin.
+/// Programs that run a second program, but no table states at which word the second program begins.
 pub(crate) const WRAPS: &[&str] = &[
     "stdbuf",
     "chroot",

@@ -1,10 +1,11 @@
 //! Built-in subcommands of programs. Any other subcommand may be an alias, a plugin, a script, or a program on `PATH`.
 //!
-//! Subcommands that take code or name commands (`deno eval`, `yarn node`, `gh alias`, `kubectl plugin`) are left out.
+//! Subcommands that receive code or name commands are left out (`deno eval`, `yarn node`, `gh alias`, `kubectl
+//! plugin`).
 
 use super::git;
 
-/// Programs with their subcommands, which are separated by spaces.
+/// Programs, each with its subcommands, which are separated by spaces.
 const ROWS: &[(&[&str], &str)] = &[
     (
         &["cargo"],
@@ -206,7 +207,7 @@ impl Subcommands {
     }
 }
 
-/// Returns the known subcommands of a program. Returns None if the first word is the program to run, as in `npx`.
+/// Returns the known subcommands of a program. Returns None if the first word is a program to run, as in `npx`.
 pub(crate) fn for_program(program: &str) -> Option<Subcommands> {
     if program == "git" {
         return Some(Subcommands(Names::List(git::KNOWN)));

@@ -1,9 +1,9 @@
-//! Programs that print their version. The line consists of the program and one word only.
+//! Command lines with which programs print their version. Such a line consists of the program and one more word.
 //!
-//! Some programs first run a program that a file in the current folder names. They are left out. Examples are yarn,
-//! pnpm and go (`toolchain` in `go.mod`).
+//! Some programs first run another program, which a file in the current folder names. They are left out. Examples of
+//! these are yarn, pnpm and go (`toolchain` in `go.mod`).
 
-/// Programs, and the words with which each program prints its version.
+/// Programs, each with the words that make it print its version.
 pub(crate) const ROWS: &[(&[&str], &[&str])] = &[
     (
         &[
