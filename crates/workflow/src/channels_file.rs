@@ -1,4 +1,4 @@
-//! Channels file: the channels through which people are notified, and the notices that each channel gets.
+//! Reads the channels file: the channels through which people are notified, and which notices each channel gets.
 //!
 //! ```yaml
 //! channels:
@@ -23,8 +23,8 @@
 //!     digest: 1h
 //! ```
 //!
-//! The file contains no secret. It only names files and environment variables that contain secrets. A URL with a secret
-//! is rejected.
+//! The file contains no secret. It contains only the names of files and environment variables in which the secrets are.
+//! A URL that contains a secret is rejected.
 
 mod headers;
 mod mail;
@@ -97,12 +97,12 @@ const CHANNEL: Keys = Keys {
 };
 const RISKS: [(&str, Level); 4] =
     [("low", Level::Low), ("medium", Level::Medium), ("high", Level::High), ("critical", Level::Critical)];
-/// Defaults of a delivery. With them, the last attempt is seven and a half hours after the first one.
+/// Defaults of a delivery. With these defaults, the last attempt is seven and a half hours after the first one.
 const ATTEMPTS: u64 = 8;
 const RETRY_MS: u64 = 5_000;
 const TIMEOUT_MS: u64 = 10_000;
 
-/// Returns the channels in the order of the file. `file_name` is used only in problems.
+/// Returns the channels, in the order in which the file lists them. `file_name` is only needed for problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Vec<Channel>, Vec<Problem>> {
     let mut problems = Problems::for_file(file_name);
     let node = match yaml::parse_large(text, CHANNELS_BYTES, NODES) {
@@ -203,8 +203,8 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     })
 }
 
-/// Checks the recipients of checkpoints. A checkpoint is evidence, so only a program or a fixed address that archives
-/// it may receive it.
+/// Checks the recipients of checkpoints. A checkpoint is evidence. Therefore only a program or a fixed address that
+/// archives it may receive it.
 fn checkpoints(via: Via, to: Option<&To>, events: &Item<'_>, problems: &mut Problems) {
     match (via.row().checkpoints, to) {
         (Checkpoints::Any, _) | (Checkpoints::Addresses, Some(To::Addresses(_)) | None) => {}
@@ -242,7 +242,7 @@ impl Reached {
     }
 }
 
-/// Returns the one key that is present. If none or several of the keys are present, reports a problem.
+/// Returns that one of the keys which is present. If none or several of the keys are present, reports a problem.
 fn one<'f, 'i>(
     keys: &[&'static str],
     owner: &Item<'i>,
@@ -335,7 +335,8 @@ fn rule(fields: &Fields<'_>, problems: &mut Problems) -> Rule {
     }
 }
 
-/// Reads a list of words of a closed set. An empty list is a problem: the channel would get no notice.
+/// Reads a list of words. All words must be in a given set. An empty list is a problem, because the channel would get
+/// no notice.
 fn read_choices<T: Copy + Ord>(
     key: &str,
     words: &[(&str, T)],

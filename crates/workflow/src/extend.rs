@@ -1,5 +1,5 @@
-//! `extends`: a workflow that changes a few keys of another workflow. The YAML trees are merged before the content is
-//! read.
+//! `extends`: a workflow that changes a few keys of another workflow. The YAML trees of the two files are merged before
+//! their content is read.
 //!
 //! | key | effect of a value in the file on the extended workflow |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | `phases`, `tools` | replaces entries with the same `id` or `name`; other entries follow |
 //! | any other | replaces the value |
 //!
-//! The extended workflow must not extend another one. A reader never has to look at more than two files.
+//! The other workflow must not itself extend a workflow. Therefore a reader needs to look at two files at most.
 
 use std::collections::BTreeMap;
 
@@ -20,32 +20,33 @@ use crate::yaml::{self, Node, Value};
 pub(crate) const KEY: &str = "extends";
 const BY_KEY: [&str; 4] = ["agents", "gates", "limits", "models"];
 
-/// Texts of the workflows that a file may extend.
+/// The workflows that a file may extend, as texts.
 pub(crate) struct Bases {
     shipped: BTreeMap<&'static str, &'static str>,
-    /// Workflows of the same folder. They are used before shipped workflows with the same name.
+    /// Workflows of the folder that contains the file. They have precedence over shipped workflows with the same name.
     others: BTreeMap<String, String>,
 }
 
 impl Bases {
-    /// Returns the shipped workflows, including the workflows of packs.
+    /// Returns the workflows that are shipped with the program or with a pack.
     pub(crate) fn shipped(packs: &[&'static Shipped]) -> Self {
         Self { shipped: shipped::texts(packs).collect(), others: BTreeMap::new() }
     }
 
-    /// Returns no workflows. Used for a workflow that must not extend another one.
+    /// Returns no workflows. Used for a file that may not extend another workflow.
     pub(crate) fn none() -> Self {
         Self { shipped: BTreeMap::new(), others: BTreeMap::new() }
     }
 
-    /// Adds workflows. Each text contains the name of its workflow.
+    /// Adds workflows. Each text contains the name of the workflow that it defines.
     pub(crate) fn and<'t>(self, texts: impl Iterator<Item = &'t str>) -> Self {
         let name = |text| workflow_name(&yaml::parse(text, bounds::WORKFLOW_BYTES).ok()?);
         let others = texts.filter_map(|text| Some((name(text)?, text.to_owned())));
         Self { others: others.collect(), ..self }
     }
 
-    /// Returns the text of a base. A file that replaces a shipped workflow may extend the workflow that it replaces.
+    /// Returns the text of a workflow that is to be extended. If a file replaces a shipped workflow, it can extend the
+    /// workflow that it replaces.
     fn find(&self, base: &str, own: Option<&str>) -> Option<&str> {
         let other = self.others.get(base).filter(|_| own != Some(base));
         other.map(String::as_str).or_else(|| self.shipped.get(base).copied())
@@ -56,7 +57,8 @@ impl Bases {
     }
 }
 
-/// Returns the tree merged with its base. If they cannot be merged, reports a problem and returns the tree alone.
+/// Returns the tree of a workflow, merged with the workflow that it extends. If the two cannot be merged, reports a
+/// problem and returns the tree unmerged.
 pub(crate) fn resolve(
     own: Node,
     bases: &Bases,
@@ -70,7 +72,7 @@ pub(crate) fn resolve(
     }
 }
 
-/// Returns the tree of the workflow that `extends` names.
+/// Returns the tree of the workflow that the key `extends` names.
 fn base(
     own: &Node,
     extended: &Node,
@@ -127,8 +129,8 @@ fn merged(mut base: Node, own: Node) -> Node {
     Node { place, ..base }
 }
 
-/// Replaces entries with equal keys, and appends all other entries. Duplicate keys are kept, so that the reader of the
-/// mapping reports them.
+/// Replaces entries with equal keys, and appends all other entries. Duplicate keys are kept, because they are reported
+/// later by the reader of the mapping.
 fn put(
     entries: &mut Vec<(Node, Node)>,
     own: impl Iterator<Item = (Node, Node)>,

@@ -1,6 +1,7 @@
-//! Typed reader of a YAML tree: mappings with known keys, texts, names, counts, lists, JSON.
+//! Reads a YAML tree with types: mappings with known keys, texts, names, counts, lists, JSON.
 //!
-//! If a value is invalid, a method reports a problem and returns None. The caller then continues with the next key.
+//! If a value is invalid, a method of this module reports a problem and returns None. The caller then goes on with the
+//! next key.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,10 +21,10 @@ pub(crate) struct Item<'a> {
     pub(crate) path: String,
 }
 
-/// Keys that a mapping may have.
+/// Keys that are allowed in a mapping.
 pub(crate) struct Keys {
     pub(crate) known: &'static [&'static str],
-    /// Keys that are reserved and not supported by this version.
+    /// Keys that are reserved for later versions and not supported by this one.
     pub(crate) later: &'static [&'static str],
 }
 
@@ -31,7 +32,8 @@ pub(crate) struct Keys {
 pub(crate) struct Fields<'a> {
     owner: Item<'a>,
     entries: BTreeMap<&'a str, Item<'a>>,
-    /// Known keys for which the mapping seems to have a misspelt key. They are not reported as missing.
+    /// Known keys that are missing but that an unknown key seems to misspell. These known keys are not reported as
+    /// missing.
     meant: BTreeSet<&'static str>,
 }
 
@@ -50,7 +52,7 @@ impl<'a> Item<'a> {
         Self { node, path: format!("{}[{index}]", self.path) }
     }
 
-    /// Describes the value for a problem message.
+    /// Describes the value for the message of a problem.
     pub(crate) fn found(&self) -> String {
         match &self.node.value {
             Value::Null => "nothing".to_owned(),
@@ -71,8 +73,8 @@ impl<'a> Item<'a> {
         problems.at(self, format!("expected {what}, found {}", self.found()));
     }
 
-    /// Returns the entries of a mapping with any keys as `(name, key, value)`, in order. Duplicate keys, and keys that
-    /// are not texts, are reported and left out.
+    /// Returns the entries of a mapping with any keys as `(name, key, value)`, in order. Entries with duplicate keys,
+    /// or with keys that are not texts, are reported and left out.
     pub(crate) fn entries(&self, problems: &mut Problems) -> Option<Vec<(&'a str, Self, Self)>> {
         let Value::Map(entries) = &self.node.value else {
             self.expected("a mapping", problems);
@@ -127,7 +129,7 @@ impl<'a> Item<'a> {
         Some(items.iter().enumerate().map(|(index, node)| self.entry(index, node)).collect())
     }
 
-    /// Reads a list of distinct texts, each with its item. Invalid entries are reported and left out.
+    /// Reads a list of texts, all different. Returns each with its item. Invalid entries are reported and left out.
     pub(crate) fn texts(
         &self,
         max: usize,
@@ -186,7 +188,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Reads a word of a closed set.
+    /// Reads a word that must be one of `words`.
     pub(crate) fn one_of<T: Copy>(&self, words: &[(&str, T)], problems: &mut Problems) -> Option<T> {
         let Value::Text(text) = &self.node.value else {
             self.expected(&either(words), problems);

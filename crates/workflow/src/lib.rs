@@ -1,7 +1,7 @@
-//! Workflows as files: workflow YAML and rehearsal scripts. They are parsed, validated with line and column, and
-//! digested.
+//! Workflows as files: workflow YAML and rehearsal scripts. The files are parsed, validated (problems have line and
+//! column), and identified by a digest.
 //!
-//! PURE: takes texts and returns data or problems. Never reads a file, never runs anything. [`workflow`] describes the
+//! PURE: takes texts, and returns data or problems. Never reads a file, never runs anything. [`workflow`] describes the
 //! grammar of workflows, [`rehearsal`] describes scripts, and [`Library`] contains all workflows of a server.
 
 pub mod bounds;

@@ -1,7 +1,7 @@
-//! Workflows that a server offers: the shipped ones, and those of a folder, which replace shipped ones with the same
-//! name.
+//! The workflows that a server offers: the shipped ones, and those of a folder. The latter replace shipped ones with
+//! the same name.
 //!
-//! The caller reads the files. If one file is invalid, no library is built.
+//! The caller of this module reads the files. If one file is invalid, the result is an error and no library.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -17,21 +17,21 @@ use crate::shipped::{Shipped, external, rehearsals, samples, texts};
 use crate::workflow;
 use crate::yaml::Position;
 
-/// `(file name, text of the workflow, text of its rehearsal)`. The file name is used only in problems. The rehearsal is
-/// the file `rehearsal.yaml` in the folder of the workflow.
+/// A workflow of the folder: `(file name, text of the workflow, text of its rehearsal)`. The file name is only needed
+/// for problems. The rehearsal is the file `rehearsal.yaml` in the folder of the workflow.
 pub type Override = (String, String, Option<String>);
 
 #[derive(Clone, Debug, Default)]
 pub struct Library {
     workflows: BTreeMap<String, Arc<Definition>>,
     rehearsals: BTreeMap<String, Rehearsal>,
-    /// Names that documents of other systems use for workflows of this library. Each entry has the other name, and the
-    /// name of the workflow here.
+    /// Other names of workflows, which documents of other systems use. Each entry has the other name, and the name of
+    /// the workflow in this library.
     aliases: Vec<(&'static str, &'static str)>,
 }
 
-/// Rehearsal of one workflow. A shipped rehearsal is parsed when it is first played: it is known to be valid, and
-/// parsing all of them at the start would delay the server.
+/// Rehearsal of one workflow. A shipped rehearsal is parsed when it is first played. Its test has shown that it is
+/// valid, and parsing all of them at the start would delay the server.
 #[derive(Clone, Debug)]
 enum Rehearsal {
     Parsed(Script),
@@ -39,8 +39,8 @@ enum Rehearsal {
 }
 
 impl Library {
-    /// Returns the shipped workflows, the workflows of packs, and `external`. An override replaces the workflow with
-    /// the same name, and its rehearsal. `external` cannot be replaced.
+    /// Returns the shipped workflows, the workflows of packs, and `external`. If an override has the name of one of
+    /// these workflows, it replaces this workflow and its rehearsal. `external` cannot be replaced.
     pub fn new(
         catalogue: &[tool::Spec],
         packs: &[&'static Shipped],
@@ -89,7 +89,7 @@ impl Library {
         self.workflows.keys().map(String::as_str)
     }
 
-    /// Returns names that documents of other systems use, each with the name of the workflow here.
+    /// Returns the names that documents of other systems use, each with the name of the workflow in this library.
     pub fn aliases(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.aliases.iter().copied()
     }
@@ -135,7 +135,7 @@ fn taken(file: &str, name: &str, place: Position, other: &str) -> Vec<Problem> {
     problems.finish::<()>(None).err().unwrap_or_default()
 }
 
-/// Returns the path of the rehearsal that belongs to the path of a workflow. Used in problems.
+/// Returns the path of the rehearsal for the path of a workflow. Used in problems.
 fn rehearsal_path(file: &str) -> String {
     match file.rfind(['/', '\\']) {
         Some(end) => format!("{}rehearsal.yaml", &file[..=end]),

@@ -1,4 +1,4 @@
-//! People file: people who may sign in and decide, their groups, and their contact addresses.
+//! Reads the people file: people who may sign in and decide, their groups, and their contact addresses.
 //!
 //! ```yaml
 //! people:
@@ -40,7 +40,7 @@ const ROLES: [(&str, Role); 4] = [
     (Role::Auditor.as_str(), Role::Auditor),
 ];
 
-/// Returns the people and groups in the order of the file. `file_name` is used only in problems.
+/// Returns the people and groups, in the order in which the file lists them. `file_name` is only needed for problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Roster, Vec<Problem>> {
     let mut problems = Problems::for_file(file_name);
     let node = match yaml::parse_large(text, PEOPLE_BYTES, PEOPLE_NODES) {

@@ -1,4 +1,4 @@
-//! Problems in a file, with line and column. This module only collects them.
+//! Problems in a file, with line and column. This module collects problems; it does not look for them.
 
 use std::fmt;
 
@@ -14,10 +14,10 @@ pub struct Problem {
     pub line: u64,
     /// Column, from 1, in characters.
     pub column: u64,
-    /// Path in the document, such as `phases[1].agent`. Empty if the problem concerns the whole document.
+    /// Path in the document, such as `phases[1].agent`. Empty if the problem is about the whole document.
     pub path: String,
     pub message: String,
-    /// Existing key or name that the text seems to misspell.
+    /// Existing key or name of which the text seems to be a misspelling.
     pub suggestion: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Problem {
 pub(crate) struct Problems {
     file: String,
     list: Vec<Problem>,
-    /// Name of the extended workflow, and the position of `extends` in the file.
+    /// Name of the extended workflow, and the position of the key `extends` in the file.
     base: Option<(String, Position)>,
 }
 
@@ -44,7 +44,8 @@ impl Problems {
         Self { file: file.to_owned(), list: Vec::new(), base: None }
     }
 
-    /// Sets the extended workflow. Problems in inherited keys are reported at the position of `extends`.
+    /// Sets the extended workflow. A problem in a key of the extended workflow is reported at the position of
+    /// `extends`.
     pub(crate) fn extends(&mut self, base: &str, place: Position) {
         self.base = Some((base.to_owned(), place));
     }
@@ -53,12 +54,12 @@ impl Problems {
         self.list.len()
     }
 
-    /// Reports a problem at the position of an item.
+    /// Reports a problem at the position of a value.
     pub(crate) fn at(&mut self, item: &Item<'_>, message: impl Into<String>) {
         self.push(item.node.place, item.path.clone(), message.into(), None);
     }
 
-    /// Reports an unknown name or key. `candidates` are the existing names, from which a similar one is suggested.
+    /// Reports an unknown name or key. `candidates` are the existing names. A similar one is suggested.
     pub(crate) fn unknown<'c>(
         &mut self,
         item: &Item<'_>,
@@ -70,7 +71,7 @@ impl Problems {
         self.push(item.node.place, item.path.clone(), message.into(), suggestion);
     }
 
-    /// Reports a problem at a position for which there is no item, for example in a text that is not YAML.
+    /// Reports a problem at a position without a value, for example in a text that is not YAML.
     pub(crate) fn push(
         &mut self,
         place: Position,
@@ -88,7 +89,7 @@ impl Problems {
         self.list.push(Problem { file, line, column, path, message, suggestion });
     }
 
-    /// Returns the value if no problem was reported. Otherwise returns the problems in the order of the file.
+    /// Returns the value if no problem was reported. Otherwise returns the problems, sorted by their positions.
     pub(crate) fn finish<T>(mut self, value: Option<T>) -> Result<T, Vec<Problem>> {
         self.list.sort_by_key(|problem| (problem.line, problem.column));
         self.list.truncate(bounds::PROBLEMS);

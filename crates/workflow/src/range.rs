@@ -2,7 +2,8 @@
 
 use ipnet::IpNet;
 
-/// Returns true for an address, a `/` and a number of bits. All further bits of the address must be zero.
+/// Returns true for the text of an address, a `/` and a number of bits. All bits of the address after this number must
+/// be zero.
 pub fn is_range(text: &str) -> bool {
     text.parse::<IpNet>().is_ok_and(|range| range.trunc() == range)
 }

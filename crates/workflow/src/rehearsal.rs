@@ -1,6 +1,7 @@
-//! Rehearsal scripts: scripted replies and calls of each agent, for runs without a configured model.
+//! Rehearsal scripts: prepared replies and calls for each agent, which are used in runs if no model is configured.
 //!
-//! Parses and validates scripts with their templates. The crate `models` renders the templates and plays the steps.
+//! Parses and validates the scripts, including the templates in them. The crate `models` fills in the templates and
+//! plays the steps.
 //!
 //! ```yaml
 //! agents:
@@ -15,14 +16,14 @@
 //!     - error: {kind: unavailable, message: "the provider is down"}
 //! ```
 //!
-//! With `again: true`, the last reply of an agent answers every further request too. Without it, a further request
-//! fails.
+//! With `again: true`, the last reply of an agent is also the reply to all further requests. Without `again: true`, a
+//! further request is an error.
 //!
-//! Every text, and every string inside `arguments`, is a minijinja template. Its variables are `task` (the run's task),
-//! `results.LABEL`, `last` (the newest result) and `messages` (messages of people since the previous reply).
-//! `results.LABEL` is the text result of an earlier call with `as: LABEL`. `expect` has conditions for the model
-//! request that the step answers: `contains` lists texts that the new messages of the request must contain, and `tools`
-//! lists tools that the request must offer.
+//! Every text, and every string inside `arguments`, is a minijinja template. A template can use these variables: `task`
+//! (the run's task), `results.LABEL`, `last` (the newest result) and `messages` (messages of people since the previous
+//! reply). `results.LABEL` is the result, as text, of an earlier call that has `as: LABEL`. `expect` states conditions
+//! for the model request to which the step replies. `contains` lists texts that must be in the new messages of the
+//! request, and `tools` lists tools that the request must offer.
 
 use std::collections::BTreeMap;
 
@@ -35,20 +36,20 @@ mod template;
 pub use read::parse;
 pub(crate) use read::parse_for;
 
-/// Scripted replies of every agent, in order.
+/// Prepared replies of every agent, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Script {
     pub agents: BTreeMap<String, Vec<Step>>,
 }
 
-/// One scripted reply, or one scripted error.
+/// One prepared reply, or one simulated error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     pub expect: Option<Expect>,
     pub play: Play,
     pub name: Option<String>,
     pub pause_ms: Option<u64>,
-    /// True for the last reply of an agent if it answers every further request too.
+    /// True if this is the last reply of an agent and it is also the reply to all further requests.
     pub again: bool,
 }
 
@@ -67,17 +68,17 @@ pub enum Play {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptedCall {
-    /// Label of the result for `results.LABEL` in later templates.
+    /// Label by which later templates refer to the result as `results.LABEL`.
     pub name: Option<String>,
     pub tool: String,
     /// Arguments of the call. Strings in the arguments are templates.
     pub arguments: Value,
 }
 
-/// Conditions for the model request that a step answers.
+/// Conditions for the model request to which a step replies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expect {
-    /// Texts, each of which must be in a message since the previous reply.
+    /// Texts, each of which must be in one of the messages since the previous reply.
     pub contains: Vec<String>,
     /// Names of tools that the request must offer.
     pub tools: Vec<String>,

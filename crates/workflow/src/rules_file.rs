@@ -1,5 +1,5 @@
-//! Rules file: calls that the installation allows, asks about or forbids. The rules apply to agents of Holdshort and to
-//! external agents.
+//! Reads the rules file: which calls the installation allows, asks about or forbids. The rules apply to the agents of
+//! Holdshort, and also to external agents.
 //!
 //! ```yaml
 //! rules:
@@ -7,8 +7,8 @@
 //!   - {agents: [billing-bot], tools: [lookup_order], do: allow}
 //! ```
 //!
-//! The rules have the form of the rules of a workflow. Tools and agents are compared by their full names. A tool or an
-//! agent in the file need not be in any workflow.
+//! The rules are written like the rules of a workflow. Tools and agents are compared by their full names. A rule may
+//! name a tool or an agent that is in no workflow.
 
 use holdshort_core::policy::Rule;
 
@@ -20,7 +20,7 @@ use crate::yaml::{self, Unreadable};
 
 const KEYS: Keys = Keys { known: &["rules"], later: &[] };
 
-/// Returns the rules in the order of the file. `file_name` is used only in problems.
+/// Returns the rules, in the order in which the file lists them. `file_name` is only needed for problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Vec<Rule>, Vec<Problem>> {
     let mut problems = Problems::for_file(file_name);
     let node = match yaml::parse_large(text, bounds::RULES_BYTES, bounds::RULES_NODES) {

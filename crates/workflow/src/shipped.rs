@@ -1,5 +1,5 @@
-//! Workflows inside the binary: the texts of all of them except `external`, which is built without a text. Parses
-//! nothing.
+//! The workflows in the binary, as texts. The only workflow without a text is `external`, which is built by code.
+//! Parses nothing.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,21 @@ use holdshort_core::asking::Asking;
 use holdshort_core::definition::{Definition, EXTERNAL, Gates, Limits};
 use serde_json::json;
 
-/// Files of one folder below `workflows/`, or of a workflow of a pack.
+/// The files of one folder below `workflows/`, or of one workflow of a pack.
 #[derive(Debug)]
 pub struct Shipped {
     pub name: &'static str,
-    /// Names that documents of other systems use for this workflow.
+    /// Other names of this workflow, which documents of other systems use.
     pub aliases: &'static [&'static str],
-    /// Sentence that says what a demo of the workflow shows.
+    /// Sentence about what a person sees in a demo of the workflow.
     pub shows: &'static str,
-    /// Description of the sample that a demo copies into `folder`.
+    /// Description of the sample files that a demo copies into `folder`.
     pub sample_is: &'static str,
     pub folder: &'static str,
     pub workflow: &'static str,
     pub rehearsal: Option<&'static str>,
     pub readme: &'static str,
-    /// Input of a run on the sample, as a JSON text.
+    /// Input of a run that works on the sample, as JSON text.
     pub input: &'static str,
     /// Files of the sample workspace, sorted by path. Each entry has the path, with `/` between folders, and the
     /// content.
@@ -40,8 +40,8 @@ pub struct Plain {
     pub workflow: &'static str,
 }
 
-/// Workflows for any task in any folder, sorted by name. One never asks, one asks at every gate, and the others are in
-/// between (contract A16).
+/// Workflows for any task in any folder, sorted by name. One of them never asks, another asks at every gate, and the
+/// rest lies in between (contract A16).
 pub const PRESETS: [Plain; 5] = [
     Plain { name: "autonomous", workflow: include_str!("../../../workflows/autonomous/workflow.yaml") },
     Plain {
@@ -56,8 +56,8 @@ pub const PRESETS: [Plain; 5] = [
     Plain { name: "step_by_step", workflow: include_str!("../../../workflows/step_by_step/workflow.yaml") },
 ];
 
-/// Workflows for tasks that come from protocols of other systems (`crates/edges`). Each has a rehearsal, which is used
-/// if no model is configured.
+/// Workflows for tasks that arrive through the protocols of other systems (`crates/edges`). Each has a rehearsal, which
+/// is used if no model is configured.
 pub const EDGES: [(Plain, &str); 1] = [(
     Plain { name: "codelab_ide", workflow: include_str!("../../../workflows/codelab_ide/workflow.yaml") },
     include_str!("../../../workflows/codelab_ide/rehearsal.yaml"),
@@ -84,7 +84,7 @@ pub(crate) fn samples(packs: &[&'static Shipped]) -> impl Iterator<Item = &'stat
     shipped().iter().chain(packs.iter().copied())
 }
 
-/// Returns the workflow for interrupts of external agents. It runs nothing.
+/// Returns the workflow for requests of external agents. It runs nothing.
 pub fn external() -> Definition {
     Definition {
         name: EXTERNAL.to_owned(),

@@ -1,7 +1,7 @@
-//! Suggestions for misspelt names. A name is never replaced by its suggestion.
+//! Suggestions for misspelt names. The suggestion is only shown: it never replaces the name.
 
-/// Returns the most similar candidate if it differs only by typing errors. If several are equally similar, returns the
-/// first.
+/// Returns the candidate that is most similar to the name, if it differs from it only by typing errors. If several are
+/// equally similar, returns the first.
 pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let name = name.to_lowercase();
     // One typing error per three letters is allowed. With more errors, the name is probably not a misspelling.

@@ -1,4 +1,4 @@
-//! Grammar of workflow files. Reads YAML into a validated [`Definition`], and never runs or stores one.
+//! Grammar of workflow files. Reads YAML into a validated [`Definition`]. Does not run or store it.
 //!
 //! | key | value (**default**) | read by |
 //! |---|---|---|
@@ -25,9 +25,9 @@
 //! | `result` | phase whose text becomes the run's text, if it has one (**the last phase**) | here |
 //! | `web` | `allow_addresses[]`: non-public address ranges that `web_fetch` may reach (**none**) | `settings` |
 //!
-//! The `gates` and `limits` of a phase are merged over those of the workflow. A phase may set the three step gates, and
-//! the settings of the kinds of interrupts that it opens. Tools match by their full names. Every unknown key is an
-//! error. All problems of a file are reported together.
+//! The `gates` and `limits` of a phase override single values of the workflow's `gates` and `limits`. A phase can set
+//! the three gates around its steps, and the settings of those kinds of interrupts that it opens. Tools are compared by
+//! their full names. Every unknown key is an error. All problems of a file are reported together.
 
 mod agents;
 mod assignment;
@@ -76,8 +76,8 @@ const KEYS: Keys = Keys {
     later: &["mcp_servers"],
 };
 
-/// Parses and validates a workflow. It may extend a shipped workflow, but not one of a pack. `file_name` is used only
-/// in problems. `catalogue` are the available tools. Only the operator can decide.
+/// Parses and validates a workflow. It may extend a shipped workflow, but not one of a pack. `file_name` is only needed
+/// for problems. `catalogue` contains the tools that agents can have. In such a workflow, only the operator can decide.
 pub fn parse(file_name: &str, text: &str, catalogue: &[tool::Spec]) -> Result<Definition, Vec<Problem>> {
     parse_placed(file_name, text, catalogue, &Deciders::local(), &Bases::shipped(&[]))
         .map(|(definition, _)| definition)
@@ -93,8 +93,8 @@ pub fn parse_for(
     parse_placed(file_name, text, catalogue, deciders, &Bases::shipped(&[])).map(|(definition, _)| definition)
 }
 
-/// Parses and validates a workflow that may extend one of these bases. Also returns the position of the workflow's
-/// name.
+/// Parses and validates a workflow that may extend one of the given workflows. Also returns the position of the
+/// workflow's name in the file.
 pub(crate) fn parse_placed(
     file_name: &str,
     text: &str,
@@ -194,7 +194,7 @@ fn read(
     Some((definition, place))
 }
 
-/// Reads the id of the phase whose text becomes the run's text.
+/// Reads the id of the phase whose text becomes the text of the run.
 fn read_result(item: &Item<'_>, phases: &[Phase], problems: &mut Problems) -> Option<String> {
     let named = item.text(bounds::LINE, problems)?;
     match phases.iter().find(|phase| phase.id == named) {
@@ -212,15 +212,16 @@ fn read_result(item: &Item<'_>, phases: &[Phase], problems: &mut Problems) -> Op
     None
 }
 
-/// Returns true if no limit has a budget of money. Also returns true if at least one model has a price.
+/// Returns true if no limit has a budget of money, because then no price is needed. Also returns true if at least one
+/// model has a price.
 fn counts_money(definition: &Definition) -> bool {
     let budgets = definition.phases.iter().map(|phase| phase.limits).chain([definition.limits]);
     let mut prices = definition.models.values().filter_map(|terms| terms.price.as_ref());
     prices.next().is_some() || !budgets.into_iter().any(|limits| limits.budget_money.is_some())
 }
 
-/// Checks a workflow whose base does not exist. Checks only keys that do not depend on the base, because other keys may
-/// refer to names of the base.
+/// Checks a workflow for which the extended workflow does not exist. Only keys that do not depend on the extended
+/// workflow are checked, because other keys may use names from it.
 fn alone(top: &Item<'_>, problems: &mut Problems) {
     let Some(fields) = top.fields(&KEYS, problems) else { return };
     fields.need("name", problems).and_then(|item| read_name(item, problems));

@@ -1,7 +1,8 @@
-//! YAML as a tree in which every key and value has its line and column. Has no knowledge of workflows.
+//! Reads YAML into a tree in which each key and each value has its line and column. This module knows nothing about
+//! workflows.
 //!
-//! Scalars follow YAML 1.2. Only `true` and `false` are booleans, so `off` and `no` are texts with or without quotes.
-//! Merge keys (`<<`) and application tags are rejected. Anchors and aliases are allowed up to a limit.
+//! Scalars follow YAML 1.2. Only `true` and `false` are booleans. Therefore `off` and `no` are texts, even without
+//! quotes. Merge keys (`<<`) and application tags are rejected. Anchors and aliases are allowed up to a limit.
 
 use std::fmt;
 
@@ -19,7 +20,7 @@ use crate::bounds;
 pub(crate) struct Position {
     pub(crate) line: u64,
     pub(crate) column: u64,
-    /// True for a position in the extended workflow.
+    /// True if the position is in the workflow that the file extends.
     pub(crate) inherited: bool,
 }
 
@@ -48,8 +49,8 @@ pub(crate) enum Value {
     Number(Number),
     Text(String),
     List(Vec<Node>),
-    /// Entries with keys of any type, in order. Duplicate keys are included, so that the reader of the mapping reports
-    /// them.
+    /// Entries with keys of any type, in order. Duplicate keys are kept, because they are reported later by the reader
+    /// of the mapping.
     Map(Vec<(Node, Node)>),
 }
 
@@ -58,7 +59,8 @@ impl Node {
         Self { value: Value::Null, place: Position::START }
     }
 
-    /// Marks all positions of the tree as inherited. The recursion is at most [`bounds::DEPTH`] deep.
+    /// Marks all positions of the tree as positions in the extended workflow. The recursion is at most
+    /// [`bounds::DEPTH`] deep.
     pub(crate) fn inherit(&mut self) {
         self.place.inherited = true;
         match &mut self.value {
@@ -83,7 +85,7 @@ pub(crate) fn parse(text: &str, max_bytes: usize) -> Result<Node, Unreadable> {
     parse_large(text, max_bytes, bounds::NODES)
 }
 
-/// Parses one document with a custom limit for the number of scalars, lists and mappings.
+/// Parses one document with a given limit for the number of scalars, lists and mappings.
 pub(crate) fn parse_large(text: &str, max_bytes: usize, max_nodes: usize) -> Result<Node, Unreadable> {
     if text.len() > max_bytes {
         let message = format!("the file has {} bytes; at most {max_bytes} are read", text.len());
@@ -107,7 +109,8 @@ fn explain(error: &Error) -> String {
     }
 }
 
-/// Returns the first line of a message of the parser, without the position, which [`Unreadable`] contains.
+/// Returns the first line of a parser message, without the position, because [`Unreadable`] already contains the
+/// position.
 fn bare(message: &str) -> &str {
     let line = message.lines().next().unwrap_or_default();
     line.split(" at line ").next().unwrap_or(line).trim_end_matches([' ', '.', ','])

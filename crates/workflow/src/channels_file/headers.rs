@@ -1,5 +1,5 @@
-//! Additional headers of a webhook. `headers` contains values that are not secret. `header_files` names files with
-//! secrets.
+//! Additional headers of a webhook. The key `headers` contains values that are not secret. The key `header_files` names
+//! files that contain secret values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::problem::Problems;
 
 const PLAIN: &str = "headers";
 const FILES: &str = "header_files";
-/// Words in header names that indicate a secret, such as a token.
+/// Words that indicate a secret, such as a token, if they are in the name of a header.
 const SECRET: [&str; 13] = [
     "apikey",
     "auth",

@@ -11,7 +11,7 @@ use crate::yaml::Value;
 /// Keys that only an e-mail channel may have.
 pub(super) const KEYS: [&str; 7] =
     ["server", "security", "from", "user", "password_file", "password_env", "to"];
-/// Keys of other channel types, which an e-mail channel must not have.
+/// Keys of other types of channels. An e-mail channel with one of them is rejected.
 const OF_OTHERS: [&str; 6] = ["url", "url_file", "url_env", "secret_file", "secret_files", "secret_env"];
 const SECURITIES: [(&str, Security); 3] =
     [("starttls", Security::Starttls), ("tls", Security::Tls), ("none", Security::None)];

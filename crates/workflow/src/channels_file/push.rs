@@ -1,4 +1,5 @@
-//! Key of a channel that notifies browsers: `contact`. Browsers register their push addresses over the API.
+//! Key of a channel that sends push messages to browsers: `contact`. The push address of a browser is not in the file:
+//! the browser registers it over the API.
 
 use holdshort_core::channel::Source;
 
@@ -7,10 +8,10 @@ use crate::item::Fields;
 use crate::problem::Problems;
 
 pub(super) const KEYS: [&str; 1] = ["contact"];
-/// Keys of other channel types, which a push channel must not have.
+/// Keys of other types of channels. A push channel with one of them is rejected.
 const NOT: [&str; 7] = ["url", "url_file", "url_env", "secret_file", "secret_files", "secret_env", "headers"];
 
-/// Reads the contact address that push services receive (RFC 8292, 2.1).
+/// Reads the contact address, which push services receive (RFC 8292, 2.1).
 pub(super) fn read(fields: &Fields<'_>, problems: &mut Problems) -> Option<Source> {
     for (key, found) in NOT.iter().filter_map(|key| Some((key, fields.find(key)?))) {
         problems.at(found, format!("a push channel has no `{key}`"));

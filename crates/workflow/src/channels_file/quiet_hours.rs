@@ -20,8 +20,8 @@ const PERSONAL: Keys = Keys { known: &["zone", "quiet", "digest"], later: &[] };
 const DAILY: &str = "daily ";
 const OFF: &str = "off";
 
-/// Reads the quiet hours and the digest of a channel. Also reads those in `personal`, each of which replaces the
-/// channel's for one person.
+/// Reads the quiet hours and the digest of a channel. Also reads the entries of `personal`, each of which replaces
+/// these settings for one person.
 pub(super) fn read(
     via: Via,
     has_people: bool,
@@ -54,7 +54,7 @@ pub(super) fn read(
     (all, personal)
 }
 
-/// Reads the quiet hours and the digest of a channel or a person. A key that is missing is taken from `all`.
+/// Reads the quiet hours and the digest of a channel or a person. If a key is missing, its value is taken from `all`.
 fn hold(fields: &Fields<'_>, all: &Hold, problems: &mut Problems) -> Hold {
     let zone = fields.find("zone").and_then(|item| zone(item, problems));
     let quiet = match fields.find("quiet") {
@@ -141,7 +141,7 @@ fn time(item: &Item<'_>, problems: &mut Problems) -> Option<u16> {
     read
 }
 
-/// Reads `1h`, `daily 08:00`, or `off`.
+/// Reads the interval of digests: `1h`, `daily 08:00`, or `off`.
 fn digest(item: &Item<'_>, zone: Option<&str>, problems: &mut Problems) -> Option<Digest> {
     if is_off(item) {
         return None;

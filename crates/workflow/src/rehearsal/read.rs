@@ -20,7 +20,8 @@ const STEP: Keys =
 const CALL: Keys = Keys { known: &["as", "tool", "arguments"], later: &[] };
 const ERROR: Keys = Keys { known: &["kind", "message"], later: &[] };
 const EXPECT: Keys = Keys { known: &["contains", "tools"], later: &[] };
-/// Kinds of failures that a script may simulate. The kind `script` is missing, because it reports faults of the script.
+/// Kinds of failures that a script can simulate. The kind `script` is not in this list, because it reports errors in
+/// the script itself.
 const FAILURES: [(&str, FailureKind); 7] = [
     ("rate_limited", FailureKind::RateLimited),
     ("unavailable", FailureKind::Unavailable),
@@ -31,13 +32,13 @@ const FAILURES: [(&str, FailureKind); 7] = [
     ("rejected", FailureKind::Rejected),
 ];
 
-/// Parses a script and reports all problems. `file_name` is used only in problems.
+/// Parses a script and reports all problems. `file_name` is only needed for problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Script, Vec<Problem>> {
     read(file_name, text, None)
 }
 
-/// Parses a script for a workflow. Reports a problem for each agent and each tool in the script that the workflow does
-/// not have. `built_in` are the tools that every workflow may use.
+/// Parses a script for a workflow. If the script uses an agent or a tool that the workflow does not have, reports a
+/// problem. `built_in` are the tools that all workflows can use.
 pub(crate) fn parse_for(
     file_name: &str,
     text: &str,
@@ -51,7 +52,7 @@ pub(crate) fn parse_for(
     read(file_name, text, Some(&Played { workflow, tools }))
 }
 
-/// Workflow for which the script is, with the names of the tools that the script may call.
+/// The workflow to which the script belongs, and the names of the tools that the script may call.
 struct Played<'w> {
     workflow: &'w Definition,
     tools: BTreeSet<&'w str>,
@@ -104,8 +105,8 @@ fn steps(item: &Item<'_>, played: Option<&Played<'_>>, problems: &mut Problems) 
     steps.filter_map(|(n, item)| step(item, n == last, played, &mut labels, problems)).collect()
 }
 
-/// Reads one step. `labels` are the labels of earlier calls, which later templates may use. The labels of this step are
-/// added to them.
+/// Reads one step. `labels` are the labels of earlier calls. Templates of this step and later steps may use them. The
+/// labels of this step are added to `labels`.
 fn step(
     item: &Item<'_>,
     is_last: bool,

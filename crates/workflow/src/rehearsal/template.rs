@@ -1,4 +1,4 @@
-//! Checks the templates of a script: the syntax, and that each variable will exist when the template is rendered. Never
+//! Checks the templates in a script: their syntax, and that each variable exists when the template is used. Never
 //! renders a template.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ const VARIABLES: [&str; 4] = ["task", "results", "last", "messages"];
 /// Functions that are built into minijinja.
 const FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];
 
-/// Reports invalid syntax, unknown variables, and each `results.LABEL` that is not the label of an earlier call.
+/// Reports invalid syntax, unknown variables, and each `results.LABEL` for which no earlier call has this label.
 pub(super) fn check(text: &str, item: &Item<'_>, labels: &BTreeSet<String>, problems: &mut Problems) {
     let environment = Environment::new();
     let template = match environment.template_from_str(text) {

@@ -1,5 +1,5 @@
-//! `agents`: the agents with their instructions and tools. Names of tools are looked up in the catalogue. A hand-off is
-//! a tool too.
+//! `agents`: the agents with their instructions and tools. The names of tools are looked up in the catalogue of tools.
+//! Handing over work to another agent is a tool too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,12 @@ const KEYS: Keys = Keys {
 
 const ENDS: [(&str, EndCondition); 2] = [("reply", EndCondition::Reply), ("finish", EndCondition::Finish)];
 
-/// Agents as the file states them. If `asking` is disabled, they still have the tools that ask people.
+/// Agents as they are written in the file. Even if `asking` is disabled, they still have the tools with which they ask
+/// people.
 #[derive(Default)]
 pub(super) struct Agents {
-    /// Agents by name. An agent with a problem is included, so that references to it are not reported too.
+    /// Agents by name. An agent with a problem is included. Therefore references to it are not reported as problems
+    /// too.
     by_name: BTreeMap<String, Agent>,
     /// Hand-off tools, by name.
     handoffs: BTreeMap<String, tool::Spec>,
@@ -42,7 +44,7 @@ impl Agents {
         self.by_name.values().flat_map(|agent| &agent.tools).map(String::as_str).collect()
     }
 
-    /// Returns the number of tools that ask people, counting only tools that an agent has.
+    /// Returns the number of tools with which agents ask people. Only tools that an agent has are counted.
     pub(super) fn asking(&self, catalogue: &[tool::Spec]) -> usize {
         let named = self.tools();
         let asks = |spec: &&tool::Spec| spec.runs == tool::Runs::Opens(tool::Opens::Question);
@@ -98,7 +100,7 @@ pub(super) fn read(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Pro
     Some(agents)
 }
 
-/// Reads an agent without its hand-offs, which are returned unread.
+/// Reads an agent. Its hand-offs are returned without being read.
 fn agent<'a>(
     item: &Item<'a>,
     catalogue: &[tool::Spec],
@@ -136,7 +138,7 @@ fn model(item: &Item<'_>, problems: &mut Problems) -> Option<String> {
     Some(model)
 }
 
-/// Formats all names as a list for a message.
+/// Formats all names as a list, for a message.
 pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();

@@ -1,4 +1,4 @@
-//! `assignment` and `approvers` of `gates.KIND`: who may decide, and the number of votes that are needed.
+//! `assignment` and `approvers` of `gates.KIND`: which people may decide, and how many votes are needed.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ const KEYS: Keys =
 const STAGE: Keys = Keys { known: &["name", "approvers", "groups", "quorum"], later: &[] };
 const QUORUM: Keys = Keys { known: &["required", "roles"], later: &[] };
 
-/// Reads the approvers of a gate from `assignment`, or from `approvers`, which contains only people.
+/// Reads the approvers of a gate: from `assignment`, or from `approvers`, which can name only people.
 pub(super) fn of_gate(
     fields: &Fields<'_>,
     deciders: &Deciders,
@@ -118,8 +118,8 @@ pub(super) fn groups(item: &Item<'_>, deciders: &Deciders, problems: &mut Proble
     named.into_iter().map(|(name, _)| name).collect()
 }
 
-/// Formats the first names as a list for a message. Authors of workflows may see all people and groups, so the list may
-/// contain any of them.
+/// Formats the first of the names as a list, for a message. The list may contain any of the people and groups, because
+/// authors of workflows may see all of them.
 fn listed(names: &BTreeSet<String>) -> String {
     const SHOWN: usize = 10;
     let mut shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();

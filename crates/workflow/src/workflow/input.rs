@@ -1,5 +1,5 @@
-//! JSON Schema of the input of a workflow or of the parameters of a tool. The schema is checked here, and inputs are
-//! checked elsewhere.
+//! JSON Schema for the input of a workflow, or for the parameters of a tool. This module checks the schema. Inputs are
+//! checked against it elsewhere.
 
 use holdshort_core::schema;
 use serde_json::{Value, json};
@@ -44,8 +44,8 @@ pub(super) fn object(item: &Item<'_>, of: &str, problems: &mut Problems) -> Opti
     Some(schema)
 }
 
-/// Returns the message for a problem of a schema. The message contains the rejected keyword, because the position of
-/// the problem is that of the keyword's value.
+/// Returns the message for a problem in a schema. The message names the rejected keyword, because the reported position
+/// is that of the keyword's value.
 fn describe_problem(problem: &schema::Problem) -> String {
     match problem.pointer.rsplit('/').next() {
         Some(keyword) if keyword.starts_with('$') => format!("`{keyword}` {}", problem.message),
@@ -53,7 +53,7 @@ fn describe_problem(problem: &schema::Problem) -> String {
     }
 }
 
-/// Returns the item at a JSON pointer. If there is none, returns the last existing item on the path.
+/// Returns the value at a JSON pointer. If there is none, returns the last value that exists on the path.
 fn find<'a>(item: &Item<'a>, pointer: &str) -> Item<'a> {
     let mut found = item.clone();
     for part in pointer.split('/').skip(1) {

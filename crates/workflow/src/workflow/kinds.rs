@@ -1,4 +1,5 @@
-//! `gates.KIND`: settings of a workflow or a phase for one kind of interrupt. The core defines the possible options.
+//! `gates.KIND`: settings for one kind of interrupt, in a workflow or in a phase. The core defines which options a kind
+//! of interrupt can have.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ const KEYS: Keys = Keys {
     later: &[],
 };
 
-/// Effects that `reject` has for one or more kinds of interrupts.
+/// Effects that the option `reject` can have, for one or more kinds of interrupts.
 const REJECT: [(&str, Effect); 4] = [
     ("refuse", Effect::Refuse),
     ("drop_plan", Effect::DropPlan),
@@ -35,11 +36,11 @@ const REJECT: [(&str, Effect); 4] = [
     ("fail_run", Effect::FailRun),
 ];
 
-/// A kind of interrupt, and the options that are possible at a gate.
+/// A kind of interrupt, with the options that a gate can offer.
 #[derive(Clone, Copy)]
 pub(super) struct Table {
     kind: Kind,
-    /// Ids of the possible options. Empty if all options of the kind are possible.
+    /// Ids of the options that the gate can offer. Empty if the gate can offer all options of the kind.
     only: &'static [&'static str],
 }
 
@@ -65,7 +66,7 @@ impl Table {
         rows.filter(move |row| self.only.is_empty() || self.only.contains(&row.id))
     }
 
-    /// Returns the row of an option. If the option is unknown, reports a problem.
+    /// Returns the description of an option. If the option is unknown, reports a problem.
     fn row(self, item: &Item<'_>, id: &str, problems: &mut Problems) -> Option<&'static Row> {
         let row = self.rows().find(|row| row.id == id);
         if row.is_none() {
@@ -77,8 +78,8 @@ impl Table {
     }
 }
 
-/// Reads the settings of one kind. A key that is missing is taken from `usual`. For a phase, these are the settings of
-/// the workflow.
+/// Reads the settings for one kind of interrupt. If a key is missing, its value is taken from `usual`. In a phase,
+/// `usual` contains the settings of the workflow.
 pub(super) fn read(
     item: &Item<'_>,
     table: Table,
@@ -113,8 +114,8 @@ pub(super) fn read(
     Some(gate)
 }
 
-/// Reads the offered options, in order. At least one of them must not release the work. Otherwise the person could not
-/// refuse.
+/// Reads the options that are offered, in order. At least one of them must be an option that does not let the work
+/// continue. Otherwise a person could not refuse.
 fn options(item: &Item<'_>, table: Table, problems: &mut Problems) -> Vec<String> {
     let before = problems.len();
     let named = item.texts(bounds::LIST, bounds::LINE, problems).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `needs`: the phases that must end before a phase starts. Reports unknown phases and cycles.
+//! `needs`: for each phase, the phases that must end before it starts. Reports unknown phases and cycles.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +8,12 @@ use crate::problem::Problems;
 /// A phase with the phases that it needs.
 pub(super) struct Node<'a> {
     pub(super) id: String,
-    /// Ids of the needed phases. A need that is in the file has an item. The implied need of the phase before has none.
+    /// Ids of the needed phases. If the file states the need, the item is its position. If the file states none, a
+    /// phase needs the phase before it, and there is no item.
     pub(super) needs: Vec<(String, Option<Item<'a>>)>,
 }
 
-/// Reports needs with the name of an unknown phase. Reports every cycle of needs once.
+/// Reports each need that names an unknown phase. Reports each cycle of needs once.
 pub(super) fn check(nodes: &[Node<'_>], problems: &mut Problems) {
     for (need, item) in nodes.iter().flat_map(|node| &node.needs) {
         if let Some(item) = item
@@ -45,8 +46,8 @@ pub(super) fn before(nodes: &[Node<'_>], at: usize) -> Vec<usize> {
     found
 }
 
-/// Searches for cycles, depth first. `way` is the path of needs that leads to `at`. The recursion is at most
-/// [`crate::bounds::PHASES`] deep.
+/// Searches for cycles with a depth-first search. `way` is the path of needs that leads to `at`. The recursion is at
+/// most [`crate::bounds::PHASES`] deep.
 fn walk(nodes: &[Node<'_>], at: usize, way: &mut Vec<usize>, seen: &mut [bool], problems: &mut Problems) {
     if let Some(start) = way.iter().position(|earlier| *earlier == at) {
         report(nodes, &way[start..], problems);
@@ -65,7 +66,7 @@ fn walk(nodes: &[Node<'_>], at: usize, way: &mut Vec<usize>, seen: &mut [bool], 
     way.pop();
 }
 
-/// Reports a cycle at the first of its needs that is in the file.
+/// Reports a cycle, at the first of its needs that the file states.
 fn report(nodes: &[Node<'_>], ring: &[usize], problems: &mut Problems) {
     let Some(first) = ring.first() else { return };
     let after = ring.iter().skip(1).chain([first]);

@@ -1,4 +1,4 @@
-//! `phases[].kind`, and the keys of each kind of phase.
+//! `phases[].kind`: the kinds of phases, and the keys that a phase of each kind has.
 
 use holdshort_core::definition::{
     CheckpointPhase, Control, Copilot, IdeaGeneration, NoChannel, PhaseKind, Planning, StepGates,
@@ -26,7 +26,7 @@ enum Kind {
     Call,
 }
 
-/// Names of the kinds. The names of Holdshort come first, and then the names in earlier systems.
+/// Names of the kinds. The names that Holdshort uses are first. The names that earlier systems use follow.
 const KINDS: [(&str, Kind); 10] = [
     ("one_shot", Kind::OneShot),
     ("checkpoint", Kind::Checkpoint),
@@ -40,7 +40,7 @@ const KINDS: [(&str, Kind); 10] = [
     ("hitl_control", Kind::HumanControl),
 ];
 
-/// Known keys. The keys of every kind come first, and then the keys of some kinds only.
+/// Known keys. First the keys that all kinds have, then the keys that only some kinds have.
 pub(super) const KEYS: Keys = Keys {
     known: &[
         "id",
@@ -73,21 +73,22 @@ pub(super) const KEYS: Keys = Keys {
     ],
     later: &[],
 };
-/// Number of keys that every kind has.
+/// Number of keys that all kinds have.
 const COMMON: usize = 3;
 const PLANNING_AGENTS: Keys = Keys { known: &["planner", "improver", "reviewer"], later: &[] };
 const IDEA_AGENTS: Keys = Keys { known: &["maker", "critic"], later: &[] };
-/// Agent roles of all kinds together.
+/// Roles of agents, of all kinds of phases together.
 const ROLES: Keys = Keys { known: &["planner", "improver", "reviewer", "maker", "critic"], later: &[] };
 
 const ROUTING: [(&str, Mode); 3] =
     [("minimal", Mode::Minimal), ("balanced", Mode::Balanced), ("aggressive", Mode::Aggressive)];
 
-/// Values of `then`, for the case that the last plan was rejected. If true, the next plan is carried out without
-/// approval.
+/// Values of `then`, which determines what happens if the last plan was rejected. If the value is true, the next plan
+/// is carried out without approval.
 const THEN: [(&str, bool); 2] = [("fail", false), ("settle", true)];
 
-/// Defaults: number of plans that a person is shown, number of ideas, number of reviews (contracts A9, A11, A13).
+/// Defaults for the number of plans that a person is shown, the number of ideas, and the number of reviews (contracts
+/// A9, A11, A13).
 const ITERATIONS: u32 = 3;
 const IDEAS: u32 = 3;
 const REVIEWS: u32 = 1;
@@ -126,8 +127,8 @@ impl Kind {
         }
     }
 
-    /// Returns the limits that have no effect in this kind. `parallel` has an effect only on plans that are carried
-    /// out, `plan_steps` only where a plan is made, and `redos` only on steps that end at a gate.
+    /// Returns the limits that have no effect in a phase of this kind. `parallel` matters only for plans that are
+    /// carried out, `plan_steps` only where a plan is made, and `redos` only for steps that end at a gate.
     fn without(self) -> &'static [&'static str] {
         match self {
             Self::OneShot | Self::Copilot => &["parallel"],
@@ -139,20 +140,20 @@ impl Kind {
         }
     }
 
-    /// Returns the default step gates of a phase. `hitl_control` asks before each step if the workflow sets no step
-    /// gates (contract A14).
+    /// Returns the default gates around the steps of a phase. In the kind `hitl_control`, a person is asked before each
+    /// step unless the workflow sets gates around steps (contract A14).
     fn gates(self, base: StepGates) -> StepGates {
         let before_step = self == Self::HumanControl && base == StepGates::default();
         StepGates { before_step: base.before_step || before_step, ..base }
     }
 }
 
-/// Kind of a phase with its settings, as read from the file.
+/// The kind of a phase and its settings, as they are in the file.
 pub(super) struct Read {
     pub(super) kind: PhaseKind,
     /// Name of the kind.
     pub(super) word: &'static str,
-    /// Default step gates, over which the phase's step gates are merged.
+    /// Default gates around steps. The phase's own values override them.
     pub(super) gates: StepGates,
 }
 
@@ -189,8 +190,8 @@ pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Prob
     Some(Read { kind: read, word, gates: kind.gates(around.gates) })
 }
 
-/// Checks the keys of a phase whose kind is missing or unknown. Without this check, the problem of the kind would hide
-/// other problems.
+/// Checks the keys of a phase if its kind is missing or unknown. Without this, the problem of the kind would hide all
+/// other problems of the phase.
 fn of_no_kind(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) {
     maybe_agent(fields, "agent", around, problems);
     if let Some(roles) = fields.find("agents").and_then(|item| item.fields(&ROLES, problems)) {
@@ -283,8 +284,8 @@ fn ideas(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> O
     })
 }
 
-/// Reads a copilot phase. If the key `routing` is missing, tasks are not routed. The agent then begins immediately, and
-/// asks if necessary (contract E25).
+/// Reads a copilot phase. If the key `routing` is missing, no agent decides where a task is sent. The agent of the
+/// phase then begins at once, and asks if it needs to (contract E25).
 fn copilot(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Copilot {
     let agent = agent(fields, "agent", around, problems).unwrap_or_default();
     let routing = fields.find("routing").and_then(|item| item.one_of(&ROUTING, problems));
@@ -324,7 +325,8 @@ fn copilot(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) ->
     }
 }
 
-/// Reads a call phase. In it, the run calls a tool in the name of an agent. No model decides about the call.
+/// Reads a call phase. In such a phase, the run itself calls a tool, in the name of an agent. No model chooses the
+/// call.
 fn call(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> PhaseKind {
     let item = fields.need("tool", problems);
     let tool = item.and_then(|item| item.text(bounds::LINE, problems)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `phases`: the phases of the workflow. The gates and limits of the workflow are merged into each phase.
+//! `phases`: the phases of the workflow. The gates and limits of the workflow are combined with those of each phase.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,9 @@ use crate::item::{Fields, Item};
 use crate::problem::Problems;
 use crate::{bounds, name};
 
-/// Settings of the workflow that apply to every phase.
+/// Settings of the workflow that all phases need.
 pub(super) struct Around<'a> {
-    /// None if the agents could not be read. In this case, names of agents are not checked.
+    /// None if the agents could not be read. Names of agents are not checked in this case.
     pub(super) agents: Option<&'a Agents>,
     pub(super) gates: StepGates,
     pub(super) kinds: &'a BTreeMap<Kind, KindGate>,
@@ -69,8 +69,9 @@ fn phase(fields: &Fields<'_>, read: Read, around: &Around<'_>, problems: &mut Pr
     }
 }
 
-/// Sets the planning phase of each `control` phase. This is the phase in `plan`, or the nearest planning phase if there
-/// is no `plan`. It must end before the `control` phase starts.
+/// Sets, for each `control` phase, the planning phase whose plan it carries out. This is the phase that `plan` names.
+/// If there is no `plan`, it is the nearest planning phase before the `control` phase. The planning phase must end
+/// before the `control` phase starts.
 fn plans(phases: &mut [Phase], nodes: &[needs::Node<'_>], item: &Item<'_>, problems: &mut Problems) {
     // If a phase could not be read, a problem is already reported, and the indexes of the two lists do not match.
     if phases.len() != nodes.len() {

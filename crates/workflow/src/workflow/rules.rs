@@ -1,8 +1,8 @@
-//! `gates.rules`: the calls that are allowed, asked about or forbidden. This module checks that each rule can match a
-//! call. Calls are compared with rules elsewhere.
+//! `gates.rules`: which calls are allowed, asked about or forbidden. This module checks that each rule can match a call
+//! at all. Calls are compared with rules elsewhere.
 //!
-//! If no agent has a tool that a rule names, this is a problem: with a misspelt name, a `forbid` rule would not stop
-//! the call.
+//! If a rule names a tool that no agent has, this is a problem: a `forbid` rule with a misspelt name would not stop the
+//! call.
 
 use holdshort_core::policy::ChangeScope;
 use holdshort_core::policy::{Rule, RuleAction};
@@ -45,10 +45,10 @@ const CATEGORIES: [(&str, Category); 6] = [
 ];
 /// Shell operators between commands, and redirections.
 const OPERATORS: [&str; 9] = ["|", "||", "&", "&&", ";", ">", ">>", "<", "2>&1"];
-/// With `tools: ["*"]`, the rule applies to every call.
+/// A rule with `tools: ["*"]` applies to every call.
 const EVERY_TOOL: &str = "*";
 
-/// Reads the rules of the rules file. Agents and tools are not known there.
+/// Reads the rules of the rules file. For these rules it is not known which agents and tools exist.
 pub(crate) fn of_installation(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<Rule>> {
     read(item, None, &[], problems)
 }
@@ -109,7 +109,7 @@ fn strings<'a>(fields: &Fields<'a>, key: &str, problems: &mut Problems) -> Vec<(
     fields.find(key).and_then(|item| item.texts(bounds::LIST, bounds::LINE, problems)).unwrap_or_default()
 }
 
-/// Reads full names of tools. For `["*"]`, returns an empty list, which matches every tool.
+/// Reads full names of tools. If the list is `["*"]`, returns an empty list, which matches every tool.
 fn tools(
     fields: &Fields<'_>,
     agents: Option<&Agents>,
@@ -151,8 +151,8 @@ fn tools(
     tools
 }
 
-/// Reads patterns for the words of one simple command. Quotes and operators are removed from a command before it is
-/// compared. Therefore a pattern must not contain them.
+/// Reads patterns that are compared with the words of one simple command. Before the comparison, quotes and operators
+/// are removed from the command. Therefore a pattern with quotes or operators could never match, and is rejected.
 fn commands(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     let mut patterns = strings(fields, "commands", problems);
     patterns.retain(|(pattern, item)| {
@@ -190,7 +190,7 @@ fn paths(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     globs(strings(fields, "paths", problems), problems)
 }
 
-/// Reads globs for paths relative to the workspace.
+/// Reads globs that are compared with paths relative to the workspace.
 fn globs(texts: Vec<(String, Item<'_>)>, problems: &mut Problems) -> Vec<String> {
     let mut paths = Vec::new();
     for (text, item) in texts {
@@ -209,7 +209,7 @@ fn globs(texts: Vec<(String, Item<'_>)>, problems: &mut Problems) -> Vec<String>
     paths
 }
 
-/// Reads patterns for the host and the path of a URL.
+/// Reads patterns that are compared with the host and the path of a URL.
 fn urls(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     let mut patterns = strings(fields, "urls", problems);
     patterns.retain(|(pattern, item)| match Pattern::parse(pattern) {
@@ -240,7 +240,7 @@ fn rule_agents(fields: &Fields<'_>, agents: Option<&Agents>, problems: &mut Prob
     names
 }
 
-/// Reports patterns for commands or URLs if no tool of the rule has an argument for them.
+/// Reports a problem if a rule has patterns for commands or URLs, but no tool of the rule has such an argument.
 fn can_match(
     fields: &Fields<'_>,
     rule: &Rule,

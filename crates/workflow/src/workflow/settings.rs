@@ -22,7 +22,7 @@ const ASKING: Keys =
 const FORM: [(&str, Form); 2] = [("tool", Form::Tool), ("reply", Form::Reply)];
 const DELIVER: [(&str, Deliver); 2] = [("at_once", Deliver::AtOnce), ("per_stage", Deliver::PerStage)];
 
-/// Returns the limits in the file, merged over `base`.
+/// Returns the limits that the file states. Missing ones are taken from `base`.
 pub(super) fn limits(item: &Item<'_>, base: Limits, problems: &mut Problems) -> Limits {
     let mut limits = base;
     let Some(fields) = item.fields(&LIMITS, problems) else { return limits };
@@ -72,7 +72,7 @@ pub(super) fn meaningless(item: &Item<'_>, keys: &[&str], kind: &str, problems: 
     }
 }
 
-/// Reads `asking`. `who_asks` is the number of tools that ask people and that an agent has. None if the agents could
+/// Reads `asking`. `who_asks` is the number of tools with which agents can ask people. It is None if the agents could
 /// not be read.
 pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Problems) -> Option<Asking> {
     let fields = item.fields(&ASKING, problems)?;
@@ -104,7 +104,8 @@ pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Pr
     Some(asking)
 }
 
-/// Reads the address ranges that `web_fetch` may reach. If no agent has `web_fetch`, reports a problem.
+/// Reads the ranges of addresses that `web_fetch` is allowed to reach. If no agent has the tool `web_fetch`, reports a
+/// problem.
 pub(super) fn web(item: &Item<'_>, agents: Option<&Agents>, problems: &mut Problems) -> Option<Web> {
     let fields = item.fields(&WEB, problems)?;
     if agents.is_some_and(|agents| !agents.tools().contains(FETCH)) {

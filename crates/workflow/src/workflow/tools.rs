@@ -1,5 +1,5 @@
-//! `tools`: tools of the workflow. The client runs them. A tool of the workflow replaces a built-in tool with the same
-//! name.
+//! `tools`: tools that the workflow defines. The client runs them. If a tool has the name of a built-in tool, it
+//! replaces the built-in tool.
 
 use holdshort_core::asking::RECORD;
 use holdshort_core::handoff::FINISH;
@@ -19,7 +19,7 @@ const KEYS: Keys = Keys {
 
 const EFFECTS: [(&str, Effect); 2] = [("read", Effect::Read), ("write", Effect::Write)];
 
-/// Categories that a writing tool may have. Without a category, a tool is treated as able to do anything.
+/// Categories for tools that write. A tool without a category is treated as if it could do anything.
 const CATEGORIES: [(&str, Category); 5] = [
     ("file_write", Category::FileWrite),
     ("bash", Category::Bash),
@@ -28,10 +28,10 @@ const CATEGORIES: [(&str, Category); 5] = [
     ("web", Category::Web),
 ];
 
-/// Prefixes of tool names that are reserved for tools of the run.
+/// Beginnings of tool names that are reserved for tools that each run defines.
 const RESERVED: [&str; 2] = ["handoff_to_", "invoke_"];
 
-/// Returns every tool that an agent may have: first those of the workflow, then the built-in tools.
+/// Returns all tools that an agent can have: first those of the workflow, then the built-in ones.
 pub(super) fn catalogue(own: Option<&Item<'_>>, built_in: &[Spec], problems: &mut Problems) -> Vec<Spec> {
     let mut tools: Vec<Spec> = Vec::new();
     for item in own.and_then(|item| item.list(bounds::LIST, problems)).unwrap_or_default() {
@@ -49,8 +49,8 @@ pub(super) fn catalogue(own: Option<&Item<'_>>, built_in: &[Spec], problems: &mu
     tools
 }
 
-/// Reads a tool. If its name is valid, a tool with a problem is returned too, so that references to it are not
-/// reported.
+/// Reads a tool. A tool with a problem is returned too if its name is valid, so that references to it are not reported
+/// as problems.
 fn read(fields: &Fields<'_>, built_in: &[Spec], problems: &mut Problems) -> Option<Spec> {
     let name = fields.need("name", problems).and_then(|item| read_name(item, built_in, problems));
     let description = fields.need("description", problems).and_then(|item| item.text(bounds::TEXT, problems));
@@ -107,8 +107,8 @@ fn read_name(item: &Item<'_>, built_in: &[Spec], problems: &mut Problems) -> Opt
     Some(text)
 }
 
-/// Reads the JSON Schema of the parameters, which must be an object. If the schema does not say otherwise, unknown
-/// properties are rejected.
+/// Reads the JSON Schema of the parameters, which together must form an object. Unknown parameters are rejected unless
+/// the schema allows them.
 fn parameters(item: &Item<'_>, problems: &mut Problems) -> Option<Value> {
     let mut schema = input::object(item, "the input of a tool", problems)?;
     if let Value::Object(map) = &mut schema {

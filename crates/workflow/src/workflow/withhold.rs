@@ -1,4 +1,4 @@
-//! `gates.withhold`: fields in the payload of interrupts that people with a certain role must not see.
+//! `gates.withhold`: fields in the payload of interrupts that are hidden from people with a certain role.
 
 use std::collections::BTreeSet;
 
