@@ -1,4 +1,4 @@
-//! Configured channels with their secrets. Error messages never contain a secret.
+//! The channels that are configured, together with their secrets. Error messages never contain a secret.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -40,20 +40,21 @@ pub enum Error {
     NoServer { channel: String },
 }
 
-/// A configured or registered channel, with its secrets.
+/// A channel that is configured in a file or was registered over the API, with its secrets.
 pub struct Channel {
     pub(crate) definition: channel::Channel,
     pub(crate) url: Url,
     pub(crate) secrets: Vec<Secret>,
     pub(crate) token: Option<String>,
     pub(crate) smtp: Option<Arc<Smtp>>,
-    /// Recipient address of a registered mail channel. It is not in the journal.
+    /// Address to which a registered mail channel sends. The journal does not contain this address.
     pub(crate) mailbox: Option<String>,
     pub(crate) slack: Option<Bot>,
     pub(crate) guard: Guard,
-    /// Additional headers of requests, from the definition or from the registration. Their values may be secrets.
+    /// Additional HTTP headers, from the definition or the registration of the channel. The values of the headers may
+    /// be secrets.
     pub(crate) headers: BTreeMap<String, String>,
-    /// Encoding of the signature in the header for clients of the crew edge (`format/crew.rs`).
+    /// Encoding of the signature in the header that clients of the crew edge read (`format/crew.rs`).
     pub(crate) encoding: Encoding,
 }
 
@@ -65,7 +66,7 @@ pub enum Encoding {
     Base64,
 }
 
-/// Secrets of a registered webhook, which is not in the channels file.
+/// Secrets of a webhook that was registered over the API and is not in the channels file.
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
     pub url: String,
@@ -83,7 +84,7 @@ pub(crate) struct Smtp {
     pub(crate) from: Mailbox,
 }
 
-/// Omits the URL, which may be a secret.
+/// Leaves out the URL, because it may be a secret.
 impl std::fmt::Debug for Channel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Channel").field("name", &self.definition.name).finish_non_exhaustive()
@@ -95,8 +96,8 @@ impl std::fmt::Debug for Channel {
 pub struct Channels(BTreeMap<String, Arc<Channel>>);
 
 impl Channels {
-    /// Reads the secrets of the channels. Paths of secret files are relative to `folder`. `variable` returns the value
-    /// of an environment variable.
+    /// Reads the secrets of the channels. Paths of secret files are relative to the directory `folder`. `variable`
+    /// returns the value of an environment variable.
     pub fn open(
         definitions: Vec<channel::Channel>,
         folder: &Path,
@@ -108,7 +109,8 @@ impl Channels {
         definitions.into_iter().map(open).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Returns the channel that sends mails. If there are several, returns the first by name.
+    /// Returns the channel that sends mails, if there is one. If there are several such channels, returns the first by
+    /// name.
     pub fn of_mails(&self) -> Option<&Channel> {
         self.all().find(|channel| channel.smtp.is_some())
     }
@@ -187,8 +189,8 @@ impl Channel {
         Ok(Self { definition, url, secrets, token, smtp, mailbox, slack, guard, headers, encoding })
     }
 
-    /// Creates a registered channel. Its secret may be any text. If the registered URL is a mail address, the mail
-    /// server of the configured channel `mails` is used.
+    /// Creates a registered channel. Any text is accepted as its secret. If the registered URL is a mail address, mails
+    /// are sent through the mail server of the configured channel `mails`.
     pub fn registered(
         definition: channel::Channel,
         secrets: Secrets,
@@ -242,15 +244,15 @@ impl Channel {
         })
     }
 
-    /// Returns the channel with a stricter address guard. The guard allows only addresses in the ranges of the
-    /// definition.
+    /// Returns the channel with stricter rules about the addresses to which it may connect. Only addresses in the
+    /// ranges that the definition lists are then allowed.
     #[must_use]
     pub fn closed(self) -> Self {
         Self { guard: self.guard.closed(), ..self }
     }
 
-    /// Rejects a URL whose host is an IP address that is not allowed. A host name is looked up and checked only when a
-    /// message is sent.
+    /// Rejects a URL whose host is an IP address to which the channel may not connect. If the host is a name, its
+    /// addresses are looked up and checked when a message is sent.
     pub fn check_address(&self) -> Result<(), Error> {
         // The mail server comes from the channels file, so it needs no check.
         if self.mailbox.is_some() {
@@ -261,8 +263,8 @@ impl Channel {
         checked.map_err(|source| Error::Guard { channel: self.definition.name.clone(), source })
     }
 
-    /// Removes the host of the channel's URL, and all IP addresses, from a text. The readers of the text must not learn
-    /// them.
+    /// Removes the host of the channel's URL, and all IP addresses, from a text. It is used for texts whose readers are
+    /// not allowed to learn the addresses.
     pub fn without_host(&self, text: &str) -> String {
         let host = self.url.host_str().unwrap_or_default();
         if host.chars().all(is_of_address) {
@@ -273,12 +275,12 @@ impl Channel {
         without_addresses(&text.replace(host, "its host"))
     }
 
-    /// Returns the recipient address of a registered mail channel. Notices do not contain this address.
+    /// Returns the address to which a registered mail channel sends. Notices do not contain this address.
     pub fn mailbox(&self) -> Option<&str> {
         self.mailbox.as_deref()
     }
 
-    /// Returns the host and port of the URL. The other components of the URL may be secret.
+    /// Returns the host and port of the URL. The rest of the URL may be secret.
     pub fn host_and_port(&self) -> String {
         let port = self.url.port_or_known_default().unwrap_or_default();
         format!("{}:{port}", self.url.host_str().unwrap_or_default())
@@ -293,7 +295,8 @@ fn is_of_address(char: char) -> bool {
     char.is_ascii_hexdigit() || matches!(char, '.' | ':')
 }
 
-/// Replaces each word that looks like an IP address, with or without a port. A doubtful word is replaced too.
+/// Replaces each word in a text that looks like an IP address, with or without a port. If it is uncertain whether a
+/// word is an address, the word is replaced.
 fn without_addresses(text: &str) -> String {
     let (mut said, mut rest) = (String::new(), text);
     while let Some(start) = rest.find(is_of_address) {
@@ -330,8 +333,8 @@ fn open_smtp(definition: &channel::Channel, url: &Url, texts: Vec<String>) -> Re
     Ok(Smtp { host, security: mail.security, credentials, from })
 }
 
-/// Returns a secret or URL. It is a text in the definition itself, or the content of the environment variable or file
-/// that the definition names.
+/// Returns a secret or URL. The definition contains it as a text, or names the environment variable or file that
+/// contains it.
 fn read_source(
     channel: &str,
     source: &Source,
@@ -356,7 +359,7 @@ fn read_source(
     }
 }
 
-/// Parses the URL of a channel. The URL may be a secret, so the error never contains it.
+/// Parses the URL of a channel. The error never contains the URL, because the URL may be a secret.
 fn url(definition: &channel::Channel, text: &str) -> Result<Url, &'static str> {
     let url = Url::parse(text).map_err(|_| "is not a URL such as `https://example.org/hook`")?;
     match url.scheme() {

@@ -1,13 +1,14 @@
-//! Sends notifications: formats and signs a message for a channel, and checks the address of the receiver.
+//! Sends notifications: formats and signs a message, checks the address of the receiver, and sends the message.
 //!
-//! This crate uses no store and makes no decisions. The outbox of the engine (`engine/src/outbox`) decides if, when and
-//! how often a message is sent. [`Channels`] contains the configured channels with their secrets. [`Message`] is the
-//! content of one delivery. `phrases.rs` contains the texts in each language. `format/` renders a message for each type
-//! of channel. `mail/` builds mails, `slack.rs` calls Slack, and `push.rs` sends push messages to browsers. `send.rs`
-//! makes one delivery attempt.
+//! This crate does not use the store, and decides nothing about when to send. The outbox of the engine
+//! (`engine/src/outbox`) decides if, when and how often a message is sent. [`Channels`] are the configured channels,
+//! with their secrets. [`Message`] is the content of one delivery. `phrases.rs` contains the texts in each language.
+//! `format/` renders a message for each type of channel. `mail/` builds mails, `slack.rs` calls Slack, and `push.rs`
+//! sends push messages to browsers. `send.rs` makes one delivery attempt.
 //!
-//! A message contains no content of a run, with three exceptions. Two depend on the channel: the title, and the
-//! redacted summary of a review. The third is the resolution in a message to the agent that asked.
+//! A message contains no content of a run. There are three exceptions. Depending on the channel, a message contains the
+//! title of the interrupt, or the summary of a review without customer data. A message to the agent that asked contains
+//! the resolution.
 
 mod channel;
 mod format;

@@ -12,36 +12,37 @@ use crate::phrases::{Phrases, filled};
 use crate::push::Browser;
 use crate::slack::SlackMessageRef;
 
-/// Content of one delivery. All attempts of the delivery have the same content.
+/// Content of one delivery. The content is the same in all attempts of the delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Value of the header `webhook-id`. By this value, receivers recognise a repeated delivery.
+    /// Value of the header `webhook-id`. Receivers recognise by it that a delivery is repeated.
     pub id: String,
     pub notice: Notice,
-    /// Title of the interrupt if the channel shows titles, or summary of a review if it shows summaries. An agent wrote
-    /// the text. [`title`] or [`summary`](crate::summary()) has removed unsafe characters.
+    /// Title of the interrupt if the channel shows titles, or the summary of a review if the channel shows summaries.
+    /// An agent wrote the text. The function [`title`] or [`summary`](crate::summary()) has already removed unsafe
+    /// characters from it.
     pub title: Option<String>,
-    /// URL of the interrupt in the web app.
+    /// URL of the interrupt's page in the web app.
     pub link: String,
-    /// URL of a page for the decision that works without JavaScript. `None` if there is no such page.
+    /// URL of the decision page that works without JavaScript. `None` if the server has no such page.
     pub plain: Option<String>,
     pub way: LinkAccess,
-    /// Recipient, if the message has exactly one recipient.
+    /// Recipient of the message, if there is exactly one.
     pub reader: Option<Reader>,
-    /// Buttons for options, for channels in which a person can decide.
+    /// Buttons for options. They exist only in channels in which a person can decide.
     pub buttons: Vec<Button>,
     /// Earlier Slack messages about the interrupt. They can be updated.
     pub posted: Vec<SlackMessageRef>,
-    /// Full resolution of the interrupt. Present only in a message to the agent that asked.
+    /// The complete resolution of the interrupt. It is present only in a message to the agent that asked.
     pub resolution: Option<Value>,
 }
 
-/// Button that opens a form for an option. The button alone does not send a decision.
+/// Button that opens a form for an option. Pressing the button does not yet send a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Button {
-    /// Label of the button. It contains no text from agents or people.
+    /// Label of the button. It contains no text that an agent or a person wrote.
     pub label: String,
-    /// Value that Slack returns when the button is pressed.
+    /// Value that Slack sends back when a person presses the button.
     pub value: String,
     pub tone: Tone,
 }
@@ -53,7 +54,7 @@ pub enum Tone {
     Other,
 }
 
-/// Several messages to the same recipients, which are sent as one message.
+/// Several messages to the same recipients that are sent as a single message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Several<'m> {
     pub(crate) messages: &'m [Message],
@@ -74,18 +75,18 @@ impl Several<'_> {
         &self.messages[..self.messages.len().min(LISTED)]
     }
 
-    /// Returns a line with the number of messages that are not listed, or `None` if all are listed.
+    /// Returns a line that counts the messages which are not listed, or `None` if all are listed.
     pub(crate) fn not_listed(&self) -> Option<String> {
         self.more_than(self.listed().len())
     }
 
-    /// Returns the list as lines of plain text, including the number of messages that are not listed.
+    /// Returns the list as lines of plain text. If some messages are not listed, a line counts them.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.first_lines(self.listed().len())
     }
 
-    /// Returns the list as lines with at most `bytes` bytes in total. If there is no room for some messages, a line
-    /// contains their number.
+    /// Returns the list as lines that have at most `bytes` bytes in total. If some messages do not fit, a line counts
+    /// them.
     pub(crate) fn lines_within(&self, bytes: usize) -> Vec<String> {
         let fits = |lines: &Vec<String>| lines.iter().map(|line| line.len() + 1).sum::<usize>() <= bytes;
         (0..=self.listed().len()).rev().map(|n| self.first_lines(n)).find(fits).unwrap_or_default()
@@ -101,20 +102,20 @@ impl Several<'_> {
     }
 }
 
-/// Way in which the person who opens the link of a message is authenticated.
+/// Way in which a person is authenticated who opens the link in a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkAccess {
     /// The person must sign in.
     #[default]
     SignIn,
-    /// The link itself authenticates the person until this time.
+    /// The link itself authenticates the person, until this time.
     Link(Timestamp),
 }
 
 /// Recipient of a message: a person or an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reader {
-    /// Address of the recipient in the channel, such as `anna@example.org`.
+    /// Address of the recipient, in the form that the channel needs, such as `anna@example.org`.
     pub address: String,
     pub name: Option<String>,
     /// IANA time zone of the recipient. If it is missing or unknown, times are in UTC.
@@ -125,7 +126,8 @@ pub struct Reader {
     pub browser: Option<Browser>,
 }
 
-/// Returns the title of an interrupt as all channels show it. Returns `None` if the title is blank.
+/// Returns the title of an interrupt in the form in which all channels show it. Returns `None` if the title contains
+/// only white space.
 pub fn title(text: &str) -> Option<String> {
     let line = line(text, TITLE_CHARS);
     (!line.is_empty()).then_some(line)
@@ -151,7 +153,7 @@ impl Message {
         self.notice.occasion == Occasion::Opened
     }
 
-    /// Returns the kind of the interrupt and the workflow, such as `review in payout`.
+    /// Returns a phrase with the kind of the interrupt and the workflow, such as `review in payout`.
     pub(crate) fn subject(&self) -> String {
         self.phrases().subject(self.notice.kind, &plain::line(&self.notice.workflow))
     }
@@ -179,8 +181,8 @@ impl Message {
         facts
     }
 
-    /// Returns the line for this message in a list of several messages. After a decision, the line contains the time
-    /// and the person who decided.
+    /// Returns the line about this message for a message that lists several. After a decision, the line also names the
+    /// time of the decision and the person who decided.
     pub(crate) fn entry(&self) -> String {
         let mut facts = self.facts();
         facts.truncate(if self.notice.occasion.asks() { 1 } else { facts.len() - 1 });
@@ -198,7 +200,8 @@ impl Message {
         format_time(at, zone)
     }
 
-    /// Returns the URL of the page that the recipient should open: the page without JavaScript if there is one.
+    /// Returns the URL of the page that the recipient should open. This is the page without JavaScript, if there is
+    /// one.
     pub(crate) fn page(&self) -> &str {
         self.plain.as_deref().unwrap_or(&self.link)
     }
@@ -210,7 +213,7 @@ impl Message {
     }
 }
 
-/// Formats a time, such as `2026-01-31 09:30 CET`. Without a valid time zone, the time is in UTC.
+/// Formats a time, such as `2026-01-31 09:30 CET`. If the time zone is missing or invalid, the time is in UTC.
 fn format_time(at: Timestamp, zone: Option<&str>) -> String {
     let zone = zone.and_then(|zone| TimeZoneDatabase::bundled().get(zone).ok()).unwrap_or(TimeZone::UTC);
     match jiff::Timestamp::from_millisecond(at.as_millis()) {
@@ -235,7 +238,7 @@ fn names(words: &Phrases, names: &[String]) -> String {
     if more == 0 { told } else { filled(words.more, &[&told, &more.to_string()]) }
 }
 
-/// Returns the name of a risk level for programs, which is the same in all languages.
+/// Returns the name of a risk level that programs read. It is the same in all languages.
 pub(crate) fn risk_word(risk: Level) -> &'static str {
     Phrases::for_language(None).level(risk)
 }

@@ -1,10 +1,10 @@
-//! Phrases of messages in each language. For an unknown language, the English ones are used.
+//! Phrases of messages in each language. If the language is unknown, the English phrases are used.
 
 use holdshort_core::interrupt::{Kind, Outcome};
 use holdshort_core::level::Level;
 use holdshort_core::notice::Occasion;
 
-/// Phrases in one language. Each `{}` is replaced by a value, such as a name, a time or a kind.
+/// Phrases in one language. Each `{}` is replaced by a value: for example, a name, a time or a kind of interrupt.
 pub(crate) struct Phrases {
     /// Value of `Content-Language`.
     pub(crate) tag: &'static str,
@@ -17,9 +17,9 @@ pub(crate) struct Phrases {
     reminded: &'static str,
     escalated: &'static str,
     expired: &'static str,
-    /// Phrase that combines a kind of interrupt and its workflow, such as `review in payout`.
+    /// Phrase that joins a kind of interrupt and a workflow, such as `review in payout`.
     of: &'static str,
-    /// Phrase that puts a text from a person or agent in the quotation marks of the language.
+    /// Phrase that puts a text which a person or an agent wrote into the quotation marks of the language.
     pub(crate) quoted: &'static str,
     pub(crate) risk: &'static str,
     pub(crate) asks: &'static str,
@@ -32,13 +32,13 @@ pub(crate) struct Phrases {
     pub(crate) open_and_decide: &'static str,
     pub(crate) open: &'static str,
     pub(crate) in_app: &'static str,
-    /// Sentence that the link is personal.
+    /// Sentence which says that the link is only for the recipient.
     pub(crate) yours: &'static str,
-    /// Sentence that a sign-in is required.
+    /// Sentence which says that the person must sign in.
     pub(crate) sign_in: &'static str,
-    /// Sentence that replies to this mail are not read.
+    /// Sentence which says that nobody reads replies to this mail.
     pub(crate) no_reply: &'static str,
-    /// Headline of a message that lists several requests.
+    /// Heading of a message that lists several requests.
     pub(crate) several: &'static str,
     pub(crate) inbox: &'static str,
     pub(crate) not_listed: &'static str,
@@ -196,7 +196,7 @@ impl Phrases {
         }
     }
 
-    /// Returns the kind of interrupt and the workflow, such as `review in payout`.
+    /// Returns a phrase with the kind of interrupt and the workflow, such as `review in payout`.
     pub(crate) fn subject(&self, kind: Kind, workflow: &str) -> String {
         filled(self.of, &[self.kind(kind), workflow])
     }
@@ -215,7 +215,7 @@ impl Phrases {
     }
 }
 
-/// Replaces each `{}` in `form` with the next value. A `{}` inside a value is kept.
+/// Replaces each `{}` in `form` with the next value. If a value contains `{}`, these characters stay as they are.
 pub(crate) fn filled(form: &str, values: &[&str]) -> String {
     let mut parts = form.split("{}");
     let mut text = parts.next().unwrap_or_default().to_owned();

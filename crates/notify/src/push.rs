@@ -1,7 +1,7 @@
-//! Web Push: sends messages to one browser of a person (RFC 8030, RFC 8291). `vapid.rs` contains the signing key, and
+//! Web Push: sends messages to single browsers of people (RFC 8030, RFC 8291). `vapid.rs` contains the signing key, and
 //! `format/push.rs` builds the message.
 //!
-//! The endpoint and the keys of a browser are secrets. They are never shown, and errors never contain them.
+//! The endpoint and the keys of a browser are secrets. They are never displayed, and no error contains them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::seal::Point;
 use crate::send::{Sent, Verdict};
 use crate::vapid::Vapid;
 
-/// A browser with a valid subscription.
+/// A browser whose push subscription is valid.
 #[derive(Clone)]
 pub struct Browser {
     endpoint: Url,
@@ -29,7 +29,7 @@ pub struct Browser {
     vapid: Arc<Vapid>,
 }
 
-/// Error in a subscription. The message contains no part of the subscription.
+/// Error in a subscription. The error message contains no part of the subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadBrowser {
     #[error("{0}")]
@@ -41,7 +41,7 @@ pub enum BadBrowser {
 }
 
 impl BadBrowser {
-    /// Returns the JSON pointer to the invalid field of the subscription.
+    /// Returns the JSON pointer to that field of the subscription which is invalid.
     pub fn pointer(self) -> &'static str {
         match self {
             Self::Endpoint(_) => "/endpoint",
@@ -66,7 +66,7 @@ impl Browser {
         self.endpoint.host_str().unwrap_or_default()
     }
 
-    /// Returns true if the endpoint uses unencrypted HTTP. Others on the network can then read the endpoint.
+    /// Returns true if the endpoint uses unencrypted HTTP. Other people on the network can then read the endpoint.
     pub fn is_plain(&self) -> bool {
         self.endpoint.scheme() == "http"
     }
@@ -101,8 +101,8 @@ impl PartialEq for Browser {
 impl Eq for Browser {}
 
 impl Channel {
-    /// Returns true if messages may be sent to the browser. If the endpoint is unencrypted, the channel must list
-    /// networks in `allow`.
+    /// Returns true if the channel may send messages to the browser. If the endpoint is unencrypted, this requires that
+    /// the channel lists networks in `allow`.
     pub fn accepts_browser(&self, browser: &Browser) -> bool {
         !(browser.is_plain() && self.definition.allow.is_empty())
     }

@@ -1,5 +1,5 @@
-//! Encrypts a message for one browser (RFC 8291), as one record of `aes128gcm` (RFC 8188), with the cryptographic
-//! functions of `ring`.
+//! Encrypts a message for one browser (RFC 8291). The result is one record in the format `aes128gcm` (RFC 8188),
+//! computed with the functions of `ring`.
 
 use ring::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use ring::agreement::{ECDH_P256, EphemeralPrivateKey, UnparsedPublicKey, agree_ephemeral};
@@ -9,15 +9,15 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::limits::PUSH_AUTH_BYTES;
 
-/// Length of an uncompressed P-256 point: the byte `0x04`, followed by x and y.
+/// Length in bytes of an uncompressed P-256 point: the byte `0x04`, then x and y.
 const POINT_BYTES: usize = 65;
 
 const SALT_BYTES: usize = 16;
 
-/// Record size that every push service accepts (RFC 8291, section 4).
+/// Record size that all push services accept (RFC 8291, section 4).
 const RECORD_BYTES: u32 = 4096;
 
-/// Padding delimiter of the last record (RFC 8188, section 2).
+/// Byte that marks the end of the content in the last record (RFC 8188, section 2).
 const LAST_RECORD: u8 = 2;
 
 /// Public key `p256dh` of a browser: a point on the curve P-256.
@@ -31,8 +31,8 @@ impl Point {
         point.shared().ok().map(|_| point)
     }
 
-    /// Generates a key pair of this server. Returns its public key, and the secret that the server shares with the
-    /// browser.
+    /// Generates a new key pair for this server. Returns the public key of this pair, and the secret that the server
+    /// shares with the browser.
     fn shared(&self) -> Result<([u8; POINT_BYTES], Vec<u8>), Unspecified> {
         let own = EphemeralPrivateKey::generate(&ECDH_P256, &SystemRandom::new())?;
         let public = own.compute_public_key()?.as_ref().try_into().map_err(|_| Unspecified)?;
@@ -40,8 +40,8 @@ impl Point {
         Ok((public, secret))
     }
 
-    /// Encrypts `plain` and returns the body of a request. It can be decrypted only with the private key of the browser
-    /// and with `auth`.
+    /// Encrypts `plain`, and returns the result as the body of a request. Only the browser can decrypt it, with its
+    /// private key and `auth`.
     pub(crate) fn seal(&self, auth: &[u8; PUSH_AUTH_BYTES], plain: Vec<u8>) -> Result<Vec<u8>, Unspecified> {
         let (own, secret) = self.shared()?;
         let mut salt = [0; SALT_BYTES];
@@ -65,7 +65,7 @@ impl Point {
     }
 }
 
-/// Fills `out` with key material from HKDF with SHA-256 (RFC 5869).
+/// Fills `out` with bytes that HKDF with SHA-256 derives from `secret` (RFC 5869).
 fn expand(salt: &[u8], secret: &[u8], info: &[&[u8]], out: &mut [u8]) -> Result<(), Unspecified> {
     struct Bytes(usize);
     impl KeyType for Bytes {

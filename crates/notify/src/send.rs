@@ -1,5 +1,5 @@
-//! Makes one delivery attempt: looks up and checks the address, opens one connection, and reads the beginning of the
-//! response. An attempt follows no redirects and uses no proxy. One deadline applies to the whole attempt.
+//! Makes one delivery attempt. It looks up and checks the address, opens one connection, and reads the beginning of the
+//! response. It follows no redirects and uses no proxy. A single deadline applies to the whole attempt.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -28,13 +28,14 @@ const USER_AGENT: &str = concat!("holdshort/", env!("CARGO_PKG_VERSION"));
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Delivered,
-    /// A retry may succeed. The duration is the delay that the receiver requested. `None` if it requested none.
+    /// A retry may succeed. The duration is the delay that the receiver requested. It is `None` if the receiver
+    /// requested no delay.
     Again(Option<Duration>),
-    /// The receiver refused the message. It would refuse a retry too.
+    /// The receiver refused the message. It would also refuse the same message in a retry.
     Refused,
-    /// The receiver will never again accept a message from this channel.
+    /// The receiver accepts no more messages from this channel.
     Gone,
-    /// This recipient will never again accept a message. Other recipients of the channel still receive messages.
+    /// This recipient accepts no more messages. Other recipients of the channel are not affected.
     Left,
 }
 
@@ -44,7 +45,7 @@ pub struct Sent {
     pub status: Option<u16>,
     /// Reason for the failure. It contains no URL.
     pub error: Option<String>,
-    /// SHA-256 of the body, in hexadecimal.
+    /// SHA-256 of the request body, in hexadecimal.
     pub digest: String,
     /// Beginning of the receiver's response.
     pub answer: Option<String>,
@@ -65,7 +66,7 @@ impl Channel {
         self.ask(format::request(self, message, now), now).await
     }
 
-    /// Sends a checkpoint of the journal. By `id`, receivers recognise a repeated delivery.
+    /// Sends a checkpoint of the journal. Receivers recognise by `id` that a delivery is repeated.
     pub async fn send_checkpoint(&self, id: &str, notice: &CheckpointNotice, now: Timestamp) -> Sent {
         if let Some(smtp) = &self.smtp {
             return self.mail(smtp, mail::compose_checkpoint(id, notice, &smtp.from)).await;
@@ -73,7 +74,8 @@ impl Channel {
         self.ask(format::request_of_checkpoint(self, id, notice, now), now).await
     }
 
-    /// Sends a request. If `request` is `None`, the channel has no format for the notice, so the result is a failure.
+    /// Sends a request. If `request` is `None`, the result is a failure, because channels of this type cannot send the
+    /// notice.
     async fn ask(&self, request: Option<Request>, now: Timestamp) -> Sent {
         match request {
             Some(request) => self.request(request, now).await,
@@ -87,7 +89,7 @@ impl Channel {
         }
     }
 
-    /// Sends several messages to the same recipients as one message. `inbox` is the URL of the inbox.
+    /// Sends several messages to the same recipients as a single message. `inbox` is the URL of the inbox.
     pub async fn send_several(&self, messages: &[Message], inbox: &str, now: Timestamp) -> Sent {
         let several = Several { messages, inbox };
         if let Some(smtp) = &self.smtp {
@@ -107,7 +109,7 @@ impl Channel {
         self.ask(format::request_of_several(self, several), now).await
     }
 
-    /// Makes the calls in order until one fails. A retry repeats all calls, even those that succeeded.
+    /// Makes the calls one after another, until one fails. A retry makes all calls again, even those that succeeded.
     async fn bot(&self, calls: Vec<Call>, now: Timestamp) -> Sent {
         let bodies: Vec<String> = calls.iter().map(|call| call.body.to_string()).collect();
         let digest = HEXLOWER.encode(Digest::of_bytes(bodies.concat().as_bytes()).as_bytes());
@@ -176,12 +178,13 @@ impl Channel {
     }
 }
 
-/// Returns the id of the conversation to which the bot posts.
+/// Returns the id of the Slack conversation to which the bot posts the message.
 fn conversation<'m>(bot: &'m Bot, message: &'m Message) -> &'m str {
     message.reader.as_ref().map_or(&bot.conversation, |reader| &reader.address)
 }
 
-/// Looks up and checks the addresses of a URL. Returns a client that connects only to these addresses.
+/// Looks up the addresses of a URL's host and checks them. Returns an HTTP client that can connect only to these
+/// addresses.
 pub(crate) async fn client(channel: &Channel, url: &Url) -> Result<(Client, Url), String> {
     let within = Duration::from_millis(channel.definition.timeout_ms);
     let checked = channel.guard.check(url, within).await.map_err(|error| error.to_string())?;
@@ -215,7 +218,7 @@ fn refused(status: StatusCode) -> String {
     format!("answered {status}")
 }
 
-/// Describes why there was no response. The text does not contain the URL.
+/// Describes why no response was received. The text does not contain the URL.
 pub(crate) fn unreached(error: &reqwest::Error) -> String {
     innermost(error).chars().filter(|char| !char.is_control()).take(200).collect()
 }
@@ -227,7 +230,7 @@ async fn beginning(response: &mut Response, until: Instant) -> Option<String> {
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// Reads the body of a response until its end, up to `most` bytes or until the deadline `until`.
+/// Reads the body of a response to its end, but at most `most` bytes and not after the time `until`.
 pub(crate) async fn whole(response: &mut Response, most: usize, until: Instant) -> Vec<u8> {
     let mut bytes = Vec::new();
     while bytes.len() < most

@@ -1,7 +1,8 @@
-//! Signatures of Standard Webhooks 1.0.0, and the signature header of source document 003.
+//! Signatures as Standard Webhooks 1.0.0 defines them, and the signature header of source document 003.
 //!
-//! A `v1` signature is the HMAC-SHA256 of `{id}.{timestamp}.{body}`, where the body is exactly the bytes that are sent.
-//! If there are several secrets, there is one signature for each of them. Therefore a receiver needs only one secret.
+//! A `v1` signature is the HMAC-SHA256 of `{id}.{timestamp}.{body}`. The body consists of exactly the bytes that are
+//! sent. If there are several secrets, there is one signature for each of them. Therefore a receiver needs to know only
+//! one of the secrets.
 
 use data_encoding::{BASE64, HEXLOWER};
 use ring::hmac::{HMAC_SHA256, Key, sign};
@@ -25,7 +26,7 @@ pub enum SecretError {
 #[derive(Clone)]
 pub struct Secret {
     key: Key,
-    /// Key from the bytes of the secret's text, for receivers that do not decode `whsec_…`.
+    /// Key made from the bytes of the secret's text. It is for receivers that do not decode `whsec_…`.
     as_written: Key,
 }
 
@@ -40,26 +41,25 @@ impl Secret {
         Ok(Self { key: Key::new(HMAC_SHA256, &bytes), as_written: Key::new(HMAC_SHA256, text.as_bytes()) })
     }
 
-    /// Creates a secret from any text, because the source system accepts any text. It need not be valid for Standard
-    /// Webhooks.
+    /// Creates a secret from any text, as the source system does. The secret may be invalid for Standard Webhooks.
     pub fn plain(text: &str) -> Self {
         let key = Key::new(HMAC_SHA256, text.as_bytes());
         Self { as_written: key.clone(), key }
     }
 
-    /// Returns the signature of a message with the prefix `v1,`.
+    /// Returns the signature of a message, with `v1,` before it.
     pub fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
         let mut signed = format!("{id}.{timestamp}.").into_bytes();
         signed.extend_from_slice(body);
         format!("v1,{}", BASE64.encode(sign(&self.key, &signed).as_ref()))
     }
 
-    /// Returns the HMAC-SHA256 of the body alone, in hexadecimal.
+    /// Returns the HMAC-SHA256 of only the body, in hexadecimal.
     pub fn sign_body(&self, body: &[u8]) -> String {
         HEXLOWER.encode(&self.digest_of_body(body))
     }
 
-    /// Returns the HMAC-SHA256 of the body alone, as bytes.
+    /// Returns the HMAC-SHA256 of only the body, as bytes.
     pub(crate) fn digest_of_body(&self, body: &[u8]) -> Vec<u8> {
         sign(&self.as_written, body).as_ref().to_vec()
     }

@@ -1,6 +1,6 @@
-//! A Slack app: calls of its bot, Slack's responses, and the signatures of Slack's requests.
+//! A Slack app: the API calls of its bot, Slack's responses, and the verification of requests that Slack has signed.
 //!
-//! `format/slack.rs` builds the blocks of messages. The crate `server` handles pressed buttons.
+//! `format/slack.rs` builds the blocks of messages. The crate `server` reacts to pressed buttons.
 
 use std::time::Duration;
 
@@ -15,9 +15,10 @@ use crate::channel::Channel;
 use crate::limits::{SLACK_ANSWER_BYTES, SLACK_SKEW};
 use crate::send::{Verdict, client, whole};
 
-/// Bot of a Slack app, with the key with which Slack signs requests.
+/// The bot of a Slack app, and the key with which Slack signs its requests to the app.
 pub(crate) struct Bot {
-    /// Id of the conversation to which the bot posts. Empty if the bot sends a message to each recipient.
+    /// Id of the Slack conversation to which the bot posts. Empty if the bot sends a separate message to each
+    /// recipient.
     pub(crate) conversation: String,
     token: String,
     signing: Key,
@@ -30,7 +31,7 @@ pub struct SlackMessageRef {
     pub ts: String,
 }
 
-/// Error codes of Slack for which a retry may succeed.
+/// Error codes of Slack after which a retry may succeed.
 const TRANSIENT: [&str; 6] = [
     "fatal_error",
     "internal_error",
@@ -39,7 +40,7 @@ const TRANSIENT: [&str; 6] = [
     "request_timeout",
     "service_unavailable",
 ];
-/// Error codes of Slack for a message that no longer exists. No update is needed then.
+/// Error codes with which Slack reports that a message no longer exists. Such a message need not be updated.
 const GONE: [&str; 2] = ["message_not_found", "thread_not_found"];
 
 impl Bot {
@@ -63,12 +64,12 @@ pub(crate) struct Answered {
 }
 
 impl SlackMessageRef {
-    /// Returns the JSON that is stored with an attempt.
+    /// Returns the result as JSON, which is stored with the delivery attempt.
     pub(crate) fn to_json(&self) -> String {
         json!({"channel": self.conversation, "ts": self.ts}).to_string()
     }
 
-    /// Reads the JSON that was stored with an attempt.
+    /// Reads a result from the JSON that is stored with a delivery attempt.
     pub fn parse(answer: &str) -> Option<Self> {
         let answer: Value = serde_json::from_str(answer).ok()?;
         Self::from_json(&answer)
@@ -81,13 +82,14 @@ impl SlackMessageRef {
 }
 
 impl Channel {
-    /// Returns true if the channel uses a Slack bot. Its messages then have buttons and are updated.
+    /// Returns true if the channel sends its messages through a Slack bot. Such messages have buttons and are updated
+    /// later.
     pub fn has_buttons(&self) -> bool {
         self.slack.is_some()
     }
 
-    /// Returns true if Slack signed this request for the channel's app and the timestamp is at most a few minutes old.
-    /// The signatures are compared in constant time.
+    /// Returns true if Slack signed this request for the app of the channel, and if the timestamp is at most a few
+    /// minutes old. The comparison of signatures takes the same time for all signatures.
     pub fn is_signed_by_slack(&self, timestamp: &str, signature: &str, body: &[u8], now: Timestamp) -> bool {
         let Some(bot) = &self.slack else { return false };
         let Ok(seconds) = timestamp.parse::<i64>() else { return false };
@@ -102,7 +104,7 @@ impl Channel {
         verify(&bot.signing, &signed, &signature).is_ok()
     }
 
-    /// Opens a form for the person who pressed a button. Returns an error with the reason if the form was not opened.
+    /// Opens a form for the person who pressed a button. If the form was not opened, returns an error with the reason.
     pub async fn open_form(&self, trigger: &str, view: &Value, now: Timestamp) -> Result<(), String> {
         let call = Call { method: "views.open", body: json!({"trigger_id": trigger, "view": view}) };
         let answered = self.call_slack(&call, now).await?;
@@ -112,7 +114,7 @@ impl Channel {
         }
     }
 
-    /// Sends a message that only the person who pressed a button can see.
+    /// Shows a message to the person who pressed a button, and to no one else.
     pub async fn whisper(&self, response_url: &str, text: &str) -> Result<(), String> {
         let url =
             Url::parse(response_url).map_err(|_| "the response URL from Slack is invalid".to_owned())?;
@@ -169,7 +171,7 @@ impl Channel {
     }
 }
 
-/// Reads the result of a call from the body of the response, because nearly every response of Slack has the status 200.
+/// Reads the result of a call from the response body, because nearly all responses of Slack have the status 200.
 fn read(body: &[u8], status: u16, wait: Option<Duration>) -> Answered {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let of = |verdict, error, posted| Answered { verdict, status, error, posted };

@@ -1,24 +1,24 @@
-//! Summary of a review for people outside the server. It contains only derived findings. Text that looks like raw
-//! customer data is replaced (document 003, parts 4 and 8).
+//! Summary of a review for people who may not see the data on the server. It contains only findings that are derived
+//! from the data. Text that looks like original customer data is replaced (document 003, parts 4 and 8).
 
 use serde_json::Value;
 
 use crate::limits::SUMMARY_CHARS;
 use crate::message::line;
 
-/// Minimum number of digits of a number that is redacted. A number with so many digits may be that of an account, a
-/// card or a phone, or a birth date.
+/// Number of digits from which a number is replaced. A number with so many digits may be an account, a card, a phone
+/// number, or a birth date.
 const ACCOUNT_DIGITS: usize = 8;
 
-/// Characters between the groups of digits of one number. Among them are the no-break spaces, and the dashes that word
-/// processors write.
+/// Characters that can be between two groups of digits of one number. They include no-break spaces, and the dashes that
+/// word processors insert.
 const SEPARATORS: [char; 9] = [' ', '-', '/', '.', ')', '\u{a0}', '\u{202f}', '\u{2011}', '\u{2013}'];
 
-/// Text that replaces an address or a number of a customer.
+/// Text that is inserted for an address or a number of a customer.
 const REDACTED: &str = "[redacted]";
 
-/// Returns the summary of a review in one line: its title and its findings. Returns `None` if it has neither. The
-/// summary never contains the text to release or the details of the findings.
+/// Returns the summary of a review in one line: its title and its findings. Returns `None` if the payload has neither a
+/// title nor findings. The summary contains neither the text that is to be released nor the details of the findings.
 pub fn summary(payload: &Value) -> Option<String> {
     let title = payload.get("title").and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     let findings: Vec<&str> = match payload.get("findings") {
@@ -41,8 +41,8 @@ pub fn summary(payload: &Value) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
-/// Replaces e-mail addresses, and numbers with as many digits as the number of an account, a card or a phone, or a
-/// birth date. An amount with decimals or thousands separators is kept.
+/// Replaces e-mail addresses, and numbers that have as many digits as an account, a card, a phone number, or a birth
+/// date. An amount of money with decimals or thousands separators is not replaced.
 fn redact(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -67,8 +67,9 @@ fn redact(text: &str) -> String {
 }
 
 /// Returns the length, in bytes, of the number at the start of a text, such as `DE02 1203 0000`, `+49 170 1234567` or
-/// `01.02.1980`. Returns 0 if the text starts with no number. Between two groups of digits is one of [`SEPARATORS`], or
-/// two of them, as in `(0170) 1234567`. Only a number at the start of a word may begin with the country of an IBAN.
+/// `01.02.1980`. Returns 0 if the text does not begin with a number. Between two groups of digits there may be one or
+/// two [`SEPARATORS`], as in `(0170) 1234567`. A number at the start of a word may also begin with the two letters of
+/// an IBAN's country.
 fn number(text: &str, starts_word: bool) -> usize {
     let bytes = text.as_bytes();
     let is_letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_uppercase);
@@ -96,8 +97,8 @@ fn number(text: &str, starts_word: bool) -> usize {
     }
 }
 
-/// Returns true for a number with one decimal point and one or two decimals. Also returns true for groups of three
-/// digits with points between them.
+/// Returns true for an amount of money: a number with one decimal point and one or two decimals. Also returns true for
+/// groups of three digits that are separated by points.
 fn is_amount(number: &str) -> bool {
     let is_digits = |group: &&str| group.bytes().all(|byte| byte.is_ascii_digit());
     let groups: Vec<&str> = number.split('.').collect();

@@ -1,5 +1,6 @@
-//! Key that identifies this server to push services (RFC 8292): ECDSA over P-256, implemented by `ring`. The
-//! subscription of a browser belongs to one key, and only messages that are signed with this key are accepted.
+//! Key with which this server identifies itself to push services (RFC 8292): ECDSA over P-256, implemented by `ring`.
+//! The push subscription of a browser belongs to one such key. The push service accepts only messages that are signed
+//! with this key.
 
 use std::fmt;
 
@@ -31,13 +32,14 @@ impl Vapid {
         pair.map(Self).map_err(|_| BadVapid)
     }
 
-    /// Returns the public key in the form that browsers need: the uncompressed point in base64url.
+    /// Returns the public key in the form that browsers expect: the uncompressed point in base64url.
     pub fn public(&self) -> String {
         BASE64URL_NOPAD.encode(self.0.public_key().as_ref())
     }
 
-    /// Returns the value of the header `Authorization` for requests to an endpoint. It is valid for half a day, and
-    /// only for the push service of the endpoint. The push service may write to the address `contact`.
+    /// Returns the value of the header `Authorization` for requests to a push endpoint. The value is valid for half a
+    /// day, and only at the push service of this endpoint. `contact` is an address at which the push service can reach
+    /// the operator.
     pub(crate) fn authorization(&self, endpoint: &Url, contact: &str, now: Timestamp) -> Option<String> {
         let claims = json!({
             "aud": endpoint.origin().ascii_serialization(),

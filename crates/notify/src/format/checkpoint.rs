@@ -1,4 +1,5 @@
-//! Renders a signed checkpoint of the journal as a webhook (Standard Webhooks 1.0.0), in the same way as `webhook.rs`.
+//! Builds the webhook that sends a signed checkpoint of the journal (Standard Webhooks 1.0.0), in the same way as
+//! `webhook.rs` builds the others.
 
 use holdshort_core::notice::CheckpointNotice;
 use holdshort_core::system::checkpoint::CheckpointTree;

@@ -1,5 +1,6 @@
-//! Messages for clients of the crew edge (contracts D4, D7). They have a flat payload, and a signature over exactly its
-//! bytes. The *source system* is the earlier system whose clients the crew edge serves.
+//! Notifications for clients of the crew edge (contracts D4, D7). Such a message has a flat payload, and the signature
+//! covers exactly the bytes of the payload. In this file, *source system* means the earlier system for whose clients
+//! the crew edge exists.
 
 use data_encoding::{BASE64, HEXLOWER};
 use holdshort_core::interrupt::Outcome;
@@ -11,7 +12,7 @@ use super::webhook;
 use crate::channel::{Channel, Encoding};
 use crate::message::{Message, risk_word};
 
-/// Path of the crew edge that accepts decisions.
+/// Path at which the crew edge accepts decisions.
 const CALLBACK: &str = "/edges/crew/api/v1/webhooks/callback/";
 
 pub fn body(message: &Message) -> Value {
@@ -40,14 +41,14 @@ pub fn body(message: &Message) -> Value {
     body
 }
 
-/// Returns the id of the review in the format of the source system.
+/// Returns the id of the review, in the format that the source system uses.
 fn review_id(message: &Message) -> String {
     let id = message.notice.interrupt.as_str();
     format!("REV-{}", id.strip_prefix("int_").unwrap_or(id).to_ascii_uppercase())
 }
 
-/// Returns the event type. The source document defines a type only for the first notice of a review. The types of later
-/// notices are our own.
+/// Returns the event type. The document of the source system defines a type only for the first notice of a review. For
+/// later notices, Holdshort has defined the types.
 fn event_type(message: &Message) -> &'static str {
     match (message.notice.occasion, message.notice.outcome) {
         (Occasion::Opened, _) => "compliance_review",
@@ -71,8 +72,8 @@ fn status(message: &Message) -> &'static str {
     }
 }
 
-/// Returns the headers of Standard Webhooks and those of the source system. In the source system, `X-Webhook-ID` is the
-/// id of the webhook, and `X-Event-ID` is the id of the event.
+/// Returns the headers of Standard Webhooks, and the headers that the source system sends. In the source system,
+/// `X-Webhook-ID` contains the id of the webhook, and `X-Event-ID` contains the id of the event.
 pub(super) fn headers(
     channel: &Channel,
     message: &Message,

@@ -1,4 +1,5 @@
-//! Renders a message as a request for each type of channel. A request has a body and headers.
+//! Converts a message to the HTTP request that a channel sends. The format depends on the type of the channel. A
+//! request has a body and headers.
 
 mod checkpoint;
 mod crew;
@@ -19,7 +20,7 @@ use crate::message::{Message, Several};
 use crate::slack::Call;
 pub(crate) use push::Push;
 
-/// Returns the body for clients of the crew edge.
+/// Returns the request body for clients of the crew edge.
 pub use self::crew::body as crew_body;
 
 const JSON: &str = "application/json";
@@ -32,8 +33,8 @@ pub(crate) struct Request {
     pub(crate) headers: Headers,
 }
 
-/// Returns the API calls that a Slack bot has to make for a message. `conversation` is the id of the conversation to
-/// post to.
+/// Returns the API calls that a Slack bot makes to send a message. `conversation` is the id of the Slack conversation
+/// to which the message is posted.
 pub(crate) fn slack_calls(message: &Message, conversation: &str) -> Vec<Call> {
     slack::calls(message, conversation)
 }
@@ -42,7 +43,7 @@ pub(crate) fn slack_calls_of_several(several: Several<'_>, conversation: &str) -
     vec![slack::post(slack::several(several), conversation)]
 }
 
-/// Escapes a text so that Slack interprets no formatting in it.
+/// Escapes a text, so that Slack shows it without interpreting formatting.
 pub(crate) fn slack_text(text: &str) -> String {
     slack::escaped(text)
 }
@@ -58,18 +59,20 @@ pub(crate) fn push_of_several(several: Several<'_>, now: Timestamp) -> Push {
 
 type Headers = Vec<(String, String)>;
 
-/// Functions that build the requests of one type of channel.
+/// Functions that build the HTTP requests that send notifications through one type of channel (Slack, ntfy, …).
 struct Format {
-    /// Returns the URL to which a request is sent. The argument is the URL of the channel.
+    /// Returns the URL to which the request is sent. Returns the URL to which the request is sent, from the URL of the
+    /// channel.
     address: fn(&Url) -> Url,
     body: fn(&Url, &Message) -> Value,
-    /// Returns one body for several messages. `None` if a program reads the messages, because a program receives each
-    /// of them separately.
+    /// Returns one request body for several messages. `None` if programs receive the messages, because each message is
+    /// sent to them separately.
     several: Option<fn(&Url, Several<'_>) -> Value>,
     headers: fn(&Channel, &Message, &[u8], Timestamp) -> Headers,
 }
 
-/// Returns the format for a type of channel. Returns `None` for mail and push, which `mail/` and `push.rs` handle.
+/// Returns the functions for a type of channel. Returns `None` for mail and push messages, which `mail/` and `push.rs`
+/// build.
 fn format(via: Via) -> Option<Format> {
     let chat = |body, several| {
         Some(Format { address: Url::clone, body, several: Some(several), headers: |_, _, _, _| Vec::new() })
@@ -94,7 +97,8 @@ fn format(via: Via) -> Option<Format> {
     }
 }
 
-/// Returns one request for several messages. Returns `None` if the channel sends each message separately.
+/// Returns one request that sends several messages. Returns `None` if a channel of this type sends each message
+/// separately.
 pub(crate) fn request_of_several(channel: &Channel, several: Several<'_>) -> Option<Request> {
     let format = format(channel.definition.via)?;
     let body = bytes(&(format.several?)(&channel.url, several));
@@ -102,7 +106,8 @@ pub(crate) fn request_of_several(channel: &Channel, several: Several<'_>) -> Opt
     Some(Request { url, content_type: JSON, body, headers: headers(channel) })
 }
 
-/// Returns the request for a message. Returns `None` if the type of channel sends no such requests.
+/// Returns the request that sends a message. Returns `None` if channels of this type do not send their messages with
+/// such requests.
 pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> Option<Request> {
     let format = format(channel.definition.via)?;
     let body = bytes(&(format.body)(&channel.url, message));
@@ -111,7 +116,7 @@ pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> O
     Some(Request { url: (format.address)(&channel.url), content_type: JSON, body, headers })
 }
 
-/// Returns the request for a checkpoint. Returns `None` if the type of channel sends no checkpoints.
+/// Returns the request that sends a checkpoint. Returns `None` if channels of this type do not send checkpoints.
 pub(crate) fn request_of_checkpoint(
     channel: &Channel,
     id: &str,
@@ -127,14 +132,14 @@ pub(crate) fn request_of_checkpoint(
     Some(Request { url: channel.url.clone(), content_type: JSON, body, headers })
 }
 
-/// Returns the headers of every request of the channel.
+/// Returns the headers that every request of the channel has.
 fn headers(channel: &Channel) -> Headers {
     let said = channel.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
     let token = channel.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}")));
     said.chain(token).collect()
 }
 
-/// Serializes the body once. Therefore the signed bytes are also the sent bytes.
+/// Serializes the body once. Therefore the bytes that are signed are exactly the bytes that are sent.
 fn bytes(value: &Value) -> Vec<u8> {
     value.to_string().into_bytes()
 }

@@ -1,5 +1,5 @@
-//! Messages for a topic of an ntfy server. A message is published as JSON to the root URL of the server. The headers of
-//! ntfy are not used, because they accept only ASCII.
+//! Notifications that are published to a topic of an ntfy server. A message is published as JSON, with a request to the
+//! root URL of the server. The headers of ntfy are not used, because they accept only ASCII.
 
 use holdshort_core::level::Level;
 use reqwest::Url;
@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use crate::limits::NTFY_BYTES;
 use crate::message::{Message, Several};
 
-/// Returns the root URL of the server: the channel's URL without the last path segment, which is the topic.
+/// Returns the root URL of the ntfy server. It is the URL of the channel without its last path segment, which is the
+/// topic.
 pub(super) fn server(url: &Url) -> Url {
     let mut server = url.clone();
     server.set_path(&format!("{}/", split(url).0));
@@ -37,13 +38,13 @@ pub(super) fn several(url: &Url, several: Several<'_>) -> Value {
     })
 }
 
-/// Splits the path of the URL into the server's path and the topic.
+/// Splits the path of the channel's URL into the path of the server and the topic.
 fn split(url: &Url) -> (&str, &str) {
     let path = url.path().trim_end_matches('/');
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Returns the priority from 1 to 5. The default priority of ntfy is 3.
+/// Returns the priority of the message, from 1 to 5. The default priority of ntfy is 3.
 fn priority(message: &Message) -> u8 {
     if !message.notice.occasion.asks() {
         return 3;

@@ -1,4 +1,4 @@
-//! Push messages for browsers, with the delivery headers of the push service. The service worker of the web app reads
+//! Push messages for browsers, with the headers that the push service reads. The service worker of the web app reads
 //! the payload (`ui/public/sw.js`).
 
 use holdshort_core::level::Level;
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use crate::limits::{PUSH_BODY_CHARS, PUSH_TITLE_CHARS, PUSH_TTL, PUSH_TTL_LEAST};
 use crate::message::{Message, Several, line};
 
-/// Payload before encryption, with its delivery headers.
+/// Payload of a push message before it is encrypted, with the headers for the push service.
 pub(crate) struct Push {
     pub(crate) payload: Value,
-    /// Topic of the message. If several messages with the same topic wait at the push service, only the last one is
-    /// delivered.
+    /// Topic of the message. If several messages with the same topic wait at the push service, it delivers only the
+    /// last one.
     pub(crate) topic: Option<String>,
     pub(crate) urgency: &'static str,
     /// Time for which the push service keeps the message while the browser is offline.
@@ -45,7 +45,7 @@ pub(super) fn several(several: Several<'_>, now: Timestamp) -> Push {
     }
 }
 
-/// Builds the payload. A later notification with the same `tag` replaces this one while it is still shown.
+/// Builds the payload. A later notification with the same `tag` replaces this one if the browser still shows it.
 fn payload(title: &str, lines: Vec<String>, url: &str, tag: &str) -> Value {
     let mut body = String::new();
     let mut left = PUSH_BODY_CHARS;
@@ -63,8 +63,8 @@ fn payload(title: &str, lines: Vec<String>, url: &str, tag: &str) -> Value {
     json!({"title": line(title, PUSH_TITLE_CHARS), "body": body, "url": url, "tag": tag})
 }
 
-/// Urgencies of RFC 8030, 5.3. With the urgency `high`, a message is delivered even to a device that saves battery
-/// power.
+/// Values of the header `Urgency` (RFC 8030, 5.3). A message with the urgency `high` is delivered even to a device that
+/// is saving battery power.
 const HIGH: &str = "high";
 const NORMAL: &str = "normal";
 

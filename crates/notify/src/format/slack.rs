@@ -1,7 +1,7 @@
-//! Messages for Slack as blocks, with a button that opens the page.
+//! Messages for Slack, made of blocks, with a button that opens the page of the interrupt.
 //!
-//! Text from agents and people is in elements of type `plain_text`. In these elements, Slack does not interpret
-//! mentions, links or formatting.
+//! Text that an agent or a person wrote is in elements of the type `plain_text`. In these elements, Slack does not
+//! interpret mentions, links or formatting.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ pub(super) fn body(message: &Message) -> Value {
     json!({"text": escaped(&headline), "blocks": blocks})
 }
 
-/// Renders a button. Its action id is unique within the message.
+/// Renders a button. The action id of each button is unique within the message.
 fn button((n, button): (usize, &Button)) -> Value {
     let mut drawn = json!({
         "type": "button",
@@ -46,8 +46,8 @@ fn button((n, button): (usize, &Button)) -> Value {
     drawn
 }
 
-/// Returns the API calls of the bot. They update each earlier message about the interrupt. If there is none, they post
-/// a new message.
+/// Returns the API calls with which the bot sends a message. If there are earlier messages about the interrupt, the
+/// calls update each of them. If there are none, the call posts a new message.
 pub(super) fn calls(message: &Message, conversation: &str) -> Vec<Call> {
     let mut body = body(message);
     if message.posted.is_empty() {
@@ -86,7 +86,7 @@ fn plain(text: &str) -> Value {
     json!({"type": "plain_text", "text": text, "emoji": false})
 }
 
-/// Escapes the three characters that have a special meaning in Slack.
+/// Escapes the three characters to which Slack gives a special meaning.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

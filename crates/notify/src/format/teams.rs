@@ -1,6 +1,7 @@
-//! Messages for a workflow of Microsoft Teams ("When a Teams webhook request is received"). Each is an adaptive card.
+//! Messages for Microsoft Teams, sent to a workflow of the type "When a Teams webhook request is received". Each
+//! message is an adaptive card.
 //!
-//! Microsoft Teams interprets Markdown in elements of type `TextBlock`, but not in elements of type `TextRun`.
+//! Microsoft Teams interprets Markdown in elements of the type `TextBlock`, but not in elements of the type `TextRun`.
 //! Therefore all text is in `TextRun` elements.
 
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! Messages for any URL, as webhooks (Standard Webhooks 1.0.0). `docs/reference/webhooks.md` describes the payload and
-//! contains test vectors.
+//! Messages that are sent as webhooks to any URL (Standard Webhooks 1.0.0). `docs/reference/webhooks.md` describes the
+//! payload and contains test vectors.
 
 use holdshort_core::notice::Notice;
 use holdshort_core::time::Timestamp;
@@ -62,13 +62,13 @@ pub(super) fn body(message: &Message) -> Value {
     json!({"type": kind_of(message), "timestamp": at.to_string(), "data": data})
 }
 
-/// Returns the event type, such as `interrupt.opened`.
+/// Returns the type of the event, such as `interrupt.opened`.
 fn kind_of(message: &Message) -> String {
     format!("interrupt.{}", message.notice.occasion.as_str())
 }
 
-/// Returns the headers of Standard Webhooks. They are followed by the headers of source document 003, and by those of
-/// the system on which this document is based.
+/// Returns the headers of Standard Webhooks. After these come the headers of source document 003, and the headers of
+/// the system that this document describes.
 pub(super) fn headers(
     secrets: &[Secret],
     message: &Message,
@@ -82,7 +82,7 @@ pub(super) fn headers(
 pub(super) struct HeaderValues<'t> {
     pub(super) id: &'t str,
     pub(super) kind: &'t str,
-    /// Id of the event that the body is about.
+    /// Id of the event that the request body describes.
     pub(super) event: &'t str,
 }
 

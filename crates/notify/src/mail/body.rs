@@ -50,8 +50,8 @@ pub(super) fn render_message(message: &Message) -> Body {
     Body { plain, html: page(words.tag, &headline, &inner) }
 }
 
-/// Returns the body for a checkpoint. The plain-text part contains the signed note unchanged. Therefore `audit verify
-/// --against` accepts the saved text as a file.
+/// Returns the body of a mail that contains a checkpoint. The plain-text part contains the signed text without changes.
+/// Therefore a person can save this text and pass the file to `audit verify --against`.
 pub(super) fn render_checkpoint(notice: &CheckpointNotice) -> Body {
     let events = super::events(notice.covered.size);
     let headline = format!(
@@ -107,7 +107,7 @@ pub(super) fn render_several(several: Several<'_>) -> Body {
     Body { plain, html: page(words.tag, &headline, &inner) }
 }
 
-/// Builds the HTML document. `inner` must already be escaped HTML.
+/// Builds the HTML document. `inner` must be HTML that is already escaped.
 fn page(language: &str, title: &str, inner: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"{language}\">\n<head><meta charset=\"utf-8\"><title>{}</title></head>\n\
@@ -116,7 +116,7 @@ fn page(language: &str, title: &str, inner: &str) -> String {
     )
 }
 
-/// Escapes a text for use in HTML text and in quoted attributes.
+/// Escapes a text so that it can be put into HTML text and quoted attributes.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {

@@ -1,7 +1,7 @@
-//! E-mail: builds a mail to one address, with headers and with a body in plain text and in HTML.
+//! E-mail: builds a mail to one address. A mail has headers, and a body in plain text and in HTML.
 //!
-//! A mail refers to no remote images or style sheets. Text from agents and people is reduced to one line, escaped in
-//! HTML, and encoded in headers. `smtp.rs` sends the mail over a connection of `wire.rs`.
+//! A mail loads no images or style sheets from other servers. Text that an agent or a person wrote is reduced to one
+//! line, escaped in HTML, and encoded in headers. `smtp.rs` sends the mail, over a connection that `wire.rs` opens.
 
 mod body;
 mod smtp;
@@ -22,7 +22,7 @@ use crate::phrases::Phrases;
 
 pub(crate) use self::smtp::send;
 
-/// Encoded mail with its SMTP envelope.
+/// A mail in encoded form, with the sender and recipient that SMTP needs.
 #[derive(Debug)]
 pub(crate) struct Mail {
     pub(crate) envelope: Envelope,
@@ -59,7 +59,7 @@ pub(crate) fn compose_message(message: &Message, from: &Mailbox) -> Result<Mail,
     mail(from, message.reader.as_ref(), head, body::render_message(message))
 }
 
-/// Builds one mail for several messages. The mail starts a new thread.
+/// Builds one mail for several messages. In a mail program, the mail is not part of an earlier thread.
 pub(crate) fn compose_several(several: Several<'_>, from: &Mailbox) -> Result<Mail, Unaddressed> {
     let first = several.messages.first().ok_or(Unaddressed::Nobody)?;
     let newest = several.messages.iter().map(|message| message.notice.at).max();
@@ -73,7 +73,7 @@ pub(crate) fn compose_several(several: Several<'_>, from: &Mailbox) -> Result<Ma
     mail(from, first.reader.as_ref(), head, body::render_several(several))
 }
 
-/// Builds the mail with a checkpoint, for the fixed address `to`.
+/// Builds a mail that contains a checkpoint, for the configured address `to`.
 pub(crate) fn compose_checkpoint(
     id: &str,
     notice: &CheckpointNotice,
@@ -98,7 +98,7 @@ fn events(number: u64) -> String {
 /// Values for the headers of a mail.
 struct Head {
     id: String,
-    /// Message id of the first mail in the thread. `None` for a new thread.
+    /// Message id of the mail with which the thread began. `None` if this mail begins a thread.
     thread: Option<String>,
     subject: String,
     language: &'static str,

@@ -1,5 +1,5 @@
-//! Makes one attempt to send a mail by SMTP. The address of the server is checked first. The connection uses TLS if the
-//! channel does not disable it.
+//! Makes one attempt to send a mail by SMTP. Before that, the address of the server is checked. The connection uses TLS
+//! unless the channel disables it.
 
 use std::time::Duration;
 
@@ -18,16 +18,16 @@ use crate::channel::{Channel, Smtp};
 use crate::limits::ANSWER_BYTES;
 use crate::send::{Sent, Verdict};
 
-/// Time limit for ending the SMTP session after the mail was accepted.
+/// Time limit for the end of the SMTP session, after the mail was accepted.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// Maximum number of characters of a connection error that are stored. The error may contain a long certificate.
+/// Maximum number of characters that are stored of a connection error. Such an error may contain a long certificate.
 const WHY_CHARS: usize = 200;
 
-/// Failure of an attempt, by the stage at which it failed.
+/// Failure of an attempt. The variants are the stages at which it failed.
 enum Failed {
-    /// The attempt failed before the mail was sent to the server. A retry can succeed, for example with a corrected
-    /// password.
+    /// The attempt failed before the server received the mail. A retry can succeed, for example after the password was
+    /// corrected.
     Smtp(SmtpError),
     /// The server rejected the mail itself.
     Mail(SmtpError),
@@ -106,8 +106,8 @@ async fn hand_over(
     Ok((response, server))
 }
 
-/// Texts about a failure. The text of the server may contain the address of the recipient. Therefore it is stored as
-/// the response, which is deleted earlier than the error.
+/// Texts about a failure. The text that the server sent may contain the address of the recipient. Therefore it is
+/// stored as the server's response, and responses are deleted earlier than errors.
 struct FailureTexts {
     status: Option<u16>,
     error: String,

@@ -1,8 +1,8 @@
-//! Connection to a mail server. It limits the number of received bytes and returns them line by line.
+//! Connection to a mail server. It limits how many bytes are received, and returns the received text line by line.
 //!
-//! A read stops at the end of a line and leaves later bytes unread. The reader keeps its buffer when the connection
-//! switches to TLS. Therefore a response that arrived before the switch is never treated as a response over TLS (RFC
-//! 3207, 5).
+//! Each read stops at the end of a line, and leaves the bytes after it unread. When the connection switches to TLS, the
+//! reader keeps the bytes that it has already received. Therefore a response that arrived before the switch is never
+//! mistaken for a response over TLS (RFC 3207, 5).
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,8 +21,8 @@ use tokio_rustls::TlsConnector;
 
 use crate::limits::SMTP_BYTES;
 
-/// Connects to the first address that can be reached. If `host` is given, TLS starts immediately, and the certificate
-/// must be valid for this host name.
+/// Connects to the first of the addresses that can be reached. If `host` is given, TLS starts at once, and the
+/// certificate must be valid for this host name.
 pub(super) async fn connect(
     addresses: &[SocketAddr],
     host: Option<&str>,
@@ -44,9 +44,9 @@ pub(super) async fn connect(
 struct Lines<S> {
     stream: S,
     peer: SocketAddr,
-    /// Bytes that have arrived and were not returned yet.
+    /// Bytes that were received but not yet returned.
     held: Vec<u8>,
-    /// Number of bytes that the server may still send.
+    /// Number of bytes that the server is still allowed to send.
     left: usize,
 }
 
