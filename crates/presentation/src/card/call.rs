@@ -1,4 +1,4 @@
-//! The call of an interrupt: facts about the call, and the parts of the card that show what the call does.
+//! The tool call that an interrupt is about: facts about the call, and the parts of the card that show what it does.
 
 use holdshort_protocol::{CommandEffect, Diff, EarlierCall, FetchCard, Interrupt, Script, TrialCard, plain};
 use serde_json::Value;
@@ -7,7 +7,8 @@ use super::fact::{Fact, FactName};
 use super::part::{Part, TriedChange};
 use super::parts::{data, diff, text};
 
-/// Returns the facts about the call and about the conditions under which it would run. `payload` is the call's payload.
+/// Returns the facts about the call, and about the conditions under which it would run. `payload` is the part of the
+/// interrupt's payload that describes the call.
 pub(super) fn facts(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
     let mut facts = vec![Fact::new(FactName::Tool, plain::line(text(payload, "tool")))];
     facts.extend(EarlierCall::list(payload).iter().map(|before| {
@@ -43,7 +44,7 @@ fn fetch(fetch: FetchCard<'_>) -> Vec<Fact> {
     fetch.parts().into_iter().filter_map(fact).collect()
 }
 
-/// Returns the conditions of a command: what it may reach, and how long it may run.
+/// Returns the conditions under which a command runs: what it is allowed to reach, and how long it may run.
 fn conditions(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
     let mut facts = Vec::new();
     facts.extend(TrialCard::missing(payload).map(|why| {
@@ -79,8 +80,8 @@ fn conditions(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
     facts
 }
 
-/// Returns the command, the change of a file, or the arguments of a call. While the interrupt is open, a note explains
-/// the consequence of a decision.
+/// Returns the parts of the card that show the call: its command, its change of a file, or its arguments. While the
+/// interrupt is open, a note explains what happens after a decision.
 pub(super) fn parts(payload: &Value, is_open: bool) -> Vec<Part<'_>> {
     let note = payload.get("note").and_then(Value::as_str).filter(|note| is_open && !note.is_empty());
     let trial = TrialCard::from_payload(payload).map(tried);
@@ -114,7 +115,7 @@ pub(super) fn parts(payload: &Value, is_open: bool) -> Vec<Part<'_>> {
     parts
 }
 
-/// Returns the changes that a command made in its trial.
+/// Returns the changes that a command made when it was tried.
 fn tried(trial: TrialCard<'_>) -> Part<'_> {
     let changes = trial.changes().map(|change| {
         let diff = change.diff().filter(|diff| !diff.hunks.is_empty());

@@ -10,27 +10,27 @@ use super::FormatTime;
 use super::facts::option_label;
 use super::parts::readable;
 
-/// The end of an interrupt.
+/// The end of an interrupt, as the card shows it.
 #[derive(Debug, Serialize)]
 pub struct End<'a> {
     pub outcome: &'static str,
-    /// Label of the chosen option. `None` if `outcome` has the same meaning.
+    /// Label of the option that was chosen. `None` if the label says the same as `outcome`.
     pub option: Option<Cow<'a, str>>,
     pub by: String,
-    /// Sentence with the number of other open calls that the decision also approved.
+    /// Sentence that counts the other open calls which the decision also approved.
     pub also: Option<String>,
     /// RFC 3339 timestamp.
     pub at: &'a str,
-    /// Timestamp, formatted for the reader.
+    /// Timestamp `at`, formatted for the person who reads the card.
     pub when: String,
     pub text: Option<&'a str>,
-    /// Members of a structured answer, or the members that a person's edit changed.
+    /// Members of a structured answer, or those members that a person's edit changed.
     pub answer: Vec<AnswerMember>,
     /// Phrase that says if an agent outside Holdshort has used the approval.
     pub approval: Option<String>,
 }
 
-/// One member of an answer or an edit. The label is empty if an answer has no named members.
+/// One member of an answer or of an edit. The label is empty if the answer has no named members.
 #[derive(Debug, Serialize)]
 pub struct AnswerMember {
     pub label: String,
@@ -38,7 +38,7 @@ pub struct AnswerMember {
 }
 
 impl<'a> End<'a> {
-    /// Returns `None` while the interrupt is open.
+    /// Returns the end of an interrupt. Returns `None` while the interrupt is open.
     pub fn from_interrupt(interrupt: &'a Interrupt, time: FormatTime<'_>) -> Option<Self> {
         let resolution = interrupt.resolution.as_ref()?;
         let ended = outcome(resolution.outcome);
@@ -57,7 +57,7 @@ impl<'a> End<'a> {
     }
 }
 
-/// Returns true if the name of an outcome repeats the label of the option, such as *Approved* and *Approve*.
+/// Returns true if the label of the option says the same as the name of the outcome, such as *Approve* and *Approved*.
 pub fn repeats(outcome: &str, label: &str) -> bool {
     outcome.to_lowercase().starts_with(&label.to_lowercase())
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct Fact {
     pub name: FactName,
     pub label: &'static str,
-    /// Text in one line, already escaped with `plain`.
+    /// Text of one line, in which invisible characters are already escaped with `plain`.
     pub text: String,
     pub tone: Tone,
 }
@@ -18,9 +18,9 @@ pub struct Fact {
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
     Plain,
-    /// Fact that a reader must not miss.
+    /// Fact that the reader must not overlook.
     Notice,
-    /// Fact that is a reason against an approval.
+    /// Fact that speaks against an approval.
     Alarm,
 }
 
@@ -68,7 +68,7 @@ pub enum FactName {
 }
 
 impl FactName {
-    /// Returns the label. In the terminal, where labels have a narrow column, labels have at most two words.
+    /// Returns the label. A label has at most two words, because the column for labels in the terminal is narrow.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Model => "Model",

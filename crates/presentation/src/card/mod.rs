@@ -1,9 +1,9 @@
-//! The card of an interrupt: everything that a person sees before a decision, as data.
+//! The card of an interrupt: all that a person sees before a decision, as data.
 //!
-//! A surface (the terminal, the page without scripts, the form in Slack) renders the card in its own form and adds no
-//! text to it. Facts are single lines that are already escaped with [`plain`]. Parts may contain text of an agent.
-//! Commands, paths, names and JSON in parts are already escaped. Prose, lines of a change, scripts and output are
-//! escaped when the surface prints them.
+//! Each user interface (terminal, page without scripts, form in Slack) displays the card in its own way. It adds no
+//! text to the card. Facts are single lines, in which invisible characters are already escaped with [`plain`]. Parts of
+//! the card may contain text that an agent wrote. In parts, commands, paths, names and JSON are already escaped in this
+//! way. Prose, changed lines, scripts and output are escaped by the user interface when it displays them.
 
 mod call;
 mod end;
@@ -33,16 +33,16 @@ pub struct Card<'a> {
     pub title_by: TitleBy,
     /// Facts about the interrupt: its agent, its run and step, its reasons and its deadlines.
     pub facts: Vec<Fact>,
-    /// Warnings about deceptive text, such as look-alike letters.
+    /// Warnings about text that could deceive the reader, such as look-alike letters.
     pub warnings: Vec<String>,
     /// Name of the agent that wrote the message and the parts.
     pub speaker: Cow<'a, str>,
-    /// Message of the speaker. Empty if a part contains the same text.
+    /// Message of the speaker. Empty if one of the parts contains the same text.
     pub said: &'a str,
-    /// Facts about the call, and about the conditions under which it would run.
+    /// Facts about the call that the interrupt is about, and about the conditions under which it would run.
     pub call: Vec<Fact>,
     pub parts: Vec<Part<'a>>,
-    /// Facts about the calls that an approval for the session would cover.
+    /// Facts about the calls that a grant for the session would allow.
     pub grant: Vec<Fact>,
     pub end: Option<End<'a>>,
 }
@@ -52,22 +52,22 @@ pub struct Card<'a> {
 #[serde(rename_all = "snake_case")]
 pub enum TitleBy {
     Runtime,
-    /// The speaker of the card wrote the title.
+    /// The agent in the field `speaker` wrote the title.
     Speaker,
-    /// The title repeats the call, the plan or the text of a part, and may contain the agent's words.
+    /// The title repeats the call, the plan or the text of a part. It may contain words that an agent wrote.
     Repeated,
 }
 
-/// Formats an RFC 3339 timestamp for the reader.
+/// Formats an RFC 3339 timestamp for the person who reads the card.
 pub type FormatTime<'a> = &'a dyn Fn(&str) -> String;
 
-/// Information for a card that is not part of the interrupt.
+/// Information that a card needs in addition to the interrupt.
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
-    /// Call of an agent outside Holdshort, in the form that the gates inspected. `None` if the interrupt is not about
-    /// such a call.
+    /// Tool call of an agent outside Holdshort, as the gates inspected it. `None` if the interrupt is not about such a
+    /// call.
     pub judged: Option<&'a InspectedCall>,
-    /// True if the run is a rehearsal with scripted replies.
+    /// True if the run is a rehearsal, in which prepared replies replace the model.
     pub is_rehearsal: bool,
     pub time: FormatTime<'a>,
 }
@@ -105,8 +105,8 @@ impl<'a> Card<'a> {
         }
     }
 
-    /// Returns the parts of the card as plain text, without the end of the interrupt. The second value is true if a
-    /// part is shown incompletely.
+    /// Returns the parts of the card as plain text. The end of the interrupt is not included. The flag is true if a
+    /// part is not shown completely.
     pub fn text(&self) -> (Vec<String>, bool) {
         let mut parts = vec![format!("{}: {}", self.kind, self.title)];
         parts.extend(self.warnings.iter().map(|warning| format!("Look twice: {warning}")));
@@ -126,7 +126,7 @@ impl<'a> Card<'a> {
     }
 }
 
-/// Returns the heading for a kind of interrupt.
+/// Returns the heading of a card for a kind of interrupt.
 pub fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::ToolApproval => "Tool call",
@@ -144,7 +144,7 @@ pub fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns the author of the message. For some kinds of interrupts this is the runtime.
+/// Returns the author of the message on the card. For some kinds of interrupts, the author is Holdshort itself.
 fn speaker(interrupt: &Interrupt) -> &str {
     match interrupt.kind {
         Kind::Error | Kind::UnknownOutcome | Kind::Continuation => "Holdshort",

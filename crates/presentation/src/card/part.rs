@@ -5,24 +5,24 @@ use std::borrow::Cow;
 use holdshort_protocol::{Diff, OUTSIDE};
 use serde::Serialize;
 
-/// Part of a card. Commands, paths, names, JSON and notes are already escaped with `plain`. Prose, lines of a change,
-/// scripts and output are not.
+/// Part of a card. Commands, paths, names, JSON and notes are already escaped with `plain`. Prose, changed lines,
+/// scripts and output are not escaped yet.
 #[derive(Debug, Serialize)]
 #[serde(tag = "part", rename_all = "snake_case")]
 pub enum Part<'a> {
     Command {
         text: Cow<'a, str>,
     },
-    /// Changes that a command made in its trial.
+    /// Changes that a command made when it was tried.
     Trial {
         head: &'static str,
         words: String,
-        /// Changes of the Git repository, described in one line per change.
+        /// Changes to the Git repository, with one line of text for each.
         git: Vec<Cow<'a, str>>,
         changes: Vec<TriedChange<'a>>,
-        /// Sentence with the number of changes that are not listed.
+        /// Sentence that counts the changes which are not listed.
         unseen: Option<String>,
-        /// Changes that an undo would not revert, with the reasons.
+        /// Paths that an undo would not restore, with the reasons.
         left: Vec<String>,
         output: &'a str,
     },
@@ -35,13 +35,12 @@ pub enum Part<'a> {
     Diff {
         path: Cow<'a, str>,
         is_new: bool,
-        /// True if this path is not among the paths in the task.
+        /// True if the task does not mention this path.
         is_outside: bool,
-        /// True if an agent outside Holdshort sent the change, so that Holdshort has not compared the change with a
-        /// file.
+        /// True if an agent outside Holdshort sent the change. Holdshort has then not compared the change with a file.
         is_quoted: bool,
         diff: Diff,
-        /// Sentence with the number of lines that are not shown.
+        /// Sentence that counts the lines which are not shown.
         unseen: Option<String>,
     },
     Plan {
@@ -55,7 +54,8 @@ pub enum Part<'a> {
     Quote {
         label: &'static str,
         text: Cow<'a, str>,
-        /// True if the decision passes on exactly this text. Every user interface must then show the complete text.
+        /// True if exactly this text is passed on after the decision. In this case, every user interface must show the
+        /// complete text.
         is_exact: bool,
     },
     /// Other data, as JSON.
@@ -63,22 +63,22 @@ pub enum Part<'a> {
         label: &'static str,
         text: String,
     },
-    /// Consequence of a decision, described by the runtime.
+    /// Note by Holdshort about what happens after a decision.
     Note {
         text: Cow<'a, str>,
     },
 }
 
-/// Change of one path in the trial of a command.
+/// Change of one path that a command made when it was tried.
 #[derive(Debug, Serialize)]
 pub struct TriedChange<'a> {
     pub path: Cow<'a, str>,
     pub words: String,
     pub is_deletion: bool,
-    /// True if this path is not among the paths in the task.
+    /// True if the task does not mention this path.
     pub is_outside: bool,
     pub diff: Option<Diff>,
-    /// Sentence with the number of diff lines that are not shown.
+    /// Sentence that counts the lines of the diff which are not shown.
     pub unseen: Option<String>,
 }
 
@@ -96,7 +96,7 @@ pub struct Subtask<'a> {
 /// Proposal, with arguments for and against it.
 #[derive(Debug, Serialize)]
 pub struct Proposal<'a> {
-    /// Title in one line, already escaped with `plain`.
+    /// Title in one line, in which invisible characters are already escaped with `plain`.
     pub title: Cow<'a, str>,
     pub description: &'a str,
     pub pros: Vec<&'a str>,
@@ -156,7 +156,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Returns true if the part is shown incompletely.
+    /// Returns true if the part is not shown completely.
     pub(super) fn is_cut(&self) -> bool {
         match self {
             Self::Script { truncated, .. } => *truncated,

@@ -1,4 +1,4 @@
-//! The parts of a card, by kind of interrupt.
+//! The parts of a card. They depend on the kind of interrupt.
 
 use holdshort_protocol::{Diff, InspectedCall, Interrupt, Kind, Origin, is_outside, plain};
 use serde_json::{Map, Value};
@@ -7,8 +7,8 @@ use super::call;
 use super::fact::{Fact, FactName};
 use super::part::{Part, Proposal, Subtask};
 
-/// Returns the facts about the call, and the parts. If an agent outside Holdshort asks, only `judged`, the call that
-/// the gates inspected, is a fact. All other data is the agent's own claim.
+/// Returns the facts about the call, and the parts of the card. If an agent outside Holdshort asks, the only facts are
+/// those about `judged`, the call that the gates inspected. Everything else is a claim that the agent makes.
 pub(super) fn for_interrupt<'a>(
     interrupt: &'a Interrupt,
     judged: Option<&'a InspectedCall>,
@@ -59,7 +59,7 @@ pub(super) fn for_interrupt<'a>(
     (Vec::new(), parts.into_iter().flatten().collect())
 }
 
-/// Keys of texts that an agent outside Holdshort may send, each with its label.
+/// Keys of those texts that an agent outside Holdshort can send, each with its label.
 const TEXTS: [(&str, &str); 3] = [("question", "Question"), ("context", "Context"), ("content", "Content")];
 
 /// Returns everything that an agent outside Holdshort sent: texts, changes, and other data as JSON.
@@ -78,14 +78,15 @@ fn external(payload: &Value) -> Vec<Part<'_>> {
     texts.chain([diff(payload, true), plan(payload), rest].into_iter().flatten()).collect()
 }
 
-/// Returns the text of a review. `is_exact` is true if the text is a tool result that waits for the review.
+/// Returns the text of a review. `is_exact` is true if the text is the result of a tool and waits for the review.
 fn content(payload: &Value) -> Option<Part<'_>> {
     let text = text(payload, "content");
     let is_exact = payload.get("digest").is_some();
     (!text.is_empty()).then(|| Part::Quote { label: "Content", text: text.into(), is_exact })
 }
 
-/// Returns the change in a payload. `is_quoted` is true if an agent outside Holdshort sent the change.
+/// Returns the change of a file that a payload contains. `is_quoted` is true if an agent outside Holdshort sent the
+/// change.
 pub(super) fn diff(payload: &Value, is_quoted: bool) -> Option<Part<'_>> {
     let diff = Diff::from_payload(payload)?;
     let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
@@ -140,7 +141,7 @@ fn texts<'a>(value: &'a Value, key: &str) -> Vec<&'a str> {
     value.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// Returns an array of texts as a list, and other data as JSON. Returns `None` for null.
+/// Returns an array of texts as a list, and any other data as JSON. Returns `None` for null.
 fn listed(value: &Value) -> Option<String> {
     let texts =
         value.as_array().and_then(|items| items.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
@@ -150,7 +151,7 @@ fn listed(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns a text unchanged, and other data as JSON that is escaped with `plain`.
+/// Returns a text without changes, and any other data as JSON that is escaped with `plain`.
 fn exact(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -158,7 +159,7 @@ fn exact(value: &Value) -> String {
     }
 }
 
-/// Returns a text unchanged, and other data as JSON.
+/// Returns a text without changes, and any other data as JSON.
 pub fn readable(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
