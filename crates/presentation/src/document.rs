@@ -1,19 +1,19 @@
-//! Page with one text in a restricted Markdown: no script, and no external resources.
+//! A page with one text in a restricted Markdown. It contains no script and loads nothing from elsewhere.
 
 use std::fmt::Write;
 
 use crate::markup::line;
 use crate::{POLICY, STYLE, prose};
 
-/// An approved text as one HTML page. The page is also well-formed XML.
+/// A text that was approved, as one HTML page. The page is also well-formed XML.
 #[derive(Clone, Debug, Default)]
 pub struct Document {
     pub title: String,
-    /// Text of the line below the title.
+    /// Text of the line under the title.
     pub byline: String,
     /// Text in Markdown.
     pub text: String,
-    /// True if the run was a rehearsal with scripted replies.
+    /// True if the run was a rehearsal, in which prepared replies replaced the model.
     pub is_rehearsal: bool,
 }
 

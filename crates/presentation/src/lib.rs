@@ -1,11 +1,13 @@
 //! Everything that people see: the card of an interrupt as data, and the texts of agents as HTML pages.
 //!
-//! PURE. Takes data and returns data or a string, without files, clock or randomness. Equal input gives equal output.
+//! PURE. Takes data, and returns data or a string. It uses no files, no clock and no randomness. Equal input gives
+//! equal output.
 //!
-//! [`card::Card`] contains the content of an interrupt for every user interface. [`Document`] is a complete page with
-//! one text: no script, no network, a light and a dark theme, printable. The text is a restricted Markdown
-//! (`prose.rs`). No other syntax becomes an HTML element, so a text cannot leave its section. A page with several
-//! parts, such as the report of a pack, uses [`prose`] and [`markup`], with [`POLICY`] and [`STYLE`].
+//! [`card::Card`] contains the content of an interrupt that every user interface displays. [`Document`] is a complete
+//! page with one text. It has no script, needs no network, has a light and a dark theme, and can be printed. The text
+//! is in a restricted Markdown (`prose.rs`). No other syntax in the text becomes an HTML element. Therefore a text
+//! cannot influence the rest of the page. A page with several parts, such as the report of a pack, uses [`prose`] and
+//! [`markup`], with [`POLICY`] and [`STYLE`].
 
 pub mod card;
 mod document;
@@ -15,8 +17,8 @@ pub mod prose;
 
 pub use document::Document;
 
-/// Style sheet of every page.
+/// Style sheet that every page contains.
 pub const STYLE: &str = include_str!("page.css");
-/// Content security policy of every page: no script and no external resources. Links lead only to places in the same
-/// page.
+/// Content security policy of every page: it allows no script and no resources from elsewhere. Links can lead only to
+/// other places of the same page.
 pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";

@@ -1,5 +1,5 @@
-//! Converts text to HTML text: escapes it with `plain`, cuts it at a named limit, and escapes it for HTML. Every text
-//! of a page passes through this module.
+//! Converts text to HTML text: escapes it with `plain`, cuts it at a limit, and escapes it for HTML. All texts on a
+//! page are converted by this module.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use holdshort_protocol::plain;
 
 use crate::limits::{LINE_CHARS, SAID_CHARS};
 
-/// Escapes a text for HTML content and quoted attributes. The text must already be escaped with `plain`, or must be a
+/// Escapes a text for HTML content and quoted attributes. The text must already be escaped with `plain`, or be a
 /// constant of this crate.
 pub fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
@@ -50,7 +50,7 @@ pub fn multiline(text: &str) -> String {
     out
 }
 
-/// Returns the first `chars` characters, and the number of omitted characters.
+/// Returns the first `chars` characters, and the number of characters that are left out.
 fn cut(text: &str, chars: usize) -> (&str, usize) {
     match text.char_indices().nth(chars) {
         Some((at, _)) => (&text[..at], text[at..].chars().count()),
