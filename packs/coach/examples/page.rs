@@ -1,4 +1,5 @@
-//! Prints the report of a generated athlete: `cargo run -p holdshort-coach --example page > page.html`.
+//! Prints the report of an athlete whose training data is generated: `cargo run -p holdshort-coach --example page >
+//! page.html`.
 
 #![expect(clippy::unwrap_used, reason = "an example may panic on an error")]
 

@@ -1,9 +1,9 @@
 //! The coach: agents that read training data, ask the athlete, and write a report in which tools compute every number.
 //!
 //! `training` reads training data and computes metrics, and `report` renders pages. Both modules are PURE: no I/O, no
-//! clock, no randomness. `tools` gives agents the metrics. `screens` starts a run from `coach.yaml` and writes the
-//! files of the run. `workflow` contains the workflow. No crate of the product depends on this crate: the `holdshort`
-//! program adds [`Coach`] to its packs. The guide is `docs/guide.md`.
+//! clock, no randomness. `tools` gives agents the metrics. `screens` starts a run that `coach.yaml` describes, and
+//! writes the results of the run as files. `workflow` contains the workflow. No crate of the product depends on this
+//! one. The program `holdshort` adds [`Coach`] to its packs. The guide is `docs/guide.md`.
 
 pub mod limits;
 pub mod report;

@@ -1,9 +1,9 @@
-//! Renders a coach's report as one HTML page with texts of agents, charts and computed numbers.
+//! Renders the report of a coach run as one HTML page with texts of agents, charts and computed numbers.
 //!
 //! PURE: takes data and returns a string, without files, clock, randomness or local time zone. Equal reports give equal
 //! bytes. `holdshort_presentation` renders the texts of agents. Each number that an agent writes is looked up among the
-//! numbers from tools and people ([`KnownNumbers`]). If it is not found, it is marked. Read next: `model.rs`,
-//! `page.rs`, `trace/mod.rs`, `chart/mod.rs`.
+//! numbers that tools computed or people gave ([`KnownNumbers`]). If it is not found, it is marked. Read next:
+//! `model.rs`, `page.rs`, `trace/mod.rs`, `chart/mod.rs`.
 
 mod chart;
 mod gaps;

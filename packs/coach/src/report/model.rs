@@ -1,4 +1,4 @@
-//! The report as data. Texts of agents, people and tools are unescaped; `page.rs` escapes them.
+//! The report as data. Texts of agents, people and tools are not escaped here; `page.rs` escapes them.
 
 use std::collections::BTreeMap;
 
@@ -12,26 +12,26 @@ pub struct Report {
     pub title: String,
     pub athlete: String,
     pub date: Date,
-    /// True if scripted models wrote the texts of the agents.
+    /// True if prepared replies replaced the models that write the texts.
     pub is_rehearsal: bool,
-    /// Reason why the run did not finish.
+    /// Reason why the run has not finished.
     pub partial: Option<String>,
     /// Sections in the order of the page.
     pub sections: Vec<Section>,
     pub charts: Vec<Chart>,
     pub computed: Vec<Computed>,
-    /// Values of the training data, with their places in the files.
+    /// Values that were read from the training data, each with its place in a file.
     pub given: Vec<TrainingValue>,
-    /// Explanations of the caveats of the computed numbers, by name of the caveat.
+    /// Explanation of each caveat about the computed numbers, by the name of the caveat.
     pub caveats: BTreeMap<String, String>,
     pub not_computed: Vec<NotComputed>,
-    /// Training data that was not read. None if all of it was read.
+    /// Summary of the training data that was not read. None if all of it was read.
     pub unread: Option<Unread>,
     pub competitions: Vec<Competition>,
     pub questions: Vec<Question>,
     pub assumptions: Vec<Assumption>,
-    /// Numbers that agents may quote, from tool results and inputs. The numbers in [`Self::computed`], in charts, in
-    /// competitions and in answers need not be added: the page adds them itself.
+    /// Numbers from tool results and inputs, which agents may quote. The numbers in [`Self::computed`], in charts, in
+    /// competitions and in answers are added by the page itself.
     pub known: KnownNumbers,
 }
 
@@ -62,13 +62,14 @@ impl Report {
 /// Text of one agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// Part of the HTML id of the section.
+    /// Text that becomes part of the HTML id of the section.
     pub id: String,
     pub title: String,
     pub agent: String,
     /// Text as Markdown.
     pub text: String,
-    /// True if the numbers in the text are proposals of the agent. Proposed numbers are not looked up.
+    /// True if the text is a plan, so that its numbers are proposals of the agent. Numbers that an agent proposes are
+    /// not looked up.
     pub plans: bool,
 }
 
@@ -79,10 +80,10 @@ pub struct Computed {
     pub label: String,
     pub value: String,
     pub unit: String,
-    /// Formula that computes the number.
+    /// Formula with which the number is computed.
     pub how: String,
-    /// Numbers of activities and days that were used, and names of the caveats. Example: `6 activities, 7 days; resting
-    /// of days`.
+    /// Numbers of the activities and days that were used, and the names of the caveats. For example: `6 activities, 7
+    /// days; resting of days`.
     pub inputs: String,
     /// Names of all inputs.
     pub named: Vec<String>,
@@ -91,11 +92,11 @@ pub struct Computed {
 /// Value from the training data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingValue {
-    /// Measure of the value, and its day or activity.
+    /// Name of the measure, and the day or the activity of the measurement.
     pub label: String,
     pub value: f64,
     pub unit: String,
-    /// File name, and the line or other location within the file.
+    /// File name, and the line or another location in the file.
     pub place: String,
 }
 
@@ -118,7 +119,7 @@ pub struct Unread {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadRow {
-    /// File name, and the first location of the problem within the file.
+    /// File name, and the first location of the problem in the file.
     pub place: String,
     pub message: String,
     pub code: String,
@@ -126,7 +127,7 @@ pub struct UnreadRow {
     pub what_to_do: String,
     /// True if the whole file is ignored.
     pub is_refused: bool,
-    /// True if the athlete need not act: the report would not be better with the unread data.
+    /// True if the athlete need not do anything, because the report would not be better with this data.
     pub needs_nothing: bool,
 }
 
@@ -145,7 +146,7 @@ pub struct Question {
     pub question: String,
     pub kind: Option<String>,
     pub context: Option<String>,
-    /// Outcome of the question, in one or two words.
+    /// One or two words that say if the question was answered.
     pub outcome: String,
     pub answer: Option<String>,
     pub by: Option<String>,
@@ -156,7 +157,7 @@ pub struct Question {
 pub struct Assumption {
     pub agent: String,
     pub assumption: Option<String>,
-    /// Question that the agent would have asked without the assumption.
+    /// Question that the agent would have asked if it had not made the assumption.
     pub question: Option<String>,
     pub why: Option<String>,
 }

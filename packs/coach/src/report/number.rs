@@ -1,12 +1,12 @@
-//! Formats numbers. The text is the same on every machine: it depends on no logarithm and no locale.
+//! Formats numbers. The text is the same on every machine, because it does not depend on a logarithm or a locale.
 
 /// Returns the power of ten of the first significant digit.
 pub(crate) fn exponent(value: f64) -> i32 {
     format!("{value:e}").split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0)
 }
 
-/// Formats a value. A value in `s` becomes a duration. Any other value gets four significant digits. If its whole part
-/// is longer, it gets all digits of the whole part, in groups of three.
+/// Formats a value. A value in `s` becomes a duration. Any other value is written with four significant digits. If the
+/// part before the decimal point is longer, all its digits are written, in groups of three.
 pub(crate) fn with_unit(value: f64, unit: &str) -> String {
     if unit == "s" { duration(value) } else { number(value) }
 }

@@ -1,4 +1,5 @@
-//! The HTML page: its head, then the parts of the report in order. Parts without content are left out.
+//! The HTML page: first its head, then the parts of the report in their order. If a part has no content, it is left
+//! out.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -42,7 +43,7 @@ pub fn html(report: &Report) -> String {
     out
 }
 
-/// Returns all numbers that an agent may quote: numbers from tools and inputs, and numbers in other places of the page.
+/// Returns all numbers that an agent may quote: those from tools and inputs, and those elsewhere on the page.
 fn collect_known_numbers(report: &Report) -> KnownNumbers {
     let mut known = report.known.clone();
     known.add_day(report.date);
@@ -130,13 +131,13 @@ fn day(date: jiff::civil::Date) -> String {
     format!("{} {month} {}", date.day(), date.year())
 }
 
-/// Returns an HTML id: the number of the section, and the letters, digits and hyphens of `id`. The number makes the id
-/// unique.
+/// Returns an HTML id. It consists of the number of the section, and the letters, digits and hyphens of `id`. The
+/// number makes the id unique.
 fn anchor(at: usize, id: &str) -> String {
     format!("section-{}-{}", at + 1, slug(id)).trim_end_matches('-').to_owned()
 }
 
-/// Table of contents: HTML ids and titles.
+/// Entries of the table of contents: HTML id and title.
 pub(crate) type Contents = Vec<(String, String)>;
 
 pub(crate) fn open(out: &mut String, anchor: &str, title: &str, contents: &mut Contents) {
@@ -272,7 +273,7 @@ fn computed(out: &mut String, report: &Report, contents: &mut Contents) {
     out.push_str("</section>\n");
 }
 
-/// Writes the section of the quoted numbers that are in the training data, with their places in the data.
+/// Writes the section about those quoted numbers that are in the training data. It shows where each of them is.
 fn found(out: &mut String, found: &[FoundNumber], contents: &mut Contents) {
     if found.is_empty() {
         return;
@@ -302,7 +303,7 @@ fn found(out: &mut String, found: &[FoundNumber], contents: &mut Contents) {
     out.push_str("</tbody></table></div>\n</section>\n");
 }
 
-/// Renders the names of the inputs of a number in a collapsed list.
+/// Renders the names of a number's inputs in a list that can be expanded.
 fn render_input_names(names: &[String]) -> String {
     if names.is_empty() {
         return String::new();
@@ -371,7 +372,7 @@ fn assumptions(out: &mut String, assumptions: &[Assumption], contents: &mut Vec<
     out.push_str("</ol>\n</section>\n");
 }
 
-/// Writes the section that explains how quoted numbers were looked up, and how many were not found.
+/// Writes the section that explains how numbers were looked up, and how many were not found.
 fn numbers(out: &mut String, sections: &[Section], untraced: usize, contents: &mut Vec<(String, String)>) {
     let plans: Vec<String> =
         sections.iter().filter(|section| section.plans).map(|section| line(&section.title)).collect();

@@ -1,5 +1,5 @@
-//! Shows questions of the coach's agents in the terminal and reads the answers. Behaves as the runner of
-//! garmin-ai-coach does (contract C4, C6, C9, E14).
+//! Shows questions of the coach's agents in the terminal and reads the answers. Behaves like the runner of
+//! garmin-ai-coach (contract C4, C6, C9, E14).
 
 use std::borrow::Cow;
 
@@ -12,16 +12,16 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 /// Width of the horizontal lines around a question.
 const WIDTH: usize = 70;
 
-/// Words that cancel the run if the line contains nothing else. Upper and lower case are equal.
+/// Words that cancel the run if the person types nothing else on the line. Upper and lower case are not distinguished.
 const LEAVES: [&str; 3] = ["quit", "exit", "cancel"];
 
-/// State of the runner between questions.
+/// State that this screen keeps between questions.
 #[derive(Debug, Default)]
 pub(crate) struct Runner {
     /// Position of the shown question among the open questions, counted from 1, and the number of open questions.
     at: usize,
     of: usize,
-    /// Id of the shown interrupt. If this interrupt is drawn again, its position does not change.
+    /// Id of the shown interrupt. If the same interrupt is shown again, its position stays the same.
     shown: String,
     /// True if the person entered an empty line, so that the question was asked again.
     was_empty: bool,
@@ -98,7 +98,7 @@ impl Asker for Runner {
     }
 }
 
-/// Wraps text to the width of the terminal. Lines break at blanks only.
+/// Wraps text to the width of the terminal. Lines are broken only at blanks.
 fn wrapped(text: &str, paint: Paint) -> Vec<String> {
     let options = Options::new(paint.width)
         .break_words(false)

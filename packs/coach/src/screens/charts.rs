@@ -33,7 +33,7 @@ fn value(piece: &Value, name: &str) -> Option<f64> {
     values.iter().find(|value| value["name"] == name)?["value"].as_f64()
 }
 
-/// Charts the training hours per week and sport.
+/// Makes the chart of the training hours per week and sport.
 fn weeks(computed: &Value) -> Option<Chart> {
     let mut hours: BTreeMap<&str, BTreeMap<&str, f64>> = BTreeMap::new();
     let mut sports = BTreeSet::new();
@@ -54,7 +54,8 @@ fn weeks(computed: &Value) -> Option<Chart> {
         .then(|| Chart::Bars(Bars { title: "Hours a week".to_owned(), unit: "h".to_owned(), parts, bars }))
 }
 
-/// Charts the completed and the planned hours per week. If several plans contain a week, the latest of them is used.
+/// Makes the chart of the completed and the planned hours per week. If several plans contain the same week, the latest
+/// plan counts.
 pub(super) fn planned(story: &Story) -> Vec<Chart> {
     const PARTS: [&str; 2] = ["done", "planned"];
     let mut hours: BTreeMap<&str, [Option<f64>; 2]> = BTreeMap::new();
@@ -91,8 +92,8 @@ const ZONES: [(&str, &str); 6] = [
     ("zone_5", "zone 5"),
 ];
 
-/// Returns the local start of an activity that an analyst received. For any other activity, returns the start in UTC
-/// and marks it as UTC.
+/// Returns the start, in local time, of an activity that an analyst received. For any other activity, returns the start
+/// in UTC, with a note that it is UTC.
 fn local(id: &str, story: &Story) -> String {
     let given = story.given.iter().flat_map(|given| given["activities"].as_array().into_iter().flatten());
     let start = given.filter(|activity| activity["id"] == id).find_map(|activity| activity["start"].as_str());
@@ -117,7 +118,7 @@ fn zones(computed: &Value, story: &Story) -> Option<Chart> {
     (!rows.is_empty()).then(|| Chart::Zones(Zones { title, unit: "s".to_owned(), zones, rows }))
 }
 
-/// Charts a daily measure that an analyst received.
+/// Makes the chart of a daily measure that an analyst received.
 fn days(story: &Story, (name, title): &(&str, &str)) -> Option<Chart> {
     let mut unit = String::new();
     let mut points = BTreeMap::new();

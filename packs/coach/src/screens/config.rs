@@ -1,7 +1,8 @@
-//! `coach.yaml`: the configuration of an athlete, and the run input that is made from it (contract C2, C7, C9).
+//! `coach.yaml`: the configuration of an athlete. The input of a run is made from it (contract C2, C7, C9).
 //!
-//! Keys and defaults are those of garmin-ai-coach, which this pack replaces. The keys `data`, `models` and `columns`
-//! are new. A key without an effect is accepted with a notice. An unknown key is rejected.
+//! It has the keys and defaults of garmin-ai-coach, which this pack replaces. The keys `data`, `models` and `columns`
+//! do not exist there. If a key has no effect here, it is accepted with a notice about this. An unknown key is
+//! rejected.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +29,7 @@ pub(super) struct Config {
     extraction: Extraction,
     #[serde(default, deserialize_with = "or_usual")]
     models: Models,
-    /// Headers of the athlete's own tables. The map's key is the standard header of the column.
+    /// Headers of columns in the athlete's own tables. The keys of the map are the standard headers of these columns.
     #[serde(default, deserialize_with = "or_usual")]
     columns: BTreeMap<String, String>,
     #[serde(default)]
@@ -38,8 +39,7 @@ pub(super) struct Config {
     style_guide: Option<String>,
     #[serde(default, deserialize_with = "or_usual")]
     output: Output,
-    /// Credentials for the service from which garmin-ai-coach downloads data. This pack downloads nothing and ignores
-    /// them.
+    /// Credentials with which garmin-ai-coach downloads data. This pack downloads nothing and ignores them.
     credentials: Option<Value>,
     /// Race calendars from which garmin-ai-coach downloads races. This pack downloads nothing and ignores this key.
     outside: Option<Value>,
@@ -49,8 +49,7 @@ pub(super) struct Config {
     skireg: Option<Value>,
 }
 
-/// Deserializes a section. If the key of the section has no value, as in a half-filled template, the section becomes
-/// the default.
+/// Deserializes a section. If the section is empty, as in a template that is not filled in, returns its default.
 fn or_usual<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
@@ -68,7 +67,8 @@ struct Athlete {
     birth_date: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     time_zone: Option<String>,
-    /// Units of the account from which the tables were exported. Used for tables that state no units.
+    /// Units that are set in the account from which the tables were exported. They are used for tables that do not
+    /// state their units.
     #[serde(skip_serializing_if = "Option::is_none")]
     units: Option<Units>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,7 +103,7 @@ struct Extraction {
     ai_mode: Mode,
     enable_plotting: bool,
     hitl_enabled: bool,
-    /// In garmin-ai-coach, true leaves out the synthesis. This pack ignores the key: every agent works.
+    /// In garmin-ai-coach, true leaves out the synthesis. This pack ignores the key, and all agents always work.
     skip_synthesis: bool,
 }
 
@@ -141,7 +141,7 @@ struct Models {
 #[serde(deny_unknown_fields)]
 struct Competition {
     name: String,
-    /// Day, or free text such as `September 2027`.
+    /// A day, or any text such as `September 2027`.
     date: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     race_type: Option<String>,
@@ -170,7 +170,7 @@ pub(super) struct RunSetup {
     pub input: Value,
     /// Folder of the training data.
     pub data: PathBuf,
-    /// True if the configuration sets `data`.
+    /// True if the configuration has the key `data`.
     names_data: bool,
     pub output: PathBuf,
     pub model: Option<String>,
@@ -181,8 +181,8 @@ pub(super) struct RunSetup {
 }
 
 impl RunSetup {
-    /// Checks the folders. If the configuration sets `data`, that folder must exist. Otherwise a typing error would
-    /// look like missing data.
+    /// Checks the folders. If the configuration has the key `data`, that folder must exist. Without this check, a
+    /// typing error would look like missing data.
     pub(super) fn check(&self) -> Result<(), String> {
         let data = self.data.display();
         if self.names_data && !self.data.is_dir() {
@@ -198,11 +198,11 @@ impl RunSetup {
     }
 }
 
-/// Placeholder e-mail address in the template of an earlier version.
+/// E-mail address that the template of an earlier version contained as an example.
 const TEMPLATE_ADDRESS: &str = "you@example.com";
 
 impl Config {
-    /// Reads and checks a configuration file. An error message has one line.
+    /// Reads and checks a configuration file. Error messages have a single line.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
         let shown = path.display();
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
@@ -285,7 +285,8 @@ impl Config {
         ColumnMap::new(self.columns.iter().map(|(name, header)| (&**name, &**header)))
     }
 
-    /// Adds columns from the command line, each as `NAME=HEADER`. They replace equal columns of the file.
+    /// Adds the columns from the command line. Each is written as `NAME=HEADER`. If the file has a column with the same
+    /// name, it is replaced.
     pub(super) fn with_columns<'a>(
         mut self,
         columns: impl IntoIterator<Item = &'a String>,
@@ -300,8 +301,8 @@ impl Config {
         Ok(self)
     }
 
-    /// Prepares a run. `beside` is the folder of the configuration file. `today` is used as the day of the run if the
-    /// configuration sets none.
+    /// Prepares a run. `beside` is the folder that contains the configuration file. If the configuration sets no day,
+    /// `today` is the day of the run.
     pub(super) fn prepare(mut self, beside: &Path, output: Option<&Path>, today: Date) -> RunSetup {
         self.remove_blanks();
         let notices = self.notices();
@@ -339,7 +340,8 @@ impl Config {
         }
     }
 
-    /// Removes the values that the athlete has not filled in. The template contains empty texts and an empty race.
+    /// Removes values that the athlete has not filled in. They exist because the template contains empty texts and an
+    /// empty race.
     fn remove_blanks(&mut self) {
         let filled = |text: &String| !text.trim().is_empty();
         self.athlete.name = self.athlete.name.take().filter(filled);
@@ -352,8 +354,8 @@ impl Config {
         self.competitions = Some(races.collect());
     }
 
-    /// Returns notices about keys of garmin-ai-coach that have no effect. A key with an empty value, as in the
-    /// template, causes no notice.
+    /// Returns notices about those keys of garmin-ai-coach that have no effect here. If the value of the key is empty,
+    /// as in the template, there is no notice.
     fn notices(&self) -> Vec<String> {
         let mut notices = Vec::new();
         if self.credentials.as_ref().is_some_and(has_content) {
@@ -378,7 +380,7 @@ impl Config {
         notices
     }
 
-    /// Returns the day of the run. A time after the date has no effect.
+    /// Returns the day of the run. If a time follows the date, it is ignored.
     fn day(&self, today: Date) -> Date {
         self.current_date.as_deref().and_then(|text| text.trim().parse().ok()).unwrap_or(today)
     }
@@ -424,7 +426,7 @@ impl Athlete {
     }
 }
 
-/// Returns true if the text has the form `name@domain`. Any other error in an address is found only when a mail is
+/// Returns true if the text has the form `name@domain`. Other errors in an address become visible only when a mail is
 /// sent.
 fn is_address(text: &str) -> bool {
     let parts = text.split_once('@').filter(|(_, domain)| !domain.contains('@'));
@@ -432,7 +434,7 @@ fn is_address(text: &str) -> bool {
         && !text.chars().any(|c| c.is_whitespace() || c.is_control())
 }
 
-/// Returns true if a value contains a number, a truth value or a text that is not blank.
+/// Returns true if a value contains a number, a boolean or a text that is not blank.
 fn has_content(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -444,7 +446,7 @@ fn has_content(value: &Value) -> bool {
 }
 
 impl Competition {
-    /// Returns true for a race that the athlete has not filled in. In the template, such a race has a priority.
+    /// Returns true for a race that the athlete has not filled in. In the template, even such a race has a priority.
     fn is_blank(&self) -> bool {
         let texts = [Some(&self.name), Some(&self.date), self.race_type.as_ref(), self.target_time.as_ref()];
         texts.into_iter().flatten().all(|text| text.trim().is_empty())
@@ -485,7 +487,7 @@ fn yaml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     })
 }
 
-/// Rewords a message of the YAML library about a key or a value for a person who writes YAML.
+/// Rewords a message of the YAML library about a key or a value, so that a person who writes YAML understands it.
 fn reword_yaml_error(told: &str) -> String {
     const WORDS: [(&str, &str); 18] = [
         ("invalid u16", "a whole number is needed"),

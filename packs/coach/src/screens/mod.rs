@@ -1,5 +1,5 @@
-//! The coach's part of the command `run`. Creates the input of a run from `coach.yaml`, and writes the results as
-//! files.
+//! The coach's part of the command `holdshort run`. Makes the input of a run from `coach.yaml`, and writes the results
+//! as files.
 
 mod asker;
 mod charts;
@@ -26,7 +26,7 @@ pub(crate) use self::asker::Runner;
 use self::config::{Config, RunSetup};
 use crate::{WORKFLOW, tools};
 
-/// Tool with which agents request charts. Agents have it only if the configuration enables plotting.
+/// Tool with which agents request charts. Agents have this tool only if the configuration allows charts.
 const PLOTS: &str = "plot_series";
 
 const TEMPLATE: &str = include_str!("template.yaml");
@@ -34,7 +34,7 @@ const TEMPLATE: &str = include_str!("template.yaml");
 /// Default path of the template.
 const FILE: &str = "coach.yaml";
 
-/// Ids of the coach's options of the command `run`.
+/// Ids of the options that the coach adds to the command `run`.
 const CONFIG: &str = "config";
 const INIT_CONFIG: &str = "init_config";
 const COLUMNS: &str = "columns";
@@ -115,7 +115,8 @@ fn prepared(arguments: &RunArguments<'_>, path: &Path) -> anyhow::Result<Prepare
     Ok(Prepared { input, workspace, config, output, made })
 }
 
-/// Reports training data that was not read, before the agents start: a day without its recording looks like a rest day.
+/// Reports training data that was not read. This happens before the agents start, because a day without its recording
+/// would look like a rest day.
 fn report_unread_data(described: &RunSetup) {
     let folder = described.data.display();
     match tools::not_read(&described.data, &described.input) {
@@ -134,7 +135,7 @@ fn report_unread_data(described: &RunSetup) {
 }
 
 impl RunSetup {
-    /// Returns the settings that this run overrides.
+    /// Returns those settings of the workflow that this run overrides.
     fn config(&self) -> RunConfig {
         RunConfig {
             model: self.model.clone(),
@@ -145,8 +146,8 @@ impl RunSetup {
     }
 }
 
-/// Writes the files of a run into the folder that the person at the terminal chose, and prints their names. Does
-/// nothing for a run of another workflow.
+/// Writes the results of a run into the folder that the person at the terminal chose, and prints the names of the
+/// files. Does nothing for a run of another workflow.
 pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
     let Files { folder, rests, json } = to;
     let written = match client.get::<Run>(&format!("/v1/runs/{run}")).await {

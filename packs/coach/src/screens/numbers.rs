@@ -1,5 +1,5 @@
-//! The table of computed numbers in the report. It has every number that a tool computed, with its formula and its
-//! inputs.
+//! The table of computed numbers that the report contains. It has every number that a tool computed, with its formula
+//! and its inputs.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,8 @@ use crate::limits::REPORT_ROWS;
 use crate::report::{Computed, NotComputed};
 use crate::training::tools::format_number;
 
-/// Returns one row per computed value, in the order of the calls. Equal calls are listed once.
+/// Returns one row per computed value, in the order in which the values were computed. Calls with equal results are
+/// listed once.
 pub(super) fn from_story(story: &Story) -> Vec<Computed> {
     let entries = crate::training::catalogue();
     let mut seen: Vec<&Value> = Vec::new();
@@ -71,7 +72,7 @@ fn piece_rows(metric: &str, piece: &Value, how: &str, before: usize) -> Vec<Comp
     values.iter().enumerate().map(row).collect()
 }
 
-/// Describes the inputs by their numbers: `6 activities, 7 days, 4 files; resting of days`.
+/// Describes how many inputs were used: `6 activities, 7 days, 4 files; resting of days`.
 fn inputs(piece: &Value) -> String {
     let count = |key: &str, one: &str, many: &str| {
         let count = piece["inputs"][key].as_array().map_or(0, Vec::len);
@@ -95,7 +96,7 @@ fn inputs(piece: &Value) -> String {
     text
 }
 
-/// Returns the names of the inputs: activities, days, values of the athlete, files.
+/// Returns the names of the inputs: activities, days, facts about the athlete, files.
 fn input_names(piece: &Value) -> Vec<String> {
     let list = |key: &str| piece["inputs"][key].as_array().into_iter().flatten().filter_map(Value::as_str);
     let plain = ["activities", "days"].into_iter().flat_map(list).map(str::to_owned);
@@ -112,8 +113,8 @@ pub(super) fn caveats(story: &Story) -> BTreeMap<String, String> {
     of_all.filter_map(|(name, text)| Some((spaced(name), text.as_str()?.to_owned()))).collect()
 }
 
-/// Returns the numbers that could not be computed, without duplicates. An entry stands for a whole call, or for one
-/// activity of a call.
+/// Returns those numbers that could not be computed, without duplicates. An entry is about a whole call, or about one
+/// activity in a call.
 pub(super) fn missing(story: &Story) -> Vec<NotComputed> {
     let mut rows = Vec::new();
     let mut push = |metric: &Value, why: &Value| {

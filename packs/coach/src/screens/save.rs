@@ -1,4 +1,4 @@
-//! The files of a coach run: two pages, a text per agent, and a summary (contract C7, C9, E38).
+//! The files that a coach run writes: two pages, one text per agent, and a summary (contract C7, C9, E38).
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use super::story::{self, Story};
 use super::{charts, numbers, training_values, unread};
 use crate::report::{Assumption, Competition, KnownNumbers, Question, Report, Section, html};
 
-/// Contribution of an agent: step, file name, title. The flag is true if the agent writes a plan.
+/// Contribution of an agent: the step, the name of the file, and the title. The flag is true if the text is a plan.
 struct Part(&'static str, &'static str, &'static str, bool);
 
 const PARTS: [Part; 6] = [
@@ -35,8 +35,8 @@ fn names() -> Vec<&'static str> {
     parts.chain(PAGES.iter().map(|page| page.0)).chain([SUMMARY]).collect()
 }
 
-/// Returns an error if the folder contains a file with one of these names that no run wrote. Such a file is never
-/// overwritten.
+/// Returns an error if the folder contains a file that has one of these names but was not written by a run. Such a file
+/// is never overwritten.
 pub(super) fn check(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
     let own = folder::find_unmanaged_files(folder, &names()).map_err(|error| format!("{shown}: {error}"))?;
@@ -66,7 +66,7 @@ pub(super) fn earlier_run_notice(folder: &Path) -> Option<String> {
     })
 }
 
-/// Writes files with the results that a run has so far. Returns the folder and the names of the files.
+/// Writes files with the results that the run has produced so far. Returns the folder and the names of the files.
 pub(super) async fn save(
     client: &Client,
     run: &Run,
@@ -150,7 +150,7 @@ fn belongs(agent: &str, step: &str) -> bool {
     agent == step || step.strip_suffix("_plan").is_some_and(|part| agent == format!("{part}_planner"))
 }
 
-/// Returns the reason why the run is not completed. Returns None for a completed run.
+/// Returns the reason why the run is incomplete. Returns None for a completed run.
 fn unfinished(run: &Run) -> Option<String> {
     let why = run.end_message.as_deref().map(|text| format!(": {text}")).unwrap_or_default();
     match run.status {
@@ -163,7 +163,8 @@ fn unfinished(run: &Run) -> Option<String> {
     }
 }
 
-/// Returns all numbers that an analysis may quote, from tool results, the input of the run, and answers to questions.
+/// Returns all numbers that an analysis may quote: those from tool results, from the input of the run, and from answers
+/// to questions.
 fn collect_known_numbers(run: &Run, story: &Story) -> KnownNumbers {
     let mut known = KnownNumbers::default();
     known.add_json(&run.input);
@@ -193,7 +194,7 @@ fn competitions(input: &Value) -> Vec<Competition> {
         .collect()
 }
 
-/// Converts a question from the journal. `schema` is the schema of the answer if the answer is structured data.
+/// Converts a question from the journal. If the answer is structured data, `schema` is its JSON Schema.
 fn question(it: &Value, schema: Option<&Value>) -> Question {
     let text = |key: &str| it[key].as_str().map(str::to_owned);
     let outcome = match (text("outcome").as_deref(), text("option").as_deref()) {

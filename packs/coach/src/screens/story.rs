@@ -1,5 +1,5 @@
-//! Data of a coach run for its files, read from the journal of the run: texts of agents, computed numbers, questions
-//! and assumptions. If the run has not ended, the data is incomplete.
+//! The data of a coach run from which its files are made, read from the journal: texts of agents, computed numbers,
+//! questions and assumptions. As long as the run has not ended, the data is incomplete.
 
 use std::collections::BTreeMap;
 
@@ -14,19 +14,19 @@ pub(super) struct Story {
     pub texts: BTreeMap<String, String>,
     /// Agent of each step, by step id.
     pub agents: BTreeMap<String, String>,
-    /// Results of `compute_metric`, each with the agent that called the tool.
+    /// Results of `compute_metric`, each with the name of the agent that called the tool.
     pub computed: Vec<(String, Value)>,
     /// Series that agents requested with `plot_series`.
     pub plots: Vec<Value>,
-    /// Weeks of each `plan_weeks` call, together with the completed weeks before the plan.
+    /// Weeks of each `plan_weeks` call, and the completed weeks that precede the plan.
     pub weeks: Vec<Value>,
     /// Metrics that could not be computed, each with the reason.
     pub refused: Vec<Value>,
-    /// Values of the training data that were given to analysts. An agent may quote these numbers.
+    /// Values of the training data that analysts received. An agent may quote these numbers.
     pub given: Vec<Value>,
-    /// Parts of data files that were given to analysts. An agent may quote the numbers in them.
+    /// Parts of data files that analysts received. An agent may quote the numbers in them.
     pub parts: Vec<Value>,
-    /// Training data that could not be read, as reported to the last analyst. Null until an analyst has read data.
+    /// Training data that could not be read, as the last analyst was informed. Null until an analyst has read data.
     pub not_read: Value,
     pub questions: Vec<Value>,
     /// JSON Schemas of the answers, by interrupt id.

@@ -1,4 +1,5 @@
-//! Training data that was not read: a line in the terminal before the agents start, and a section of the report.
+//! Training data that was not read. It is reported in the terminal before the agents start, and in a section of the
+//! report.
 
 use holdshort_protocol::plain;
 use serde_json::Value;
@@ -44,7 +45,7 @@ pub(super) fn line(not_read: &UnreadData) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{} {files}, {}", not_read.files, parts.join("; ")))
 }
 
-/// Returns the report's section about unread data. Returns None if all data was read.
+/// Returns the section of the report about training data that was not read. Returns None if all data was read.
 pub(super) fn from_story(story: &Story) -> Option<Unread> {
     let told = &story.not_read;
     let rows: Vec<UnreadRow> = told["problems"].as_array()?.iter().map(row).collect();
@@ -69,7 +70,7 @@ pub(super) fn from_story(story: &Story) -> Option<Unread> {
     })
 }
 
-/// Formats a place for use after a file name: `, line 44`.
+/// Formats a place so that it can follow a file name: `, line 44`.
 pub(super) fn format_place(place: &Value) -> String {
     match place.as_object().and_then(|place| place.iter().next()) {
         Some((kind, at)) if kind == "pointer" => format!(", {}", at.as_str().unwrap_or_default()),

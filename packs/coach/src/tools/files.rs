@@ -1,4 +1,4 @@
-//! Training files of a folder, and their contents. The process reads a folder again only if the name, the size or the
+//! The training files of a folder, and their content. A folder is read again only if the name, the size or the
 //! modification time of a file has changed.
 
 use std::collections::BTreeMap;
@@ -14,15 +14,15 @@ use serde_json::{Map, Value};
 use crate::limits;
 use crate::training::{self, Analyst, Code, File, Format, Options, Reading, UnreadData, parts};
 
-/// Training data of a folder, after reading.
+/// Training data that was read from a folder.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub reading: Reading,
-    /// Parts of the data files for each analyst. None if the parts are too large for the analyst.
+    /// For each analyst, parts of the data files. None if these parts are too large for the analyst.
     pub parts: BTreeMap<&'static str, Option<Map<String, Value>>>,
 }
 
-/// Returns the unread training data of a folder.
+/// Returns the training data of a folder that cannot be read.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be read.
@@ -32,8 +32,8 @@ pub(super) fn not_read(folder: &Path, options: &Options) -> io::Result<UnreadDat
     Ok(load(&named, &dir, options)?.reading.not_read(limits::TRAINING_TOLD))
 }
 
-/// Reads a folder, or returns the cached result. The cache holds only the folder that was read last. Therefore two
-/// concurrent runs on different folders read their folders at every call.
+/// Reads a folder, or returns the result that is in the cache. The cache contains only the folder that was read last.
+/// Therefore, if two runs with different folders are active, each call reads its folder again.
 pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<Loaded>> {
     static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
     let mut found = FolderScan::default();
@@ -55,7 +55,7 @@ pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<
     Ok(read)
 }
 
-/// Names of files that people and operating systems usually keep next to training data. They are skipped without a
+/// Names of files that people and operating systems usually leave next to training data. They are skipped without a
 /// notice.
 const IGNORED_NAMES: [&str; 10] = [
     "coach.yaml",
@@ -77,7 +77,7 @@ fn is_ignored_name(name: &str) -> bool {
 #[derive(Default)]
 struct FolderScan {
     files: Vec<Stamp>,
-    /// Paths of files that are not opened, each with a problem code and a reason.
+    /// Paths of files that are not opened. Each has a problem code and a reason.
     left: Vec<(String, &'static str, String)>,
 }
 
@@ -121,7 +121,7 @@ impl FolderScan {
         Ok(())
     }
 
-    /// Keeps the newest files up to the limits. Reports all other files as not opened.
+    /// Selects the newest files, up to the limits. Reports all other files as not opened.
     fn choose(&mut self) {
         self.files.sort_by(|one, other| (other.changed, &other.path).cmp(&(one.changed, &one.path)));
         let (mut bytes, mut files) = (0_u64, 0_usize);

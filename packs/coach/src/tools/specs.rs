@@ -1,4 +1,4 @@
-//! Specs of the coach's tools for models: names, descriptions, JSON Schemas.
+//! Descriptions of the coach's tools for models: names, texts, and JSON Schemas of the parameters.
 
 use holdshort_core::tool::Spec;
 use holdshort_tools::reading_tool;
@@ -8,7 +8,7 @@ use super::SERIES;
 use super::planned::MOST_HOURS;
 use crate::limits::PLANNED_WEEKS;
 
-/// Returns the specs of the coach's tools. The tools only read training data in the workspace.
+/// Returns the descriptions of the coach's tools. The tools only read; they read the training data in the workspace.
 pub(super) fn specs() -> Vec<Spec> {
     let given = |name: &str, of: &str| {
         let description = format!(

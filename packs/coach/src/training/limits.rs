@@ -5,12 +5,12 @@ pub const FILE_BYTES: usize = 64 * 1024 * 1024;
 /// Maximum bytes of a JSON or YAML file. The parser needs up to ten times the size of the file in memory. A larger file
 /// is refused with `file_too_large`.
 pub const DATA_FILE_BYTES: usize = 16 * 1024 * 1024;
-/// Maximum number of files that are read together, sorted by name. Further files are not read and are reported as
-/// `too_many_files`.
+/// Maximum number of files that are read together. The files are sorted by name. Further files are not read and are
+/// reported as `too_many_files`.
 pub const FILES: usize = 4_000;
 /// Maximum number of FIT files that are chained in one file. A file with more is refused with `fit_chain`.
 pub const FIT_SEGMENTS: usize = 1_000;
-/// Maximum number of broken parts in a chain of FIT files. After one more, the rest of the file is not read.
+/// Maximum number of broken parts in a chain of FIT files. After that number, the rest of the file is not read.
 pub const FIT_BROKEN_PARTS: usize = 16;
 /// Maximum number of samples of one activity: two days at one sample per second. A file with more is refused with
 /// `too_many_samples`.
@@ -20,21 +20,21 @@ pub const FILE_SAMPLES: usize = 400_000;
 /// Maximum number of samples in all files together, because all samples are in memory. The file that exceeds the limit
 /// is refused with `too_many_samples`.
 pub const SEASON_SAMPLES: usize = 5_000_000;
-/// Maximum number of activities in all files together, counted before duplicates are merged. The file that exceeds the
-/// limit is refused with `too_many_activities`.
+/// Maximum number of activities in all files together, before duplicates are merged. The file that exceeds the limit is
+/// refused with `too_many_activities`.
 pub const ACTIVITIES: usize = 20_000;
 /// Maximum number of days for which loads and weeks are computed: forty years. Older days are ignored.
 pub const DAYS: usize = 15_000;
 /// Maximum number of daily measures of all files together. The file that exceeds the limit is refused with
 /// `too_many_days`.
 pub const DAY_VALUES: usize = 180_000;
-/// Maximum number of rows of a table. A table with more is refused with `too_many_activities`.
+/// Maximum number of rows of a table. A table with more rows is refused with `too_many_activities`.
 pub const CSV_ROWS: usize = 20_000;
 /// Maximum number of columns of a table, and of developer fields of a FIT file. A table with more columns is refused
 /// with `csv_header`. Further developer fields are not listed.
 pub const CSV_COLUMNS: usize = 250;
-/// Maximum number of recordings of about the same time with which a recording of another sport is compared. Beyond this
-/// number, the recordings are treated as different sessions.
+/// Maximum number of recordings, started at about the same time, with which a recording of another sport is compared.
+/// If there are more, the recordings are treated as different sessions.
 pub const SESSION_CANDIDATES: usize = 64;
 /// Maximum bytes of a table cell, or of the text of an XML element. A file with a longer text is refused with
 /// `bad_number`.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use self::Level::{Activity, Day};
 use holdshort_tools::named;
 
-/// Owner of a measure: an activity or a day.
+/// Kind of object that a measure describes: an activity or a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
@@ -13,7 +13,7 @@ pub enum Level {
     Day,
 }
 
-/// Unit, level, and the smallest and the largest plausible value.
+/// Unit, kind of object, and the smallest and largest plausible value.
 struct Row(&'static str, Level, f64, f64);
 
 named! {
@@ -25,8 +25,8 @@ named! {
     HeartRateAverage "heart_rate_average" ("bpm", Activity, 25.0, 250.0)
     HeartRateMax "heart_rate_max" ("bpm", Activity, 25.0, 250.0)
     PowerAverage "power_average" ("W", Activity, 0.0, 2_500.0)
-    /// Normalised power as the device computed it. If samples exist,
-    /// [`crate::training::metrics::power::normalised_power`] computes it from the samples instead.
+    /// Normalised power, as the device computed it. If the activity has samples,
+    /// [`crate::training::metrics::power::normalised_power`] computes it from them instead.
     PowerNormalised "power_normalised" ("W", Activity, 0.0, 2_500.0)
     /// Perceived exertion of the whole session on the CR-10 scale (0 to 10).
     Exertion "exertion" ("CR-10", Activity, 0.0, 10.0)
@@ -35,7 +35,7 @@ named! {
     Hrv "hrv" ("ms", Day, 1.0, 400.0)
     Sleep "sleep" ("h", Day, 0.0, 24.0)
     Weight "weight" ("kg", Day, 20.0, 400.0)
-    /// Stress from 0 (none) to 100, as Garmin devices report it.
+    /// Stress from 0 (none) to 100, in the scale of Garmin devices.
     Stress "stress" ("0-100", Day, 0.0, 100.0)
 }
 

@@ -1,5 +1,5 @@
-//! Merges the contents of all files into one season. In a season, each activity occurs once, and each day has at most
-//! one value per measure.
+//! Merges the content of all files into one season. A season contains each activity once, and at most one value per day
+//! and measure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,14 +14,14 @@ use crate::training::model::{
 use crate::training::problem::{Code, Problem, Problems};
 use crate::training::sport::Sport;
 
-/// Maximum seconds between the starts of two recordings of one activity. An athlete starts a watch and a phone one
-/// after the other.
+/// Maximum number of seconds between the starts of two recordings that can belong to one activity. The limit is above
+/// zero because an athlete starts a watch and a phone one after the other.
 const SAME_START_S: i64 = 120;
-/// Maximum seconds between the start of a recording and the start in a log entry of the same activity. People write
-/// down approximate times.
+/// Maximum number of seconds between the start of a recording and the start that a log states for the same activity.
+/// The limit is larger because people write down approximate times.
 const LOGGED_START_S: i64 = 600;
-/// Minimum ratio of the shorter duration to the longer one if only the times show that two recordings are of the same
-/// activity. The durations can differ because a log includes breaks.
+/// Minimum ratio of the shorter to the longer duration, if nothing but their times shows that two recordings belong to
+/// one activity. The durations can differ, because a log includes breaks.
 const SAME_DURATION: f64 = 0.75;
 
 #[derive(Default)]
@@ -34,7 +34,7 @@ pub(crate) struct Pieces {
     pub(crate) samples: usize,
 }
 
-/// A fact about the athlete that is stated in a file.
+/// A fact about the athlete that a file states.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Fact {
     Sex(Sex),
@@ -43,14 +43,14 @@ pub(crate) enum Fact {
 }
 
 pub(crate) struct RankedActivity {
-    /// Rank of the format. Of several values, the one with the smallest rank is used.
+    /// Rank of the format. If several formats state a value, the one with the smallest rank is used.
     pub(crate) rank: u8,
     pub(crate) activity: Activity,
 }
 
 pub(crate) struct RankedDay {
     pub(crate) rank: u8,
-    /// Problem code that is reported if another value has the same rank.
+    /// Problem code that is reported if two values with the same rank differ.
     pub(crate) conflict: Code,
     pub(crate) date: Date,
     pub(crate) measure: Measure,
@@ -67,7 +67,7 @@ impl Pieces {
 }
 
 impl Fact {
-    /// Returns the name of the fact in [`Athlete`].
+    /// Returns the name that the fact has in [`Athlete`].
     const fn name(self) -> &'static str {
         match self {
             Self::Sex(_) => "sex",
@@ -99,7 +99,8 @@ impl fmt::Display for Fact {
     }
 }
 
-/// Merges the facts about the athlete. For each fact, the first file by name is used. Conflicting values are reported.
+/// Merges the facts about the athlete. If several files state a fact, the first file by name is used. Conflicting
+/// values are reported.
 fn athlete(facts: &[(Fact, Source)], problems: &mut Problems) -> (Athlete, BTreeMap<&'static str, Source>) {
     let mut first: BTreeMap<&'static str, &(Fact, Source)> = BTreeMap::new();
     for said in facts {
@@ -117,8 +118,8 @@ fn athlete(facts: &[(Fact, Source)], problems: &mut Problems) -> (Athlete, BTree
     (athlete, first.into_iter().map(|(name, (_, source))| (name, source.clone())).collect())
 }
 
-/// Merges duplicate activities. They are sorted by their values first, and only then by their sources. Therefore the
-/// order of files and records does not change the result.
+/// Merges duplicate activities. Before that, they are sorted by their values, and then by their sources. Therefore the
+/// result does not depend on the order of files and records.
 fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Problems) -> Vec<Activity> {
     ranked.sort_by_cached_key(|RankedActivity { rank, activity }| {
         let values: Vec<(Measure, u64)> =
@@ -148,16 +149,16 @@ fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Problems) -> Vec<A
     kept
 }
 
-/// Index of activities by sport and start, in UTC and in local time. With the index, an activity is compared with only
-/// a few others.
+/// Index of activities by sport and start. Starts are in UTC and in local time. With this index, each activity needs to
+/// be compared with only a few others.
 #[derive(Default)]
 struct StartIndex {
-    /// Sport, start in seconds, and index of the kept activity.
+    /// Sport, start in seconds, and index of the activity in the merged list.
     utc: BTreeSet<(Sport, i64, usize)>,
     local: BTreeSet<(Sport, i64, usize)>,
     /// Sports that occur in the index.
     sports: BTreeSet<Sport>,
-    /// Start in seconds, and index of the kept activity, of any sport.
+    /// Start in seconds, and index of the activity in the merged list, whatever its sport.
     any_utc: BTreeSet<(i64, usize)>,
     any_local: BTreeSet<(i64, usize)>,
 }
@@ -177,8 +178,9 @@ impl StartIndex {
         self.any_local.insert((local, index));
     }
 
-    /// Returns the kept activity that this activity duplicates. If there are several, the nearest start decides, then
-    /// the same sport, then the order. An activity of unknown sport can duplicate an activity of any sport.
+    /// Returns the activity in the merged list of which this activity is a duplicate. If there are several, the one
+    /// with the nearest start is chosen, then the one with the same sport, then the first. An activity of unknown sport
+    /// can duplicate an activity of any sport.
     fn find_duplicate(&self, activity: &Activity, kept: &[Activity]) -> Option<usize> {
         let (utc, local) = Self::utc_and_local(activity);
         let sports: Vec<&Sport> = if activity.sport == Sport::Unknown {
@@ -206,12 +208,12 @@ impl StartIndex {
     }
 }
 
-/// Returns the seconds between the starts of two recordings of one activity. Returns None if they are recordings of
-/// different activities.
+/// Returns the number of seconds between the starts of two recordings that belong to one activity. Returns None if they
+/// belong to different activities.
 ///
-/// An athlete does one session at a time. Therefore two recordings in different files can be of one activity even if
-/// their sports have different names, or if one start is an approximate time from a log. In both cases, the durations
-/// must also be similar.
+/// An athlete does only one session at a time. Therefore two recordings in different files can belong to one activity
+/// even if their sports have different names, or if one start is an approximate time from a log. In both cases, the
+/// durations must also be similar.
 fn seconds_between_starts(a: &Activity, b: &Activity) -> Option<i64> {
     let is_same_sport = a.sport == b.sport || a.sport == Sport::Unknown || b.sport == Sport::Unknown;
     let is_other_name = a.sport.may_be(&b.sport) && is_in_different_files(a, b) && is_as_long(a, b);
@@ -241,13 +243,13 @@ fn is_in_different_files(a: &Activity, b: &Activity) -> bool {
     a.sources.iter().all(|one| b.sources.iter().all(|other| one.file != other.file))
 }
 
-/// Returns true if the shorter activity has at least [`SAME_DURATION`] of the duration of the other.
+/// Returns true if the shorter duration is at least [`SAME_DURATION`] of the longer one.
 fn is_as_long(a: &Activity, b: &Activity) -> bool {
     let [a, b] = [a, b].map(|each| each.measure(Measure::Duration).unwrap_or(0.0));
     a.min(b) >= SAME_DURATION * a.max(b)
 }
 
-/// Adds to `activity` each value of `other` that `activity` lacks.
+/// Adds to `activity` those values of `other` that `activity` does not have.
 fn absorb(activity: &mut Activity, other: Activity) {
     for (measure, known) in other.measures {
         activity.measures.entry(measure).or_insert(known);

@@ -1,4 +1,4 @@
-//! The season: the model into which all file formats are read. Every value names its source.
+//! The season: the data structure into which all file formats are converted. Every value has its source.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -72,22 +72,23 @@ pub struct Sample {
     pub distance: Option<f64>,
 }
 
-/// Origin of the UTC offset of an activity.
+/// Says how the UTC offset of an activity was determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OffsetFrom {
     /// The file states the UTC offset.
     File,
-    /// The file has only UTC. The offset is computed with the athlete's time zone ([`crate::training::Options::zone`]).
+    /// The file has only UTC. The offset follows from the athlete's time zone ([`crate::training::Options::zone`]).
     Zone,
-    /// The file has only local time. UTC is computed with the athlete's time zone.
+    /// The file has only local time. UTC follows from the athlete's time zone.
     LocalTime,
 }
 
 /// Activity of one sport.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Activity {
-    /// Start and sport: `2026-03-01T06:30:00Z running`. The id does not depend on the files that are read.
+    /// Start and sport of the activity: `2026-03-01T06:30:00Z running`. The id is the same whichever other files are
+    /// read.
     pub id: String,
     pub start: Timestamp,
     /// Offset east of UTC.
@@ -96,10 +97,10 @@ pub struct Activity {
     pub offset_from: OffsetFrom,
     pub sport: Sport,
     pub measures: BTreeMap<Measure, SourcedValue>,
-    /// Samples in the order of time, at most one per moment.
+    /// Samples sorted by time, at most one per moment.
     pub samples: Vec<Sample>,
-    /// Pauses of the timer, in order and without overlap: begin and end in seconds since the start. Pauses are not
-    /// part of the duration.
+    /// Pauses of the timer, sorted and without overlap. Each has its begin and its end, in seconds since the start.
+    /// Pauses are not part of the duration.
     pub pauses: Vec<(f64, f64)>,
     /// Sources of the activity, one per file that contains the activity.
     pub sources: Vec<Source>,
@@ -116,7 +117,7 @@ impl Activity {
         self.offset.to_datetime(self.start).date()
     }
 
-    /// Returns the value of a measure. Returns None if the value is unknown or implausible, so that metrics use only
+    /// Returns the value of a measure. Returns None if the value is unknown or implausible. Therefore metrics use only
     /// plausible values.
     pub fn measure(&self, measure: Measure) -> Option<f64> {
         self.sourced_value(measure).map(|known| known.value)
@@ -138,7 +139,7 @@ pub struct Day {
 }
 
 impl Day {
-    /// Returns the value of a measure. Returns None if the value is unknown or implausible, so that metrics use only
+    /// Returns the value of a measure. Returns None if the value is unknown or implausible. Therefore metrics use only
     /// plausible values.
     pub fn measure(&self, measure: Measure) -> Option<f64> {
         self.sourced_value(measure).map(|known| known.value)
@@ -185,14 +186,14 @@ impl AthleteNumber {
         (least..=most).contains(&value)
     }
 
-    /// Describes a rejected value in a sentence.
+    /// Describes in a sentence why a value was rejected.
     pub(crate) fn implausible(self, value: f64) -> String {
         let (least, most) = self.plausible();
         format!("{} {value} {} is not within {least} to {most}", self.name(), self.unit())
     }
 }
 
-/// Facts about the athlete. If a metric cannot be computed without a missing fact, its refusal names the fact.
+/// Facts about the athlete. If a metric cannot be computed because a fact is missing, the reason names this fact.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Athlete {
     pub sex: Option<Sex>,

@@ -1,14 +1,15 @@
-//! Axes: ranges of numbers, durations or days with round ticks.
+//! Axes of charts: ranges of numbers, durations or days, with ticks at round values.
 
 use jiff::civil::Date;
 
 use crate::report::number::{duration, exponent, fixed};
 
-/// Maximum number of ticks of a vertical axis.
+/// Maximum number of ticks on a vertical axis.
 const TICKS: f64 = 6.0;
-/// Maximum number of ticks of an axis of days.
+/// Maximum number of ticks on an axis of days.
 const DAY_TICKS: usize = 6;
-/// Maximum number of tick intervals on an axis of days. An interval that would give more is not used.
+/// Maximum number of intervals between ticks on an axis of days. If an interval would give more, a longer interval is
+/// used.
 const SPAN: i32 = 12;
 
 /// A range of values whose ends are ticks.
@@ -26,8 +27,8 @@ const SECONDS: [f64; 16] = [
 ];
 
 impl Scale {
-    /// Returns a scale that covers all values. If the values are near zero relative to their spread, the scale starts
-    /// at zero.
+    /// Returns a scale that includes all values. If the values are close to zero compared with their spread, the scale
+    /// starts at zero.
     pub(crate) fn around(values: impl Iterator<Item = f64> + Clone, unit: &str) -> Self {
         let mut low = values.clone().fold(f64::INFINITY, f64::min);
         let mut high = values.fold(f64::NEG_INFINITY, f64::max);
@@ -40,7 +41,7 @@ impl Scale {
         Self::from_range(low, high, unit)
     }
 
-    /// Returns a scale that covers all values and zero.
+    /// Returns a scale that includes all values and zero.
     pub(crate) fn from_zero(values: impl Iterator<Item = f64>, unit: &str) -> Self {
         let (low, high) = values.fold((0.0, 0.0), |(low, high), value| (value.min(low), value.max(high)));
         Self::from_range(low, high, unit)
@@ -71,7 +72,7 @@ impl Scale {
     }
 }
 
-/// Returns the smallest round tick interval that is at least `least`.
+/// Returns the smallest round interval between ticks that is at least `least`.
 fn step(least: f64, unit: &str) -> f64 {
     if unit == "s"
         && let Some(step) = SECONDS.into_iter().find(|step| *step >= least)

@@ -1,4 +1,4 @@
-//! Bar charts with stacked parts. Parts below zero are stacked downwards.
+//! Bar charts whose bars consist of stacked parts. Parts below zero are stacked downwards.
 
 use std::fmt::Write;
 
@@ -16,13 +16,13 @@ const WIDEST: f64 = 44.0;
 /// Maximum number of characters of a label below a bar.
 const LABEL: usize = 12;
 
-/// Returns the parts of a bar that are drawn, each with its index.
+/// Returns those parts of a bar that are drawn, each with its index.
 fn parts(bar: &Bar) -> impl Iterator<Item = (usize, f64)> + '_ {
     let values = bar.values.iter().take(SERIES).enumerate();
     values.filter_map(|(at, value)| Some((at, value.filter(|value| value.abs() <= DRAWN)?)))
 }
 
-/// Returns true if a bar has no value. Such a bar is a gap, not zero.
+/// Returns true if no part of a bar has a value. Such a bar is drawn as a gap and not as zero.
 fn is_gap(bar: &Bar) -> bool {
     bar.values.iter().flatten().all(|value| !value.is_finite())
 }

@@ -9,7 +9,7 @@ use crate::report::number::pixel;
 
 /// Width of every chart in SVG units. The page scales a chart down slightly on a phone and up slightly on a desktop.
 pub(crate) const WIDTH: f64 = 440.0;
-/// Width of a character of the axis labels: the widest digit of common fonts.
+/// Width of one character in axis labels: that of the widest digit in common fonts.
 pub(crate) const LETTER: f64 = 7.0;
 
 /// Dash patterns of the lines, one per series.
@@ -32,7 +32,7 @@ pub(crate) struct Figure<'a> {
     pub title: &'a str,
     /// Unit and period.
     pub subtitle: String,
-    /// Description of the chart for screen readers.
+    /// Description of the chart that a screen reader reads aloud.
     pub description: String,
 }
 
@@ -63,7 +63,7 @@ impl Figure<'_> {
     }
 }
 
-/// Writes the legend. If no entry has a name, writes nothing: the title of the chart then says what is drawn.
+/// Writes the legend. If no entry has a name, writes nothing, because the title of the chart then says what is drawn.
 pub(crate) fn legend(out: &mut String, entries: &[(Swatch, usize, &str)]) {
     if entries.iter().all(|(_, _, name)| name.is_empty()) {
         return;
@@ -91,12 +91,12 @@ pub(crate) fn legend(out: &mut String, entries: &[(Swatch, usize, &str)]) {
     out.push_str("</ul>\n");
 }
 
-/// Writes the line that a chart without data shows.
+/// Writes the sentence that replaces the drawing of a chart without data.
 pub(crate) fn nothing(out: &mut String) {
     out.push_str("<p class=\"nothing\">No data for this chart.</p>\n");
 }
 
-/// Writes a note about data that the drawing omits.
+/// Writes a note about data that is not drawn.
 pub(crate) fn note(out: &mut String, note: &str) {
     let _ = writeln!(out, "<p class=\"note\">{}</p>", line(note));
 }
@@ -125,7 +125,7 @@ pub(crate) fn close(out: &mut String, headers: &[String], rows: &[Vec<String>]) 
     out.push_str("</figure>\n");
 }
 
-/// Anchor of a text relative to its position.
+/// Point of a text to which its position refers.
 #[derive(Clone, Copy)]
 pub(crate) enum Anchor {
     Start,
@@ -178,7 +178,7 @@ pub(crate) struct Plot {
 }
 
 impl Plot {
-    /// Returns the plot area that leaves room for the tick labels of the scale.
+    /// Returns the area of the plot. It leaves space for the tick labels of the scale.
     pub(crate) fn for_scale(scale: &super::axis::Scale, height: f64) -> Self {
         let longest = scale.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0);
         let left = f64::from(u32::try_from(longest.min(14)).unwrap_or(0)) * LETTER + 8.0;

@@ -1,5 +1,5 @@
-//! Hatched areas. A hatch is drawn as lines that end at the edges of the area. An SVG pattern would need less code, but
-//! when the page is printed to PDF, each pattern becomes a picture of hundreds of kilobytes.
+//! Hatched areas. The lines of a hatch are drawn one by one, and end at the edges of the area. An SVG pattern would
+//! need less code. But when the page is printed to PDF, each pattern becomes a picture of hundreds of kilobytes.
 
 use std::fmt::Write;
 

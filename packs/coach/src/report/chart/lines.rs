@@ -1,4 +1,4 @@
-//! Line charts over days, with reference bands.
+//! Line charts of values by day, with reference bands behind the lines.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,7 +17,8 @@ type Points = Vec<(Date, Option<f64>)>;
 /// A series with its points in their order.
 type Line<'a> = (&'a Series, Points);
 
-/// Returns the points sorted by day, but only the last [`POINTS`]. If a day has two values, the later one is used.
+/// Returns the points sorted by day, at most the last [`POINTS`] of them. If a day has two values, the later one is
+/// used.
 fn points(series: &Series) -> Points {
     let by_day: BTreeMap<Date, Option<f64>> =
         series.points.iter().map(|(day, value)| (*day, value.filter(|value| value.is_finite()))).collect();

@@ -1,5 +1,5 @@
 //! Charts as inline SVG. Each chart has a table of its data. Colours are CSS classes of the page. Dashes and hatches
-//! carry the same information without colour. `frame.rs` draws the parts that all charts share. `axis.rs` computes
+//! make the same distinctions without colour. `frame.rs` draws the parts that all charts share. `axis.rs` computes
 //! round ticks.
 
 mod axis;
@@ -37,7 +37,7 @@ pub struct Series {
     pub points: Vec<(Date, Option<f64>)>,
 }
 
-/// A range with which values are compared.
+/// A range of values with which the drawn values are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Band {
     pub name: String,
@@ -63,7 +63,7 @@ pub struct Bar {
     pub values: Vec<Option<f64>>,
 }
 
-/// A chart of shares. Each row is divided into zones that add up to 100 %.
+/// A chart of shares. Each row is divided into zones, whose shares add up to 100 %.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Zones {
     pub title: String,
@@ -82,7 +82,7 @@ pub struct Row {
 }
 
 impl Chart {
-    /// Draws the chart. `number` is part of the HTML ids of this chart and makes them unique on the page.
+    /// Draws the chart. `number` becomes part of the HTML ids of this chart, so that they are unique on the page.
     pub(crate) fn draw(&self, out: &mut String, number: usize) {
         match self {
             Self::Lines(lines) => lines::draw(out, lines, number),
@@ -91,7 +91,8 @@ impl Chart {
         }
     }
 
-    /// Adds the numbers and days of the chart to `known`. Agents may quote them, because readers see them on the page.
+    /// Adds the numbers and days of the chart to `known`. Agents may quote these numbers, because readers see them on
+    /// the page.
     pub(crate) fn collect_numbers(&self, known: &mut KnownNumbers) {
         match self {
             Self::Lines(lines) => {
@@ -134,7 +135,7 @@ fn unit(unit: &str) -> &str {
     }
 }
 
-/// Returns the unit as part of a description.
+/// Returns the unit in the form that is used within a description.
 fn describe_unit(text: &str) -> String {
     match unit(text) {
         "" => String::new(),

@@ -12,7 +12,7 @@ use crate::report::number::{fixed, pixel, with_unit};
 
 const ROW: f64 = 46.0;
 const BAR: f64 = 24.0;
-/// Smallest share that has its label inside the bar. The label is four characters wide.
+/// Smallest share for which the label is drawn inside the bar. The label is four characters wide.
 const NAMED: f64 = 0.09;
 
 /// Returns the sum of the amounts. Returns None if the amounts cannot be shown as shares.
@@ -91,7 +91,7 @@ fn draw_row(out: &mut String, chart: &Zones, row: &Row, y: f64) {
     out.push_str(&names);
 }
 
-/// Formats a share in whole percent, with one decimal below 1 %.
+/// Formats a share in whole percent. Below 1 %, one decimal is added.
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
     format!("{} %", fixed(percent, usize::from(percent < 1.0 && percent > 0.0)))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::civil::Date;
 
-/// A date, or a part of one, such as a month and a year.
+/// A date or an incomplete date, such as a month and a year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DateParts {
     pub year: Option<i16>,
@@ -100,14 +100,14 @@ impl<'a> Rest<'a> {
         any
     }
 
-    /// Reads one or two digits, with a following `st`, `nd`, `rd`, `th` or full stop.
+    /// Reads one or two digits, and a `st`, `nd`, `rd`, `th` or full stop that follows them.
     fn day(&mut self) -> Option<i8> {
         let digits = self.digits();
         let _ = self.take(&["st", "nd", "rd", "th", "."]);
         if digits.is_empty() || digits.len() > 2 { None } else { digits.parse().ok() }
     }
 
-    /// Reads the name of a month, and the full stop after a short form.
+    /// Reads the name of a month, and the full stop that follows an abbreviation.
     fn month(&mut self) -> Option<i8> {
         let word = self.letters();
         let month = month(word)?;
@@ -118,7 +118,7 @@ impl<'a> Rest<'a> {
         Some(month)
     }
 
-    /// Reads a year that follows a month or a day. Returns None if no year follows.
+    /// Reads the year after a month or a day. Returns None if no year follows.
     fn year(&mut self) -> Option<i16> {
         let mut ahead = *self;
         let _ = ahead.take(&[","]);
@@ -133,7 +133,8 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// Parses a date that begins with the digit at `at`. Returns the possible dates, and the end of the date in the text.
+/// Parses a date whose first character is the digit at `at`. Returns the dates that the text may mean, and where the
+/// date ends in the text.
 pub(crate) fn from_digit(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
     in_digits(text, at).or_else(|| day_first(text, at))
 }
@@ -179,7 +180,7 @@ fn in_digits(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
     (!readings.is_empty() && !goes_on).then_some((readings, rest.at))
 }
 
-/// Parses `12 March` and `12th of March 2026`. For `3–9 March`, the result is 3 March.
+/// Parses `12 March` and `12th of March 2026`. For `3–9 March`, returns 3 March.
 fn day_first(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
     let mut rest = Rest { text, at };
     let first = rest.day()?;
@@ -206,7 +207,7 @@ fn day_and_month(text: &str, at: usize) -> Option<(DateParts, usize)> {
     day.is_real().then_some((day, rest.at))
 }
 
-/// Parses a date that begins with the word at `at`: `March 12`, `Mar 12, 2026`, `March 2026`.
+/// Parses a date whose first word is the one at `at`: `March 12`, `Mar 12, 2026`, `March 2026`.
 pub(crate) fn from_word(text: &str, at: usize) -> Option<(DateParts, usize)> {
     let mut rest = Rest { text, at };
     let month = rest.month()?;

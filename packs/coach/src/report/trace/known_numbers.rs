@@ -1,4 +1,4 @@
-//! Known numbers by the quantity that they measure, and known days.
+//! Known numbers, sorted by the quantity that they measure, and known days.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -11,15 +11,16 @@ use super::scan::{self, Form, Sign};
 use super::unit::Unit;
 use crate::report::limits::KNOWN;
 
-/// Largest difference between a quoted number and a known value, as a share of the quoted number.
+/// Largest difference that is allowed between a quoted number and a known value, as a share of the quoted number.
 const NEAR: f64 = 0.01;
 
-/// Quantity that a number measures. The quantity determines in which units an agent may write the number.
+/// Quantity that a number measures. The quantity determines the units in which an agent may write the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quantity {
     /// Number without a known unit. An agent may write it with any unit.
     Number,
-    /// A count, or a number in a unit that is never converted. It matches none of the quantities below.
+    /// A count, or a number in a unit that is never converted into another unit. It cannot be written in the units of
+    /// the other quantities.
     Own,
     /// Share of 1. An agent may also write it as a percentage.
     Ratio,
@@ -34,7 +35,7 @@ pub enum Quantity {
     Kilograms,
 }
 
-/// Returns the quantity of a number in this unit, and the factor to its base unit.
+/// Returns the quantity of a number with this unit, and the factor that converts it to the base unit of the quantity.
 fn base_quantity(unit: &str) -> (Quantity, f64) {
     match unit.trim() {
         "" => (Quantity::Number, 1.0),
@@ -48,8 +49,8 @@ fn base_quantity(unit: &str) -> (Quantity, f64) {
     }
 }
 
-/// A known number as its absolute value and its sign. A positive and a negative number of the same size are two
-/// entries.
+/// A known number as its absolute value and its sign. A positive and a negative number with the same absolute value are
+/// two entries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Entry {
     quantity: Quantity,
@@ -74,7 +75,7 @@ impl Ord for Entry {
     }
 }
 
-/// Numbers and days of tool results and inputs.
+/// Numbers and days from tool results and inputs, which agents may quote.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownNumbers {
     numbers: BTreeSet<Entry>,
@@ -95,7 +96,7 @@ impl KnownNumbers {
         }
     }
 
-    /// Adds every number, time such as `45:12`, and full date in a text of a person or a tool.
+    /// Adds every number, every time such as `45:12`, and every full date that is in a text of a person or a tool.
     pub fn add_text(&mut self, text: &str) {
         for token in scan::tokens(text) {
             match token.form {
@@ -121,8 +122,8 @@ impl KnownNumbers {
         }
     }
 
-    /// Adds a number in the base unit of its quantity. If the conversion changes the number, the number as written is
-    /// added too, as [`Quantity::Own`].
+    /// Adds a number, converted to the base unit of its quantity. If the number was changed by the conversion, the
+    /// original number is added too, as [`Quantity::Own`].
     fn measure(&mut self, value: f64, unit: Unit) {
         let (quantity, factor) = unit.base_quantity();
         self.scaled(value, quantity, factor);
@@ -135,14 +136,14 @@ impl KnownNumbers {
         }
     }
 
-    /// Adds a number with the unit that a tool result states: `s`, `km`, `bpm`, `%`, `1`, `share of time`. If the tool
-    /// result states no unit, an agent may write the number with any unit.
+    /// Adds a number with the unit that a tool result gives: `s`, `km`, `bpm`, `%`, `1`, `share of time`. If the tool
+    /// result gives no unit, an agent may write the number with any unit.
     pub fn add_in_unit(&mut self, value: f64, unit: &str) {
         let (quantity, factor) = base_quantity(unit);
         self.scaled(value, quantity, factor);
     }
 
-    /// Adds a number that matches only in its unit: a written `42 min` does not match a known `42 kg`.
+    /// Adds a number that an agent may write only with its unit: `42 min` in a text does not match a known `42 kg`.
     pub(super) fn add_in_unit_only(&mut self, value: f64, unit: &str) -> Option<Entry> {
         let (quantity, factor) = base_quantity(unit);
         let value = value * factor;
@@ -150,9 +151,9 @@ impl KnownNumbers {
         value.is_finite().then_some(Entry { quantity, size: value.abs(), is_negative: value < 0.0 })
     }
 
-    /// Adds every number of a tool result, the numbers in its texts, and the lengths of its lists. The quantity of a
-    /// number is determined by the suffix of its key (`_s`, `_min`, `_m`, `_km`, `_bpm`, `_w`, `ratio`, `share` and
-    /// others) or by the `unit` in the same object.
+    /// Adds every number in a tool result, the numbers in its texts, and the lengths of its lists. The quantity of a
+    /// number follows from the suffix of its key (`_s`, `_min`, `_m`, `_km`, `_bpm`, `_w`, `ratio`, `share` and others)
+    /// or from the `unit` in the same object.
     pub fn add_json(&mut self, value: &Value) {
         self.json_in(value, (Quantity::Number, 1.0));
     }
@@ -198,7 +199,7 @@ impl KnownNumbers {
         }
     }
 
-    /// Returns the known numbers that round to the written number and differ from it by at most [`NEAR`].
+    /// Returns the known numbers that, when rounded, give the written number and differ from it by at most [`NEAR`].
     pub(super) fn entries(&self, form: &Form, column: Option<Unit>) -> Vec<Entry> {
         match form {
             Form::Number { readings, sign, units } => {
@@ -219,7 +220,7 @@ impl KnownNumbers {
         }
     }
 
-    /// Returns those [`Self::roundings`] that are near enough for a reader: `10 km` does not match 9,612 m.
+    /// Returns those of [`Self::roundings`] that are close enough: `10 km` does not match 9,612 m.
     fn close_roundings(
         &self,
         decimal: Decimal,
@@ -237,7 +238,7 @@ impl KnownNumbers {
             .is_some_and(|year| self.days.range(year).next().is_some())
     }
 
-    /// Returns the known numbers of a quantity that round to `decimal` after multiplication with the factor.
+    /// Returns the known numbers of a quantity that, multiplied by the factor and rounded, give `decimal`.
     fn roundings(
         &self,
         decimal: Decimal,
@@ -261,12 +262,12 @@ impl KnownNumbers {
     }
 }
 
-/// Returns the quantities and factors for a time such as `45:12` in this unit.
+/// Returns the quantities, with factors, that a time such as `45:12` in this unit can mean.
 fn as_time(unit: Unit) -> impl Iterator<Item = &'static (Quantity, f64)> {
     unit.conversions().iter().filter(|(quantity, _)| *quantity == Quantity::Seconds)
 }
 
-/// Suffixes of JSON keys, each with its quantity and the factor to the base unit.
+/// Suffixes of JSON keys. Each has its quantity, and the factor to the base unit of the quantity.
 const KEYS: [(&str, Quantity, f64); 25] = [
     ("heart_rate", Quantity::Beats, 1.0),
     ("_bpm", Quantity::Beats, 1.0),

@@ -1,10 +1,10 @@
 //! Looks up each number that an agent writes among the numbers that tools computed and people gave.
 //!
-//! A written number is traced if it is a known number that was rounded to the written precision (half up or half to
-//! even). It may also be another notation of a known number: seconds as `h:mm:ss`, minutes or hours, a ratio as a
-//! percentage, metres as kilometres. A sum or difference of known numbers is not traced. `scan.rs` finds written
-//! numbers. `known_numbers.rs` contains the known numbers. `rounding.rs` compares a written number with a known number.
-//! `number_lookup.rs` finds the places of a number in the training data.
+//! A written number is traced if rounding a known number to the same number of decimals gives it (half up or half to
+//! even). It is also traced if it is a known number in another notation: seconds as `h:mm:ss`, minutes or hours, a
+//! ratio as a percentage, metres as kilometres. A sum or a difference of known numbers is not a known number. `scan.rs`
+//! finds written numbers. `known_numbers.rs` contains the known numbers. `rounding.rs` compares a written number with a
+//! known number. `number_lookup.rs` finds the places of a number in the training data.
 
 mod dates;
 mod known_numbers;
@@ -19,7 +19,7 @@ pub use self::known_numbers::{KnownNumbers, Quantity};
 pub(crate) use self::number_lookup::{FoundNumber, NumberLookup};
 use self::unit::Unit;
 
-/// Returns the ranges of the text with numbers that are not known.
+/// Returns the ranges of the text in which numbers are that are not known.
 pub fn untraced(text: &str, known: &KnownNumbers) -> Vec<Range<usize>> {
     scan::tokens(text)
         .into_iter()

@@ -1,4 +1,4 @@
-//! Compares a written decimal with the rounding of a value.
+//! Compares a decimal number in a text with the rounded form of a value.
 
 use crate::report::limits::DIGITS;
 
@@ -8,7 +8,7 @@ const POWERS: [f64; DIGITS + 1] = [
     1e19, 1e20, 1e21, 1e22, 1e23, 1e24,
 ];
 
-/// Absolute value of a written number: all its digits, and the number of decimals.
+/// Absolute value of a written number: its digits, and the number of digits after the decimal point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Decimal {
     pub digits: u128,
@@ -30,7 +30,7 @@ impl Decimal {
         self.digits as f64 / POWERS[self.decimals.min(DIGITS)]
     }
 
-    /// Returns half of the last written decimal place: 0.05 for `1.2`.
+    /// Returns half of the last decimal place that is written: 0.05 for `1.2`.
     pub(crate) fn half(self) -> f64 {
         0.5 / POWERS[self.decimals.min(DIGITS)]
     }

@@ -1,8 +1,8 @@
-//! Finds the numbers in a text: numbers with signs and units, times such as `45:12`, durations such as `1 h 05 min`,
+//! Finds numbers in a text: with signs and units, as times such as `45:12`, as durations such as `1 h 05 min`, and as
 //! dates.
 //!
-//! Digits that belong to a name are skipped: `VO2`, `Z4`, `zone 2`, `week 3`. The ordinal at the start of a line is
-//! skipped too.
+//! Digits that belong to a name are skipped: `VO2`, `Z4`, `zone 2`, `week 3`. The number of a list item at the start of
+//! a line is skipped too.
 
 use std::ops::Range;
 
@@ -21,14 +21,14 @@ pub(crate) enum Sign {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
-    /// Digits with at most one decimal point, with one entry per possible reading. The first unit is the one that
-    /// follows the number. In a range, the second unit is that of the other end.
+    /// Digits with at most one decimal point. If they can be read in several ways, there is one entry for each. The
+    /// first unit follows the number. If the number is one end of a range, the second unit is that of the other end.
     Number { readings: Vec<String>, sign: Sign, units: Vec<Unit> },
-    /// Possible readings of a time or a duration, each as an amount in a unit.
+    /// The ways in which a time or a duration can be read, each as an amount in a unit.
     Times(Vec<(Decimal, Unit)>),
-    /// Possible readings of a date.
+    /// The ways in which a date can be read.
     Days(Vec<DateParts>),
-    /// Digits that are never looked up: digits of other scripts, fractions in one character, or too many digits.
+    /// Digits that cannot be looked up: digits of other scripts, fractions that are one character, or too many digits.
     Odd,
 }
 
@@ -38,7 +38,8 @@ pub(crate) struct Token {
     pub form: Form,
 }
 
-/// Words after which a small whole number is part of a name. In lower case, without the plural `s`.
+/// Words that form a name together with the small whole number after them. They are in lower case, without the `s` of
+/// the plural.
 const NAMES: [&str; 16] = [
     "zone", "week", "phase", "step", "stage", "block", "section", "part", "option", "priority", "table",
     "figure", "level", "tier", "point", "no",
@@ -79,7 +80,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     found
 }
 
-/// Returns true for a numeric character other than an ASCII digit.
+/// Returns true for a character with a numeric meaning that is not an ASCII digit.
 fn is_odd(c: char) -> bool {
     !c.is_ascii()
         && matches!(
@@ -122,7 +123,7 @@ fn digits(text: &str, at: usize, previous: char, name_ends: &mut Option<usize>) 
     (end, Some(Token { range: start..end, form }))
 }
 
-/// Returns true if the text ends with the `x` of `4x8`.
+/// Returns true if the text ends with an `x` that means "times", as in `4x8`.
 fn is_times(before: &str) -> bool {
     let mut back = before.chars().rev();
     matches!(back.next(), Some('x' | 'X')) && back.next().is_none_or(|c| c.is_ascii_digit() || c == ' ')
@@ -145,14 +146,14 @@ fn follows_name(before: &str) -> bool {
     NAMES.contains(&&*word) || word.strip_suffix('s').is_some_and(|word| NAMES.contains(&word))
 }
 
-/// Returns true for the `2` of `zones 1 and 2`, a number that continues a name.
+/// Returns true for a number that continues a name, such as the `2` of `zones 1 and 2`.
 fn goes_on_from(before: &str, name_ends: Option<usize>) -> bool {
     const JOINS: [&str; 8] = [" and ", " or ", "–", "-", " to ", " & ", "/", " – "];
     name_ends.and_then(|end| before.get(end..)).is_some_and(|gap| JOINS.contains(&gap))
 }
 
-/// Returns the sign of the number, and the position where the number with its sign starts. A hyphen between two words
-/// or numbers is not a sign.
+/// Returns the sign of the number, and the position at which the number begins including its sign. A hyphen between two
+/// words or numbers is not a sign.
 fn sign(before: &str) -> (Sign, usize) {
     let mut back = before.char_indices().rev();
     let Some((at, c)) = back.next() else { return (Sign::None, before.len()) };
@@ -166,8 +167,8 @@ fn sign(before: &str) -> (Sign, usize) {
     }
 }
 
-/// Parses `45:12`, `1:05:30`, `4:35.2` and `1:05 h`. Returns the possible readings, and the end of the time in the
-/// text.
+/// Parses `45:12`, `1:05:30`, `4:35.2` and `1:05 h`. Returns the ways in which the time can be read, and where it ends
+/// in the text.
 fn clock(text: &str, at: usize) -> Option<(Vec<(Decimal, Unit)>, usize)> {
     let digits_at = |from: usize| {
         let end =
@@ -220,8 +221,8 @@ fn decimals(text: &str, end: usize, whole: u128) -> (Decimal, usize) {
     }
 }
 
-/// Parses `1 h 05 min`, `3h25m10s` and `45 min 30 s`. The result is in the smallest unit in the text: `1 h 30 min`
-/// gives 90 minutes.
+/// Parses `1 h 05 min`, `3h25m10s` and `45 min 30 s`. The result is in the smallest of the units: `1 h 30 min` gives 90
+/// minutes.
 fn span(text: &str, first: &str, unit: Unit, end: usize) -> Option<(Decimal, Unit, usize)> {
     let mut sum = first.parse::<u128>().ok().filter(|value| *value < 100_000)?;
     let (mut last, mut end) = (unit, end);
@@ -280,8 +281,8 @@ fn unit(text: &str, end: usize) -> (Unit, usize) {
     }
 }
 
-/// Parses a number. Returns its end in the text and its possible readings. If the number is too long or malformed, it
-/// has no reading.
+/// Parses a number. Returns where it ends in the text, and the ways in which it can be read. If the number is too long
+/// or malformed, there is no way to read it.
 fn number(text: &str, at: usize) -> (usize, Vec<String>) {
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -344,7 +345,7 @@ fn number(text: &str, at: usize) -> (usize, Vec<String>) {
     (end, readings)
 }
 
-/// Copies the unit of a range's second number to its first number: `2.5–3.0 km`.
+/// In a range, copies the unit of the second number to the first number: `2.5–3.0 km`.
 fn share_units(text: &str, tokens: &mut [Token]) {
     const JOINS: [&str; 9] = ["-", "–", " - ", " – ", " to ", " and ", " or ", "/", " vs "];
     for at in (1..tokens.len()).rev() {

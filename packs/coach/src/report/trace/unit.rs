@@ -1,4 +1,4 @@
-//! Units after written numbers, and the quantities that may be written in each unit.
+//! Units that follow numbers in a text, and the quantities that can be written with each of them.
 
 use super::Quantity;
 
@@ -17,7 +17,7 @@ pub(crate) enum Unit {
     Watt,
     Millisecond,
     Kilogram,
-    /// Unit that is not converted.
+    /// Unit that is never converted.
     Other,
 }
 
@@ -75,7 +75,7 @@ impl Unit {
         WORDS.iter().find(|(_, words)| words.contains(&&*word)).map_or(Self::None, |(unit, _)| *unit)
     }
 
-    /// Returns the quantities that may be written in this unit, each with the factor from its base unit to this unit.
+    /// Returns the quantities that can be written with this unit, each with the factor from its base unit to this unit.
     pub(crate) const fn conversions(self) -> &'static [(Quantity, f64)] {
         match self {
             Self::None => &[

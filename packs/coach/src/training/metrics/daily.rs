@@ -1,5 +1,5 @@
-//! Daily loads, and the metrics that are computed from them: acute and chronic load, their ratio, fitness, fatigue and
-//! form, monotony and strain.
+//! Daily loads and the metrics that are computed from them: acute and chronic load, the ratio of the two, fitness,
+//! fatigue and form, monotony and strain.
 
 use std::collections::BTreeMap;
 
@@ -36,34 +36,35 @@ impl DayLoad {
     }
 }
 
-/// Loads of all days, from the first activity to the requested day.
+/// Loads of all days, from the day of the first activity to the requested day.
 #[derive(Clone, Debug)]
 pub struct DailyLoads {
     scale: Scale,
     days: BTreeMap<Date, DayLoad>,
     /// Inputs of the load of each activity, by activity id.
     used: BTreeMap<String, Provenance>,
-    /// True if the season has activities before the first day.
+    /// True if the season has activities before the first of these days.
     has_older: bool,
 }
 
-/// Number of days of the acute load. [`CHRONIC_DAYS`] is the number of days of the chronic load.
+/// The number of days of the chronic load is [`CHRONIC_DAYS`]. [`CHRONIC_DAYS`] is the number of days of the chronic
+/// load.
 pub const ACUTE_DAYS: u32 = 7;
 pub const CHRONIC_DAYS: u32 = 28;
-/// Time constant of the fitness (CTL), in days. [`ATL_DAYS`] is that of the fatigue (ATL).
+/// Time constant of the fitness (CTL), in days. The time constant of the fatigue (ATL) is [`ATL_DAYS`].
 pub const CTL_DAYS: u32 = 42;
 pub const ATL_DAYS: u32 = 7;
-/// Number of windows after which the first load contributes less than 1/1000 to an exponentially weighted average.
+/// Number of windows after which the first load contributes less than 1/1000 to an average with exponential weights.
 const WARM_WINDOWS: usize = 4;
-/// Maximum share of days with an unknown load in a window: one in four. Such days are left out. A window with more of
-/// them has no result.
+/// Maximum share of days in a window whose load is unknown: one in four. Days with an unknown load are left out. If a
+/// window has more such days, it has no result.
 const UNKNOWN_SHARE: usize = 4;
 
 impl DailyLoads {
-    /// Computes the load of every activity up to the day `as_of`, on one scale.
+    /// Computes the load of every activity up to the day `as_of`, on one of the scales.
     ///
     /// # Errors
-    /// If no activity has a load on this scale, returns the reason why the first activity has none.
+    /// If no activity has a load on this scale, returns the reason for the first activity.
     pub fn compute(season: &Season, profile: &Profile, scale: Scale, as_of: Date) -> Result<Self, Missing> {
         let metric = Metric::AcuteLoad;
         let until: Vec<&Activity> =
@@ -110,7 +111,7 @@ impl DailyLoads {
         &self.days
     }
 
-    /// Returns the loads of the last `count` days, with the inputs of these loads.
+    /// Returns the loads of the last `count` days, and the inputs from which these loads were computed.
     fn window(&self, metric: Metric, count: u32) -> Result<(Vec<f64>, Provenance), Missing> {
         let count = count as usize;
         if self.days.len() < count {
@@ -127,7 +128,7 @@ impl DailyLoads {
         Ok((known, self.used(&days)))
     }
 
-    /// Returns the activities of these days, together with the inputs of their loads.
+    /// Returns the activities of these days, and the inputs from which their loads were computed.
     fn used(&self, days: &[&DayLoad]) -> Provenance {
         let mut used = Provenance::default();
         for day in days {
@@ -161,14 +162,16 @@ impl DailyLoads {
         self.rolling(Metric::ChronicLoad, CHRONIC_DAYS)
     }
 
-    /// Returns [`Self::acute`] / [`Self::chronic`]. The 7 days are part of the 28 days ("coupled" ratio). The ratio
-    /// shows how the load has changed. It is disputed whether the ratio predicts injuries (Impellizzeri et al. 2020).
+    /// Returns [`Self::acute`] / [`Self::chronic`]. The last 7 days are also part of the last 28 days ("coupled"
+    /// ratio). The ratio shows how the load has changed. Researchers disagree if it predicts injuries (Impellizzeri et
+    /// al. 2020).
     pub fn ratio(&self) -> Outcome<f64> {
         ratio(Metric::LoadRatio, self.acute(), self.chronic())
     }
 
-    /// Computes `E = λ·load + (1 − λ)·E of the day before` with `λ = 2/(days + 1)`. The first `E` is the first load. A
-    /// day with an unknown load leaves `E` unchanged. If the window has too many such days, there is no result.
+    /// Computes `E = λ·load + (1 − λ)·E of the day before` with `λ = 2/(days + 1)`. The first `E` is the first load. On
+    /// a day with an unknown load, `E` does not change. If there are too many such days in the window, there is no
+    /// result.
     fn ewma(&self, metric: Metric, days: u32) -> Outcome<f64> {
         self.window(metric, days)?;
         let lambda = 2.0 / (f64::from(days) + 1.0);
@@ -200,9 +203,9 @@ impl DailyLoads {
         ratio(Metric::LoadRatioEwma, self.acute_ewma(), self.chronic_ewma())
     }
 
-    /// Computes `C + (load − C)·(1 − e^(−1/days))` day by day. `C` is the value of the day before. It is 0 before the
-    /// first day. A day with an unknown load leaves `C` unchanged. If the last `days` days have too many such days,
-    /// there is no result.
+    /// Computes `C + (load − C)·(1 − e^(−1/days))` day by day. `C` is the value of the day before. Before the first
+    /// day, it is 0. On a day with an unknown load, `C` does not change. If there are too many such days among the last
+    /// `days` days, there is no result.
     fn response(&self, metric: Metric, days: u32) -> Outcome<f64> {
         self.window(metric, days)?;
         let rise = 1.0 - (-1.0 / f64::from(days)).exp();
@@ -250,7 +253,8 @@ impl DailyLoads {
         Ok(used.result(METRIC, monotony))
     }
 
-    /// Returns the sum of the loads of the last 7 days times [`Self::monotony`]. Days of unknown load are left out.
+    /// Returns the sum of the loads of the last 7 days times [`Self::monotony`]. Days with an unknown load are left
+    /// out.
     pub fn strain(&self) -> Outcome<f64> {
         const METRIC: Metric = Metric::Strain;
         let monotony = self.monotony().map_err(|missing| missing.for_metric(METRIC))?;
@@ -292,10 +296,9 @@ pub fn strain_of(loads: &[f64], monotony: f64) -> f64 {
     loads.iter().sum::<f64>() * monotony
 }
 
-/// Returns the mean divided by the standard deviation (n). Returns None if the loads are equal.
+/// Returns the mean divided by the standard deviation with the divisor n. Returns None if all loads are equal.
 ///
-/// The deviation is that of a population (n) and not that of a sample (n − 1), as the worked diary in Foster et al.
-/// 2001, table 5, shows.
+/// The deviation is computed with n and not with n − 1, as the example in Foster et al. 2001, table 5, shows.
 #[expect(clippy::cast_precision_loss, reason = "counts of days")]
 pub fn monotony_of(loads: &[f64]) -> Option<f64> {
     let count = loads.len() as f64;

@@ -1,4 +1,4 @@
-//! Output for each heartbeat: the efficiency factor, and its loss within an activity (decoupling).
+//! Output per heartbeat: the efficiency factor, and how much of it is lost within an activity (decoupling).
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ use crate::training::sport::Sport;
 #[serde(rename_all = "snake_case")]
 pub enum OutputMeasure {
     Power,
-    /// Speed of a run, without a correction for hills.
+    /// Speed of a run. Hills are not taken into account.
     Speed,
 }
 
@@ -32,7 +32,7 @@ impl OutputMeasure {
 /// Output for each heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Efficiency {
-    /// In the unit of [`OutputMeasure::unit`].
+    /// Output per heartbeat, in the unit of [`OutputMeasure::unit`].
     pub per_beat: f64,
     pub output: OutputMeasure,
 }
@@ -59,16 +59,17 @@ pub fn efficiency_factor(activity: &Activity) -> Outcome<Efficiency> {
     Ok(used.result(METRIC, efficiency))
 }
 
-/// Returns the mean speed of a run in m/min. Other sports have no result, because their speed depends too much on wind,
-/// water and ground.
+/// Returns the mean speed of a run in m/min. For other sports there is no result, because their speed depends too much
+/// on wind, water and ground.
 fn metres_per_minute(run: &Activity) -> Option<f64> {
     let metres =
         run.measure(Measure::Distance).filter(|metres| run.sport == Sport::Running && *metres > 0.0)?;
     Some(metres / (run.measure(Measure::Duration)? / 60.0))
 }
 
-/// Computes `100 · (1 − r₂/r₁)` in percent, where `r` is the mean output of a half divided by its mean heart rate. Only
-/// time in which both values are known is used. It must cover at least 80 % of the duration.
+/// Computes `100 · (1 − r₂/r₁)` in percent. For the first and the second half of the activity, `r` is the mean output
+/// divided by the mean heart rate. Only the time in which both measures are known is used. This time must be at least
+/// 80 % of the duration.
 pub fn decoupling(activity: &Activity) -> Outcome<f64> {
     const METRIC: Metric = Metric::Decoupling;
     let duration = activity.measure(Measure::Duration);
@@ -97,7 +98,7 @@ pub fn decoupling(activity: &Activity) -> Outcome<f64> {
     Ok(Provenance::from_activity(activity).result(METRIC, lost))
 }
 
-/// Splits the efforts into two halves of equal time.
+/// Splits the efforts into two halves that have the same duration.
 fn halves(efforts: &[Effort]) -> (Vec<Effort>, Vec<Effort>) {
     let half = efforts.iter().map(|effort| effort.seconds).sum::<f64>() / 2.0;
     let (mut first, mut second) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! The load of one activity, on one of three scales, and the intensity of the activity. Loads of different scales are
+//! The load of one activity, on one of three scales, and the intensity of the activity. Loads on different scales are
 //! never added.
 
 use serde::Serialize;
@@ -17,8 +17,8 @@ use crate::training::series;
 pub enum Scale {
     /// Training impulse: [`trimp`].
     Trimp,
-    /// Training stress: [`power_tss`] if power and threshold power are known, otherwise [`heart_rate_tss`]. An hour at
-    /// the threshold gives 100.
+    /// Training stress: [`power_tss`] if the power and the threshold power are known, otherwise [`heart_rate_tss`]. One
+    /// hour at the threshold gives the value 100.
     Tss,
     /// Exertion multiplied by minutes: [`session_rpe`].
     SessionRpe,
@@ -36,10 +36,10 @@ impl Scale {
     }
 }
 
-/// Computes the load of an activity on a scale.
+/// Computes the load of an activity on one of the scales.
 ///
 /// # Errors
-/// Returns an error if the activity or the athlete lacks an input of the formula.
+/// Returns an error if an input of the formula is missing in the activity or in the facts about the athlete.
 pub fn load(activity: &Activity, profile: &Profile, scale: Scale) -> Outcome<f64> {
     match scale {
         Scale::Trimp => trimp(activity, profile),
@@ -51,8 +51,9 @@ pub fn load(activity: &Activity, profile: &Profile, scale: Scale) -> Outcome<f64
 /// Computes the training impulse `Σ minutes · r · a · e^(b·r)`, where `r` is the share of the heart-rate reserve. `a`
 /// and `b` are 0.64 and 1.92 for men, 0.86 and 1.67 for women. The unit is arbitrary.
 ///
-/// A sample is valid until the next sample. If the samples cover at least 80 % of the duration, the result is scaled up
-/// to the full duration. If they cover less, the average heart rate is used for the full duration.
+/// A sample counts until the time of the next sample. If the samples cover at least 80 % of the duration, the result is
+/// increased in proportion, so that it applies to the full duration. If they cover less, the average heart rate is used
+/// instead.
 pub fn trimp(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     let mut used = Provenance::from_activity(activity);
     let reserve = Reserve::from_profile(profile, Metric::Trimp, &mut used)?;
@@ -89,7 +90,7 @@ pub fn power_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     Ok(used.result(METRIC, 100.0 * seconds * normalised.value * intensity / (threshold * 3_600.0)))
 }
 
-/// Computes the normalised power divided by the threshold power: 1 is the intensity of the best hour.
+/// Computes the normalised power divided by the threshold power. The value 1 is the intensity of the best hour.
 pub fn intensity_factor(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     const METRIC: Metric = Metric::IntensityFactor;
     let power = power::normalised_power(activity).map_err(|missing| missing.for_metric(METRIC))?;

@@ -1,5 +1,5 @@
-//! Values of the athlete for the metrics. They are stated in the configuration, read from files, or estimated. For an
-//! estimate, the result has a caveat.
+//! The facts about the athlete that metrics need. They are stated in the configuration, read from files, or estimated.
+//! If one of them is estimated, the result has a caveat.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::{Metric, Traced};
 use crate::training::measure::Measure;
 use crate::training::model::{Activity, Athlete, AthleteNumber, Season, Sex};
 
-/// Values of the athlete on a day.
+/// Facts about the athlete on a certain day.
 #[derive(Clone, Debug)]
 pub struct Profile {
     sex: Option<(Sex, Inputs)>,
@@ -27,7 +27,7 @@ struct Part {
     used: Provenance,
 }
 
-/// Inputs and caveats of a computation, collected from the numbers that it uses.
+/// Inputs and caveats of a computation. They are collected from the numbers that the computation uses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Provenance {
     pub(crate) inputs: Inputs,
@@ -49,12 +49,12 @@ impl Provenance {
     }
 }
 
-/// Number of days whose resting heart rates are averaged if no resting heart rate is stated.
+/// Number of days over which resting heart rates are averaged, if none is stated.
 const RESTING_DAYS: i32 = 28;
 
 impl Profile {
-    /// Creates a profile. A value that is not in `stated` is read from the files. If the files do not contain it
-    /// either, it is computed if a formula exists.
+    /// Creates a profile. If `stated` does not contain a fact, it is read from the files. If the files do not contain
+    /// it either, and there is a formula for it, it is computed.
     pub fn from_season(season: &Season, stated: &Athlete, as_of: Date) -> Self {
         let read = &season.athlete;
         let inputs = |name: &'static str, is_stated: bool| {
@@ -122,8 +122,8 @@ impl Profile {
     /// Returns the maximal and the resting heart rate.
     ///
     /// # Errors
-    /// Returns an error if one of the two is unknown or implausible, or if the maximal is not above the resting heart
-    /// rate.
+    /// Returns an error if one of the two is unknown or implausible, or if the maximal heart rate is not higher than
+    /// the resting heart rate.
     pub(crate) fn reserve(&self, metric: Metric, used: &mut Provenance) -> Result<(f64, f64), Missing> {
         let max = self.number(AthleteNumber::MaxHeartRate, metric, used)?;
         let resting = self.number(AthleteNumber::RestingHeartRate, metric, used)?;

@@ -10,21 +10,22 @@ use crate::training::measure::Measure;
 use crate::training::model::{Activity, Season};
 use crate::training::sport::Sport;
 
-/// Range of durations, in minutes, for which Riegel fitted his exponent.
+/// Range of durations, in minutes, in which Riegel's formula was tested.
 const RIEGEL_MIN: (f64, f64) = (3.5, 230.0);
 const RIEGEL_EXPONENT: f64 = 1.06;
 /// Shortest run, in m, that predicts longer races.
 const SHORTEST_M: f64 = 1_500.0;
-/// Number of days in which the best run is searched.
+/// Number of days in which the best run is looked for.
 pub const RECENT_DAYS: i32 = 42;
-/// Highest plausible VDOT. A higher one is faster than any human over these distances. The recording must be wrong.
+/// Highest plausible VDOT. A higher value would mean that the runner was faster than any human over these distances. In
+/// this case, the recording must be wrong.
 const HIGHEST_VDOT: f64 = 90.0;
 
 /// Race distances, in m.
 pub const RACES: [(&str, f64); 4] =
     [("5 km", 5_000.0), ("10 km", 10_000.0), ("half marathon", 21_097.5), ("marathon", 42_195.0)];
 
-/// Predicted time of a race in seconds, by two formulas.
+/// Predicted time of a race in seconds, according to two formulas.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Prediction {
     pub race: &'static str,
@@ -44,8 +45,8 @@ pub fn riegel(seconds: f64, distance_m: f64, race_m: f64) -> Option<f64> {
 }
 
 /// Computes VDOT in ml/kg/min: the oxygen uptake at this speed, divided by the share of the maximum that a runner can
-/// hold for this time. Returns None for an invalid time or distance. Also returns None below 24.9 m/min, where the
-/// formula gives no uptake.
+/// hold for this time. Returns None for an invalid time or distance. Also returns None below 24.9 m/min, because the
+/// formula is not valid there.
 pub fn vdot(seconds: f64, distance_m: f64) -> Option<f64> {
     let minutes = positive(seconds)? / 60.0;
     let speed = positive(distance_m)? / minutes;
@@ -76,10 +77,10 @@ pub fn vdot_time(wanted: f64, distance_m: f64) -> Option<f64> {
     positive(f64::midpoint(fast, slow))
 }
 
-/// Returns the run of the last 42 days with the highest VDOT.
+/// Returns the run with the highest VDOT in the last 42 days.
 ///
 /// # Errors
-/// Returns an error if there is no run of at least 1.5 km and 3.5 minutes.
+/// Returns an error if no run is at least 1.5 km and 3.5 minutes long.
 pub fn best_run(season: &Season, as_of: Date) -> Result<(&Activity, Traced<f64>), Missing> {
     const METRIC: Metric = Metric::Vdot;
     let first = as_of.saturating_sub((RECENT_DAYS - 1).days());
@@ -98,11 +99,11 @@ pub fn best_run(season: &Season, as_of: Date) -> Result<(&Activity, Traced<f64>)
     Ok((run, Traced::new(METRIC, value, Inputs::activity(run)).with([Caveat::TrainingRun])))
 }
 
-/// Predicts times for [`RACES`] from the best run of the last 42 days. If that run was slower than full effort, the
-/// times are too slow.
+/// Predicts times for [`RACES`] from the best run of the last 42 days. If the athlete did not run this run with full
+/// effort, the predicted times are too slow.
 ///
 /// # Errors
-/// Returns the errors of [`best_run`].
+/// Returns the same errors as [`best_run`].
 pub fn predictions(season: &Season, as_of: Date) -> Result<Vec<Prediction>, Missing> {
     RACES.into_iter().map(|(race, distance_m)| prediction(season, as_of, race, distance_m)).collect()
 }
@@ -110,7 +111,7 @@ pub fn predictions(season: &Season, as_of: Date) -> Result<Vec<Prediction>, Miss
 /// Predicts the time of one race.
 ///
 /// # Errors
-/// Returns the errors of [`best_run`], and an error if the formulas give no time for the distance.
+/// Returns the same errors as [`best_run`], and an error if the formulas give no time for this distance.
 pub fn prediction(
     season: &Season,
     as_of: Date,

@@ -1,4 +1,4 @@
-//! A computed number with its inputs, or the reason why a number could not be computed.
+//! A computed number together with its inputs, or the reason why it could not be computed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use super::Metric;
 use crate::training::model::{Activity, SourcedValue};
 use holdshort_tools::named;
 
-/// Inputs of a number, detailed enough to look up each of them.
+/// Inputs of a number. Each of them can be looked up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Inputs {
     /// Ids of activities.
     pub activities: BTreeSet<String>,
     /// Days whose daily measures were used.
     pub days: BTreeSet<Date>,
-    /// Facts about the athlete that were used, by their names in [`crate::training::Athlete`].
+    /// Facts about the athlete that were used. Their names are those in [`crate::training::Athlete`].
     pub athlete: BTreeSet<&'static str>,
-    /// Names of the files that hold these inputs. Values from the configuration have no file.
+    /// Names of the files that contain these inputs. If a value comes from the configuration, it has no file.
     pub files: BTreeSet<Arc<str>>,
 }
 
@@ -43,11 +43,11 @@ impl Inputs {
     }
 }
 
-/// Sentence that explains the caveat to a reader of the number.
+/// Sentence that explains a caveat to the reader of a number.
 struct Row(&'static str);
 
 named! {
-    /// Caveat about a computed number. Texts and names are stable.
+    /// Caveat about a computed number. Texts and names are stable: later versions do not change them.
     Caveat: Row;
     AverageHeartRate "average_heart_rate" ("Computed from the average heart rate: samples are missing or cover less than 80 % of the duration. Intervals are underestimated.")
     AveragePower "average_power" ("Computed from the average power: samples are missing or cover less than 80 % of the duration. Intervals are underestimated.")
@@ -77,7 +77,7 @@ impl Caveat {
     }
 }
 
-/// A computed value with its unit. [`Metric`] has the description, the formula and the source.
+/// A computed value with its unit. Its description, its formula and the source of the formula are in [`Metric`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traced<T> {
     pub metric: Metric,
@@ -109,7 +109,7 @@ impl<T: Serialize> Serialize for Traced<T> {
     }
 }
 
-/// An input that is missing for a metric.
+/// Something that is missing so that a metric can be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Need {
@@ -124,20 +124,20 @@ pub enum Need {
     Activities,
     /// More days with loads.
     History,
-    /// More days with a value of the measure.
+    /// More days on which the measure has a value.
     Days,
-    /// Loads that differ from day to day.
+    /// Loads that are not the same on every day.
     Variation,
-    /// A run with a length for which the formulas are valid.
+    /// A run that is long enough, and short enough, for the formulas.
     Run,
 }
 
-/// Reason why a metric has no result.
+/// Reason why a metric could not be computed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Missing {
     pub metric: Metric,
     pub needs: Need,
-    /// Description of the missing input, for a person.
+    /// Sentence for a person about the input that is missing.
     pub message: String,
 }
 
@@ -146,7 +146,7 @@ impl Missing {
         Self { metric, needs, message: message.into() }
     }
 
-    /// Returns this reason for another metric that depends on this one.
+    /// Returns the same reason for another metric, which depends on this one.
     pub(crate) fn for_metric(mut self, metric: Metric) -> Self {
         self.metric = metric;
         self

@@ -1,4 +1,4 @@
-//! Trends of daily measures: compares the last week with the athlete's normal range.
+//! Trends of daily measures: the last week is compared with the normal range of the athlete.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -11,16 +11,17 @@ use super::{Metric, Outcome};
 use crate::training::measure::Measure;
 use crate::training::model::Season;
 
-/// Number of days in the mean. At least [`LEAST_WINDOW`] of these days must have a value (Plews et al. 2014).
+/// Number of days over which the mean is computed. At least [`LEAST_WINDOW`] of these days must have a value (Plews et
+/// al. 2014).
 pub const WINDOW_DAYS: i32 = 7;
 pub const LEAST_WINDOW: usize = 3;
-/// Number of days in the baseline, which ends before the 7-day window begins. At least [`LEAST_BASELINE`] of these days
+/// Number of days in the baseline, which ends on the day before these 7 days. At least [`LEAST_BASELINE`] of these days
 /// must have a value.
 pub const BASELINE_DAYS: i32 = 60;
 pub const LEAST_BASELINE: usize = 14;
-/// Minimum number of values for a baseline without a caveat.
+/// Minimum number of values with which a baseline needs no caveat.
 const FULL_BASELINE: usize = 45;
-/// Smallest meaningful change, in standard deviations.
+/// Smallest change that is regarded as meaningful, in standard deviations.
 const WORTHWHILE: f64 = 0.5;
 
 /// Position of the last week relative to the baseline.
@@ -59,12 +60,12 @@ pub struct Trend {
     pub baseline_days: usize,
 }
 
-/// Compares the 7-day mean of ln rMSSD with the mean ± 0.5 SD of the 60 days before.
+/// Compares the mean of ln rMSSD over 7 days with the mean ± 0.5 SD of the 60 days before.
 pub fn hrv(season: &Season, as_of: Date) -> Outcome<Trend> {
     trend(season, as_of, Metric::HrvTrend, Measure::Hrv, f64::ln)
 }
 
-/// Compares the 7-day mean of the resting heart rate with the mean ± 0.5 SD of the 60 days before.
+/// Compares the mean of the resting heart rate over 7 days with the mean ± 0.5 SD of the 60 days before.
 pub fn resting_heart_rate(season: &Season, as_of: Date) -> Outcome<Trend> {
     trend(season, as_of, Metric::RestingTrend, Measure::RestingHeartRate, |bpm| bpm)
 }

@@ -18,7 +18,7 @@ use crate::training::sport::Sport;
 pub struct Volume {
     pub activities: usize,
     pub duration_s: f64,
-    /// Total distance of the activities that have a distance. None if no activity has a distance.
+    /// Total distance of those activities that have a distance. None if no activity has a distance.
     pub distance_m: Option<f64>,
 }
 
@@ -28,7 +28,7 @@ pub type Week = (Date, BTreeMap<Sport, Traced<Volume>>);
 /// Returns all weeks from the first activity to the day `as_of`, including weeks without activities.
 ///
 /// # Errors
-/// Returns an error if the season has no activity up to the day.
+/// Returns an error if the season has no activity on or before this day.
 pub fn weekly(season: &Season, as_of: Date) -> Result<Vec<Week>, Missing> {
     const METRIC: Metric = Metric::WeeklyVolume;
     let monday = |date: Date| date.saturating_sub(i64::from(date.weekday().to_monday_zero_offset()).days());

@@ -1,5 +1,5 @@
-//! Time by heart rate: five zones of the maximal heart rate or of the reserve, and shares of easy, moderate and hard
-//! time.
+//! Time by heart rate: in five zones of the maximal heart rate or of the reserve, and as shares of easy, moderate and
+//! hard time.
 
 use serde::Serialize;
 
@@ -10,9 +10,9 @@ use crate::training::measure::Measure;
 use crate::training::model::{Activity, AthleteNumber};
 use crate::training::series;
 
-/// Lower ends of zones 1 to 5, in percent. A heart rate exactly at a boundary belongs to the upper zone.
+/// Lower ends of zones 1 to 5, in percent. A heart rate that is exactly at a boundary belongs to the higher zone.
 pub const ZONES: [f64; 5] = [50.0, 60.0, 70.0, 80.0, 90.0];
-/// Percent of the maximal heart rate at which the intensity becomes moderate. It becomes hard at [`HARD`].
+/// Percentage of the maximal heart rate from which the intensity is moderate. From [`HARD`] on, the intensity is hard.
 pub const MODERATE: f64 = 83.0;
 pub const HARD: f64 = 88.0;
 
@@ -25,7 +25,7 @@ pub struct Zones {
     pub begin_bpm: [f64; 5],
 }
 
-/// Computes the seconds in the zones that begin at 50, 60, 70, 80 and 90 % of the maximal heart rate.
+/// Computes the seconds in each zone. The zones begin at 50, 60, 70, 80 and 90 % of the maximal heart rate.
 pub fn of_max(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
     const METRIC: Metric = Metric::ZonesOfMax;
     let mut used = Provenance::from_activity(activity);
@@ -33,8 +33,8 @@ pub fn of_max(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
     zones(activity, ZONES.map(|percent| percent / 100.0 * max), METRIC, used)
 }
 
-/// Computes the seconds in the zones that begin at 50, 60, 70, 80 and 90 % of the heart-rate reserve, counted from the
-/// resting heart rate.
+/// Computes the seconds in each zone. The zones begin at 50, 60, 70, 80 and 90 % of the heart-rate reserve, which is
+/// counted from the resting heart rate.
 pub fn of_reserve(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
     const METRIC: Metric = Metric::ZonesOfReserve;
     let mut used = Provenance::from_activity(activity);
@@ -65,7 +65,7 @@ fn samples(activity: &Activity, metric: Metric) -> Result<Vec<(f64, f64)>, Missi
 
 const NO_SAMPLES: &str = "an activity with samples of the heart rate that cover 80 % of its duration";
 
-/// Shares of the time with a known heart rate. The shares add up to 1.
+/// Shares of that time in which the heart rate is known. The shares add up to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Split {
     pub easy: f64,
@@ -75,10 +75,11 @@ pub struct Split {
     pub seconds: f64,
 }
 
-/// Splits the time with a known heart rate. Easy is below 83 % of the maximal heart rate, hard is from 88 %, and
-/// moderate is between them. On the Norwegian scale, easy is zones 1 and 2, moderate is zone 3, and hard is zone 4 and
-/// above. The ranges approximate the time below the first threshold, between the two thresholds, and above the second
-/// (Seiler 2010). The thresholds of an athlete may differ.
+/// Splits the time in which the heart rate is known into three shares. A heart rate below 83 % of the maximum is easy,
+/// one from 88 % on is hard, and one between them is moderate. On the Norwegian scale, easy is zones 1 and 2, moderate
+/// is zone 3, and hard is zone 4 and above. The three ranges are approximations: easy is below the first threshold,
+/// moderate between the two thresholds, and hard above the second (Seiler 2010). The real thresholds of an athlete may
+/// be different.
 pub fn intensity_split<'a>(
     activities: impl IntoIterator<Item = &'a Activity>,
     profile: &Profile,
