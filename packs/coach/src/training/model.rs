@@ -219,14 +219,14 @@ impl Athlete {
     }
 }
 
-/// All training data that was read together.
+/// All training data of one reading, merged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Season {
-    /// Facts about the athlete that the files state.
+    /// Facts about the athlete that are stated in the files.
     pub athlete: Athlete,
-    /// Source of each fact, by its name in [`Athlete`].
+    /// Source of each of these facts, by the name of the fact in [`Athlete`].
     pub athlete_sources: BTreeMap<&'static str, Source>,
-    /// Activities in the order of their starts.
+    /// Activities sorted by their starts.
     pub activities: Vec<Activity>,
     pub days: BTreeMap<Date, Day>,
 }

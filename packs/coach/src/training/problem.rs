@@ -15,17 +15,17 @@ use holdshort_tools::named;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// The file is refused and not used.
+    /// The file is refused: none of its content is used.
     Error,
-    /// The file is used, but without the reported value, row or record.
+    /// The file is used, except for the value, row or record that is reported.
     Warning,
 }
 
-/// Severity of a code, and one sentence of advice for the owner of the data.
+/// Severity of a problem with this code, and one sentence of advice for the owner of the data.
 struct Row(Severity, &'static str);
 
 named! {
-    /// Reason why data is not used. Texts and names are stable.
+    /// Reason why data was not used. Texts and names are stable: later versions do not change them.
     Code: Row;
     FileTooLarge "file_too_large" (Error, "Split the file, or export fewer days.")
     TooManyFiles "too_many_files" (Error, "Name fewer files.")
@@ -117,12 +117,13 @@ impl fmt::Display for Code {
 pub struct Problem {
     pub source: Source,
     pub code: Code,
-    /// Description of the problem, which quotes the wrong value.
+    /// Description of the problem. It quotes the value that is wrong.
     pub message: String,
 }
 
 impl Problem {
-    /// Creates a problem. The message may quote a file, so it is shortened, and its control characters are replaced.
+    /// Creates a problem. The message may contain text of a file. Therefore it is shortened, and its control characters
+    /// are replaced.
     pub(crate) fn new(code: Code, source: Source, message: impl Into<String>) -> Self {
         let message: String = message.into();
         let plain = message.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c });
@@ -140,9 +141,9 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Collected problems: all errors, and the first warnings per code and file, sorted by file, code and place. The number
-/// of warnings per code and file is limited. Therefore a file with a problem in every line does not hide the problems
-/// of other files.
+/// Collected problems: all errors, and the first warnings for each code and file. They are sorted by file, code and
+/// place. For each code and file, only a limited number of warnings is collected. Therefore a file with a problem in
+/// every line does not displace the problems of other files.
 #[derive(Default)]
 pub(crate) struct Problems {
     errors: BTreeSet<Problem>,
@@ -156,8 +157,8 @@ pub(crate) struct Problems {
 type Kind = (Arc<str>, Code);
 
 impl Problems {
-    /// Adds a problem. After [`limits::PLACES`] warnings per code and file, or [`limits::WARNINGS`] in total, a warning
-    /// is only counted. A faulty file must not fill the memory.
+    /// Adds a problem. After [`limits::PLACES`] warnings for a code and file, or [`limits::WARNINGS`] in total, a
+    /// further warning is only counted. Without these limits, a faulty file could fill the memory.
     pub(crate) fn push(&mut self, problem: Problem) {
         let kind = (Arc::clone(&problem.source.file), problem.code);
         if problem.severity() == Error {
@@ -192,8 +193,8 @@ impl Problems {
         self.more_warnings += 1;
     }
 
-    /// Returns the listed problems sorted by file and place, the number of problems per file and code, and the number
-    /// of warnings that are not listed.
+    /// Returns the collected problems sorted by file and place, the number of problems for each file and code, and the
+    /// number of warnings that were only counted.
     pub(crate) fn finish(self) -> (Vec<Problem>, BTreeMap<Kind, usize>, usize) {
         let warnings = self.warnings.into_values().flatten();
         let mut all: Vec<Problem> = self.errors.into_iter().chain(warnings).collect();

@@ -1,4 +1,4 @@
-//! Sports: their names in files and in six languages, as one table.
+//! Sports, and the names that they have in files and in six languages.
 
 use serde::{Serialize, Serializer};
 
@@ -9,7 +9,7 @@ use crate::training::limits;
 pub enum Sport {
     Running,
     Cycling,
-    /// Cycling with a motor. The speed is not the athlete's alone.
+    /// Cycling with a motor. The speed is then not only due to the athlete.
     EBiking,
     Swimming,
     Walking,
@@ -19,18 +19,18 @@ pub enum Sport {
     Strength,
     /// Change between two sports in a triathlon.
     Transition,
-    /// Sport without a variant, by its name in the file.
+    /// A sport for which there is no variant here. It has the name that the file states.
     Other(String),
-    /// The file names no sport.
+    /// The file states no sport.
     Unknown,
 }
 
-/// Words and phrases of sport names, with their sports. `None` means a sport without a variant in [`Sport`], which
-/// keeps its name.
+/// Words and phrases that can be in the name of a sport, with the sport that they mean. `None` means a sport for which
+/// [`Sport`] has no variant. Such a sport keeps its name.
 ///
-/// The phrase that begins first in a name determines the sport. If several begin at the same word, the longest one
-/// does. The names are those of the FIT profile, and of Garmin Connect and Strava in English, German, French, Spanish,
-/// Italian and Dutch.
+/// If a name contains several phrases, the first of them determines the sport. If several phrases begin at the same
+/// word, the longest of them counts. The phrases come from the FIT profile, and from Garmin Connect and Strava in
+/// English, German, French, Spanish, Italian and Dutch.
 static NAMES: &[(&str, Option<Sport>)] = &[
     ("running", Some(Sport::Running)),
     ("run", Some(Sport::Running)),
@@ -185,7 +185,8 @@ static NAMES: &[(&str, Option<Sport>)] = &[
     ("horse_ride", None),
 ];
 
-/// Words that determine the sport only if they are the complete name. In a longer name, they describe another sport.
+/// Words that determine the sport only if the name consists of nothing else. In a longer name, they belong to another
+/// sport.
 static COMPLETE_NAMES: [(&str, Sport); 10] = [
     ("treadmill", Sport::Running),
     ("cinta", Sport::Running),
@@ -199,11 +200,11 @@ static COMPLETE_NAMES: [(&str, Sport); 10] = [
     ("swim_to_bike_transition", Sport::Transition),
 ];
 
-/// Names that say nothing about the sport.
+/// Names that do not state a sport.
 const NO_SPORT: [&str; 3] = ["unknown", "generic", "other"];
 
 impl Sport {
-    /// Returns the sport for a name such as `trail_running`, `Biking`, `Ride` or `Course à pied`.
+    /// Returns the sport that a name means, such as `trail_running`, `Biking`, `Ride` or `Course à pied`.
     pub fn from_name(text: &str) -> Self {
         // The name becomes a part of ids and of displayed text, so only letters and digits are kept.
         let plain = text.trim().chars().map(|c| if c.is_alphanumeric() { c } else { '_' });
@@ -220,19 +221,19 @@ impl Sport {
         }
     }
 
-    /// Returns true if two recordings with these sports may be of the same session: the sports are equal or related, or
-    /// one of them has no variant or is unknown. A watch and a log rarely use the same name for a sport without a
-    /// variant.
+    /// Returns true if recordings with these two sports can belong to the same session. This is the case if the sports
+    /// are equal or related, or if one of them has no variant or is unknown. For a sport without a variant, a watch and
+    /// a log rarely use the same name.
     pub(crate) fn may_be(&self, other: &Self) -> bool {
         self == other || !self.is_distinct() || !other.is_distinct() || self.relative() == other.relative()
     }
 
-    /// Returns true for a sport with a variant.
+    /// Returns true if the sport has a variant of its own.
     pub(crate) const fn is_distinct(&self) -> bool {
         !matches!(self, Self::Other(_) | Self::Unknown)
     }
 
-    /// Returns the related sport that recordings of this sport often state instead.
+    /// Returns the related sport that recordings of this sport often state instead of it.
     pub(crate) const fn relative(&self) -> &Self {
         match self {
             Self::EBiking => &Self::Cycling,
@@ -250,7 +251,8 @@ impl Sport {
         }
     }
 
-    /// Returns the highest plausible average speed in m/s. Above it, the distance or the duration is wrong.
+    /// Returns the highest average speed that is plausible, in m/s. If the average speed is higher, the distance or the
+    /// duration is wrong.
     pub(crate) const fn speed_limit(&self) -> f64 {
         match self {
             Self::Swimming => 4.0,
@@ -280,7 +282,7 @@ impl Sport {
     }
 }
 
-/// Returns the entry of the longest phrase with which the words begin.
+/// Returns the entry for the longest phrase that is at the beginning of the words.
 fn longest(words: &[&str]) -> Option<&'static Option<Sport>> {
     let begins = |phrase: &str| {
         let mut left = words.iter();

@@ -1,4 +1,5 @@
-//! Summary of the training data that was not read, for the owner of the data: one line per file and problem code.
+//! Summary, for the owner of the data, of training data that could not be read. It has one line for each file and
+//! problem code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,33 +9,33 @@ use serde::Serialize;
 use crate::training::problem::{Code, Problem, Severity};
 use crate::training::read::Reading;
 
-/// Training data that was not read. The numbers include problems that are not listed.
+/// Training data that could not be read. The numbers also count problems that are not listed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct UnreadData {
     /// Number of files, including refused files.
     pub files: usize,
     /// Number of refused files.
     pub refused: usize,
-    /// Problems: first files that were refused, then files that were used in part, then problems that need no action.
+    /// Problems: first those of refused files, then those of partly used files, then those that need no action.
     pub problems: Vec<UnreadProblem>,
-    /// Number of problems that are not listed, by code.
+    /// For each problem code, the number of problems that are not listed.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub more: BTreeMap<&'static str, usize>,
 }
 
-/// Problem code of a file, with the first place where it occurred.
+/// A problem code of a file, with the first place at which the problem occurred.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct UnreadProblem {
     #[serde(flatten)]
     pub problem: Problem,
     pub severity: Severity,
-    /// Number of occurrences of this code in the file.
+    /// Number of places in the file at which the problem occurred.
     pub places: usize,
     pub what_to_do: &'static str,
 }
 
 impl Reading {
-    /// Returns the unread data, with at most `most` listed problems.
+    /// Returns the data that could not be read, with at most `most` problems in the list.
     pub fn not_read(&self, most: usize) -> UnreadData {
         let mut first: BTreeMap<(u8, &str, Code), &Problem> = BTreeMap::new();
         for problem in &self.problems {
@@ -65,7 +66,8 @@ impl Reading {
     }
 }
 
-/// Returns the rank of a code in the list: refused files first, codes that need no action last.
+/// Returns the rank by which the list is sorted: codes of refused files are first, and codes that need no action are
+/// last.
 fn rank(code: Code) -> u8 {
     match code.severity() {
         Severity::Error => 0,

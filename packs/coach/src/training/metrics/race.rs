@@ -10,7 +10,7 @@ use crate::training::measure::Measure;
 use crate::training::model::{Activity, Season};
 use crate::training::sport::Sport;
 
-/// Range of durations, in minutes, in which Riegel's formula was tested.
+/// Range of durations, in minutes, for which Riegel determined the exponent of the formula.
 const RIEGEL_MIN: (f64, f64) = (3.5, 230.0);
 const RIEGEL_EXPONENT: f64 = 1.06;
 /// Shortest run, in m, that predicts longer races.
@@ -46,7 +46,7 @@ pub fn riegel(seconds: f64, distance_m: f64, race_m: f64) -> Option<f64> {
 
 /// Computes VDOT in ml/kg/min: the oxygen uptake at this speed, divided by the share of the maximum that a runner can
 /// hold for this time. Returns None for an invalid time or distance. Also returns None below 24.9 m/min, because the
-/// formula is not valid there.
+/// formula gives no oxygen uptake there.
 pub fn vdot(seconds: f64, distance_m: f64) -> Option<f64> {
     let minutes = positive(seconds)? / 60.0;
     let speed = positive(distance_m)? / minutes;

@@ -1,7 +1,7 @@
-//! The ten-part data file that the extractor of a training platform writes, as JSON or YAML.
+//! The data file with ten parts that a program extracts from a training platform, as JSON or YAML.
 //!
-//! Every part may be null or missing. [`parts`] returns all parts, with the keys that this module does not read. A time
-//! without an offset is local time of the athlete.
+//! Every part may be null or missing. [`parts`] returns all parts, including keys that this module does not use. A time
+//! without an offset is in the local time of the athlete.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,8 @@ pub const PARTS: [&str; 10] = [
     "training_load_history",
 ];
 
-/// Keys of an activity's `summary` with their measures. The values have the units of the measures.
+/// Keys in the `summary` of an activity, with the measures that they contain. The values have the units of these
+/// measures.
 const SUMMARY: [(&str, Measure); 6] = [
     ("duration", Measure::Duration),
     ("distance", Measure::Distance),
@@ -42,7 +43,7 @@ const SUMMARY: [(&str, Measure); 6] = [
     ("normalized_power", Measure::PowerNormalised),
 ];
 
-/// Paths within an entry of `recovery_indicators`, with their measures.
+/// Paths in an entry of `recovery_indicators`, with the measures that are at their ends.
 const RECOVERY: [(&[&str], Measure); 4] = [
     (&["sleep", "duration", "total"], Measure::Sleep),
     (&["sleep", "avg_overnight_hrv"], Measure::Hrv),
@@ -50,7 +51,7 @@ const RECOVERY: [(&[&str], Measure); 4] = [
     (&["stress", "avg_level"], Measure::Stress),
 ];
 
-/// Paths within `daily_stats`, with their measures.
+/// Paths in `daily_stats`, with the measures that are at their ends.
 const DAILY: [(&[&str], Measure); 3] = [
     (&["resting_heart_rate"], Measure::RestingHeartRate),
     (&["sleeping_hours"], Measure::Sleep),
@@ -59,10 +60,10 @@ const DAILY: [(&[&str], Measure); 3] = [
 
 const WEIGHT: [(&[&str], Measure); 1] = [(&["weight"], Measure::Weight)];
 
-/// Returns the parts of a data file by name, without parts that are missing or null.
+/// Returns the parts of a data file by their names. Missing parts and null are left out.
 ///
 /// # Errors
-/// Returns an error if [`super::read`] refuses the file.
+/// Returns an error for each file that [`super::read`] refuses.
 pub fn parts(file: &File<'_>) -> Result<BTreeMap<&'static str, Value>, Box<Problem>> {
     let mut problems = Problems::default();
     let context = Context { file: file.name.into(), zone: &TimeZone::UTC, problems: &mut problems };
@@ -195,7 +196,7 @@ impl<'a> LocatedValue<'a> {
         }
     }
 
-    /// Follows a path. If a key is missing, returns null. If a value on the path is not a mapping, reports it.
+    /// Follows a path. If a key on the path is missing, returns null. If a value on the path is no mapping, reports it.
     fn path(&self, path: &[&str], context: &mut Context<'_>) -> LocatedValue<'a> {
         let this = LocatedValue { value: self.value, pointer: self.pointer.clone() };
         path.iter().fold(this, |at, key| {
@@ -213,7 +214,7 @@ impl<'a> LocatedValue<'a> {
         context.warn(Code::DataValue, self.location(), format!("`{shown}` is not a {wanted}"));
     }
 
-    /// Returns true for a mapping. Reports a value that is neither a mapping nor null.
+    /// Returns true for a mapping. If the value is neither a mapping nor null, reports it.
     fn is_mapping(&self, context: &mut Context<'_>) -> bool {
         if !self.value.is_object() && !self.value.is_null() {
             self.wrong("mapping", context);
@@ -312,7 +313,8 @@ fn athlete_number(
     }
 }
 
-/// Reads one activity. For a multisport activity, reads its parts, which the extractor lists among the laps.
+/// Reads one activity. If the activity is a multisport activity, reads its parts instead. They are listed among its
+/// laps.
 fn recorded(
     activity: &LocatedValue<'_>,
     context: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! Activities and daily measures as the reader of a format returns them, before they are checked.
+//! Activities and daily measures that the reader of a format has read but that are not checked yet.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,8 @@ pub(super) struct Drafts {
     pub(super) facts: Vec<(Fact, FileLocation)>,
     pub(super) activities: Vec<Draft>,
     pub(super) days: Vec<DraftDay>,
-    /// Number of activities that may still be added. It counts the activities of all files that were read before.
+    /// Number of activities that can still be added before the limit is reached. The limit applies to all files
+    /// together, including those that were read before.
     activities_left: usize,
     days_left: usize,
     samples_left: usize,
@@ -80,7 +81,7 @@ pub(super) fn too_many(most: usize, what: &str) -> String {
     format!("more than {most} {what}")
 }
 
-/// Form in which a file states the time of a start.
+/// Form in which a file states when an activity started.
 #[derive(Clone, Copy)]
 pub(super) enum Clock {
     Offset(Offset),
@@ -95,7 +96,7 @@ pub(super) struct Draft {
     pub(super) measures: Vec<(Measure, f64, FileLocation)>,
     /// Samples in any order.
     pub(super) samples: Vec<Sample>,
-    /// Pauses of the timer, in order and without overlap: begin and end in seconds since the start.
+    /// Pauses of the timer, sorted and without overlap. Each has its begin and its end, in seconds since the start.
     pub(super) pauses: Vec<(f64, f64)>,
     pub(super) place: FileLocation,
 }
@@ -107,12 +108,13 @@ pub(super) struct DraftDay {
     pub(super) place: FileLocation,
 }
 
-/// Seconds between two samples from which the timer is considered stopped. Used for files that state no duration.
+/// If the time between two samples is at least this number of seconds, the timer is assumed to have been stopped. It is
+/// used only for files that state no duration.
 const PAUSE_S: f64 = 60.0;
 
 impl Draft {
-    /// Parses a start in one of three forms: with an offset, in UTC, or as local time. If a change of the clocks
-    /// skipped or repeated a local time, this is reported.
+    /// Parses a start in one of three forms: with an offset, in UTC, or as local time. If the local time did not exist
+    /// or existed twice because of a change of the clocks, this is reported.
     pub(super) fn parse_start(
         text: &str,
         place: &FileLocation,
@@ -126,7 +128,8 @@ impl Draft {
         Ok((start.at, start.clock))
     }
 
-    /// Checks the values, sorts the samples and computes derived values. If the draft has no duration, returns None.
+    /// Checks the values, sorts the samples, and computes those values that follow from others. If the activity has no
+    /// duration, returns None.
     pub(super) fn finish(self, context: &mut Context<'_>) -> Option<Activity> {
         let (offset, offset_from) = match self.clock {
             Clock::Offset(offset) => (offset, OffsetFrom::File),
@@ -188,7 +191,7 @@ impl Draft {
     }
 }
 
-/// A time in a file, with the local time if the file states it.
+/// A time in a file, together with the local time if the file states it.
 #[derive(Clone, Copy)]
 pub(super) struct Moment {
     pub(super) at: Timestamp,
@@ -212,7 +215,7 @@ impl Moment {
         Some(Self { at: at.ok()?, clock, local })
     }
 
-    /// Converts a local time of the athlete.
+    /// Converts a time in the local time of the athlete.
     pub(super) fn from_local(local: DateTime, zone: &TimeZone) -> Option<Self> {
         Some(Self { at: zone.to_timestamp(local).ok()?, clock: Clock::Local, local })
     }
@@ -221,7 +224,7 @@ impl Moment {
         matches!(self.clock, Clock::Local)
     }
 
-    /// Reports a local time that a change of the clocks skipped or repeated.
+    /// If the local time did not exist or existed twice because of a change of the clocks, reports this.
     pub(super) fn warn_clock_change(&self, place: &FileLocation, context: &mut Context<'_>) {
         if !self.is_local() {
             return;
@@ -237,8 +240,8 @@ impl Moment {
     }
 }
 
-/// Removes a distance that is impossible in the duration of the activity. If no samples confirm the duration, it is
-/// removed too: either of the two may be wrong.
+/// Removes the distance of an activity if nobody could cover it in the duration of the activity. If no samples confirm
+/// the duration, the duration is removed too, because it may be the wrong one.
 fn remove_impossible_distance(activity: &mut Activity, place: &FileLocation, context: &mut Context<'_>) {
     let (Some(metres), Some(seconds)) =
         (activity.measure(Measure::Distance), activity.measure(Measure::Duration))
@@ -315,7 +318,7 @@ fn ordered(mut samples: Vec<Sample>, place: &FileLocation, context: &mut Context
     kept
 }
 
-/// Adds each gap longer than [`PAUSE_S`] to the pauses. Used for a file without a duration.
+/// Adds each gap longer than [`PAUSE_S`] to the pauses. It is used only for files that state no duration.
 fn add_long_gaps(activity: &mut Activity) {
     let samples = activity.samples.iter().map(|sample| sample.at_s);
     let gaps = samples.clone().zip(samples.skip(1)).filter(|(at, next)| next - at > PAUSE_S);
@@ -331,14 +334,15 @@ fn add_long_gaps(activity: &mut Activity) {
     activity.pauses = joined;
 }
 
-/// Returns the seconds from the first to the last sample without pauses. None if there are none.
+/// Returns the seconds between the first and the last sample. Pauses are not counted. Returns None if there are no such
+/// seconds.
 fn running_seconds(activity: &Activity) -> Option<f64> {
     let (first, last) = (activity.samples.first()?.at_s, activity.samples.last()?.at_s);
     let seconds = last - first - series::paused(&activity.pauses, first, last);
     (seconds > 0.0).then_some(seconds)
 }
 
-/// Derives measures of the activity from its samples. An average is derived only if the samples cover the duration.
+/// Computes measures of the activity from its samples. An average is computed only if the samples cover the duration.
 fn derive_measures(activity: &Activity) -> Vec<(Measure, f64)> {
     let samples = &activity.samples;
     let distances = samples.iter().filter_map(|sample| sample.distance);

@@ -1,7 +1,8 @@
 //! GPX 1.0 and 1.1: each track with timestamps is an activity. Routes and waypoints are ignored.
 //!
-//! Source: <https://www.topografix.com/GPX/1/1/>. Heart rate and power are read under the names of the extensions of
-//! Garmin (`hr`, `power`) and `ClueTrust` (`hr`). Namespaces are ignored, because programs write them in many ways.
+//! Source: <https://www.topografix.com/GPX/1/1/>. Heart rate and power are found by the element names that the
+//! extensions of Garmin (`hr`, `power`) and `ClueTrust` (`hr`) use. Namespaces are not compared, because programs write
+//! them in many different ways.
 
 use super::draft::{Draft, Drafts, Moment, too_many};
 use super::xml::{self, Element, Visitor};
@@ -17,7 +18,7 @@ const EARTH_M: f64 = 6_371_008.8;
 #[derive(Default)]
 struct Gpx {
     tracks: Vec<Track>,
-    /// Number of points in all tracks.
+    /// Number of points in all tracks so far.
     points: usize,
 }
 
@@ -39,7 +40,7 @@ struct Point {
     time: Option<Moment>,
     heart_rate: Option<f64>,
     power: Option<f64>,
-    /// True if this point is the first point of a segment. The distance between it and the previous point is not
+    /// True if this point is the first point of a segment. The distance from the previous point to this one is then not
     /// counted.
     begins: bool,
 }
@@ -99,7 +100,7 @@ impl Visitor for Gpx {
     }
 }
 
-/// Parses an angle in degrees. An angle outside ±`most` is reported and dropped.
+/// Parses an angle in degrees. If the angle is outside ±`most`, it is left out and reported.
 fn degrees(element: &Element<'_>, name: &str, most: f64, context: &mut Context<'_>) -> Option<f64> {
     let degrees = element.number(name, element.attribute(name)?, context)?;
     if degrees.abs() <= most {
@@ -121,7 +122,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
     Ok(())
 }
 
-/// Converts a track into a draft. Returns None for a track without timestamps.
+/// Converts a track to an activity that is not checked yet. Returns None for a track without timestamps.
 fn draft(mut track: Track, context: &mut Context<'_>) -> Option<Draft> {
     let place = FileLocation::Line(track.line);
     let all = track.points.len();
@@ -160,7 +161,7 @@ fn draft(mut track: Track, context: &mut Context<'_>) -> Option<Draft> {
     })
 }
 
-/// Returns the sport for an activity number of Strava.
+/// Returns the sport for a number with which Strava denotes an activity type.
 fn strava(kind: &str) -> Option<Sport> {
     match kind {
         "1" => Some(Sport::Cycling),
@@ -170,7 +171,7 @@ fn strava(kind: &str) -> Option<Sport> {
     }
 }
 
-/// Returns the great-circle distance in metres (haversine).
+/// Returns the distance along a great circle in metres (haversine formula).
 fn metres(from: &Point, to: &Point) -> Option<f64> {
     let (a, b) = (from.latitude?.to_radians(), to.latitude?.to_radians());
     let across = (to.longitude? - from.longitude?).to_radians();

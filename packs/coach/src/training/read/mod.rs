@@ -1,7 +1,7 @@
-//! Reads files into a season. Detects the format of each file, reads the file, and merges all contents.
+//! Reads files into a season. Finds out the format of each file, reads the file, and merges the content of all files.
 //!
-//! If a file is unreadable, it is refused with one error, and the other files are used. A fault within a readable file
-//! is a warning, and the faulty value is left out.
+//! An unreadable file is refused with one error, and the other files are used. If a readable file contains a fault,
+//! this causes a warning, and the faulty value is left out.
 
 mod csv;
 mod data_file;
@@ -30,7 +30,7 @@ use crate::training::merge::{Pieces, RankedActivity, RankedDay};
 use crate::training::model::{FileLocation, OffsetFrom, Season, Source};
 use crate::training::problem::{Code, Problem, Problems};
 
-/// File with its name and its bytes.
+/// A file: its name and its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct File<'a> {
     /// Name of the file. Its extension determines the format. Sources and problems contain the name.
@@ -50,7 +50,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the format for the extension of a file name, in upper or lower case.
+    /// Returns the format that belongs to the extension of a file name. Upper and lower case are not distinguished.
     pub fn from_file_name(name: &str) -> Option<Self> {
         let (_, ending) = name.rsplit_once('.')?;
         Some(match &*ending.to_lowercase() {
@@ -77,8 +77,8 @@ impl Format {
         Err(context.refuse(Code::FileTooLarge, FileLocation::File, message))
     }
 
-    /// Returns the rank of a format for measures of an activity. The format that is closest to the recording device is
-    /// best.
+    /// Returns the rank of a format that is used if several files state a measure of an activity. The best rank has the
+    /// format that is closest to the recording device.
     pub(crate) const fn activity_rank(self) -> u8 {
         match self {
             Self::Fit => 0,
@@ -89,8 +89,8 @@ impl Format {
         }
     }
 
-    /// Returns the problem code for a day with different values. A person can delete a row of a table, but not a value
-    /// of a recording.
+    /// Returns the problem code that is used if files state different values for a day. It depends on the format,
+    /// because a person can delete a row of a table, but not a value of a recording.
     const fn conflict(self) -> Code {
         match self {
             Self::Csv => Code::ConflictingDay,
@@ -98,7 +98,8 @@ impl Format {
         }
     }
 
-    /// Returns the rank of a format for daily measures. The athlete's own table is best.
+    /// Returns the rank of a format that is used if several files state a daily measure. The best rank has the
+    /// athlete's own table.
     pub(crate) const fn day_rank(self) -> u8 {
         match self {
             Self::Csv => 0,
@@ -108,36 +109,38 @@ impl Format {
     }
 }
 
-/// Facts that are not stated in the files.
+/// Facts that are needed to read files and that the files do not state.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Time zone of the athlete, for times without an offset. None means UTC, and a warning then reports this
-    /// assumption.
+    /// Time zone of the athlete. It is used for times without an offset. None means that UTC is assumed, and a warning
+    /// reports this.
     pub zone: Option<TimeZone>,
-    /// Columns of tables without the headers of the reference.
+    /// Columns of tables whose headers are not in the reference document.
     pub columns: ColumnMap,
-    /// Units of accounts whose exports name no units. If None, distances in such tables are left out.
+    /// Units that are set in the account. They are used for exports that state no units. If this is None, distances in
+    /// such exports are left out.
     pub units: Option<Units>,
 }
 
-/// Season that was read from files, with the problems.
+/// Season that was read from files, and the problems that were found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reading {
     pub season: Season,
-    /// Problems in the order of files and places.
+    /// Problems sorted by file and place.
     pub problems: Vec<Problem>,
-    /// Number of warnings above [`limits::PLACES`] and [`limits::WARNINGS`]. They are not in `problems`.
+    /// Number of warnings that are not in `problems`, because they exceed [`limits::PLACES`] or [`limits::WARNINGS`].
+    /// They were only counted.
     pub more_warnings: usize,
     /// Number of files, including refused files.
     #[serde(skip)]
     pub files: usize,
-    /// Number of problems per file and code, including problems that are not listed.
+    /// Number of problems for each file and code, including those that were only counted.
     #[serde(skip)]
     pub(crate) counts: BTreeMap<(Arc<str>, Code), usize>,
 }
 
 impl Reading {
-    /// Adds the problem of a file that was not opened.
+    /// Adds a problem about a file that was not opened.
     pub fn not_opened(&mut self, name: &str, code: Code, message: &str) {
         let source = Source::new(&name.into(), FileLocation::File);
         *self.counts.entry((Arc::clone(&source.file), code)).or_default() += 1;
@@ -148,10 +151,10 @@ impl Reading {
     }
 }
 
-/// Problem of a refused file. [`read`] adds it to the problems.
+/// Problem because of which a file is refused. [`read`] adds it to the problems.
 pub(crate) struct Refused(Problem);
 
-/// Data that is needed while one file is read: the file, the time zone, and the problems.
+/// Data that is needed to read one file: the file, the time zone, and the list of problems.
 pub(crate) struct Context<'a> {
     file: Arc<str>,
     zone: &'a TimeZone,
@@ -183,7 +186,7 @@ impl Context<'_> {
     }
 }
 
-/// Parses a date as `2026-03-01`.
+/// Parses a date in the form `2026-03-01`.
 pub(crate) fn date(text: &str) -> Result<Date, Code> {
     let mut parts = text.trim().splitn(3, '-');
     let mut number = |digits: usize| {
@@ -205,8 +208,8 @@ fn text<'a>(bytes: &'a [u8], context: &Context<'_>) -> Result<&'a str, Refused> 
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// Returns a table as text. Spreadsheets also write UTF-16 with a byte order mark, and Windows-1252, which includes
-/// Latin-1.
+/// Returns the content of a table file as text. Besides UTF-8, spreadsheets write UTF-16 with a byte order mark, and
+/// Windows-1252, which includes Latin-1.
 fn table_text<'a>(bytes: &'a [u8], context: &mut Context<'_>) -> Result<Cow<'a, str>, Refused> {
     let marked = match (Encoding::for_bom(bytes), bytes) {
         (Some((encoding, mark)), _) => Some((encoding, mark)),
@@ -233,7 +236,7 @@ fn table_text<'a>(bytes: &'a [u8], context: &mut Context<'_>) -> Result<Cow<'a, 
     }
 }
 
-/// Reads files into one season. The order of the files does not matter.
+/// Reads files into one season. The result does not depend on the order of the files.
 pub fn read(files: &[File<'_>], options: &Options) -> Reading {
     let zone = options.zone.clone().unwrap_or(TimeZone::UTC);
     let mut sorted: Vec<&File<'_>> = files.iter().collect();

@@ -1,4 +1,4 @@
-//! TCX 2. Each `Activity` element is an activity. The measures of its laps are summed, and its track points are its
+//! TCX 2. Each element `Activity` is an activity. The measures of its laps are added up. Its track points become its
 //! samples.
 //!
 //! Source: <https://www8.garmin.com/xmlschemas/TrainingCenterDatabasev2.xsd> and the extension `ActivityExtension/v2`
@@ -16,7 +16,7 @@ use crate::training::sport::Sport;
 #[derive(Default)]
 struct Tcx {
     activities: Vec<Recorded>,
-    /// Number of points and laps in all activities.
+    /// Number of points and laps in all activities so far.
     entries: usize,
 }
 
@@ -47,7 +47,7 @@ struct Point {
 }
 
 impl Tcx {
-    /// Returns the activity to which the current point or lap belongs.
+    /// Returns the activity that contains the current point or lap.
     fn entry(
         &mut self,
         element: &Element<'_>,
@@ -127,7 +127,7 @@ impl Visitor for Tcx {
     }
 }
 
-/// Returns the element names below the innermost element with the name `parent`.
+/// Returns the names of the elements that are between the innermost element named `parent` and the current one.
 fn below<'a>(path: &'a Path, parent: &str) -> Option<Vec<&'a str>> {
     let at = path.iter().rposition(|name| name == parent)?;
     Some(path[at + 1..].iter().map(|name| &**name).collect())
@@ -153,7 +153,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
     Ok(())
 }
 
-/// Converts an activity into a draft. Returns None for an activity without a start.
+/// Converts an activity to one that is not checked yet. Returns None if the activity has no start.
 fn draft(activity: &Recorded, context: &mut Context<'_>) -> Option<Draft> {
     let first = activity.points.iter().filter_map(|point| point.time).min_by_key(|time| time.at);
     // The points may state UTC even if the `Id` states only local time.

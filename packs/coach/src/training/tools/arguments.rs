@@ -1,4 +1,4 @@
-//! Parameters of a call, their JSON Schemas, and their parser. Unknown parameters are rejected.
+//! The parameters of a call of a metric: their JSON Schemas, and how they are parsed. Unknown parameters are rejected.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -13,19 +13,19 @@ use holdshort_tools::named;
 /// Scope of a metric. It determines which parameters a call has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
-    /// One activity, or each activity of several days.
+    /// One activity, or each activity in a period of days.
     Activity,
-    /// Daily loads on a scale.
+    /// Daily loads on one of the scales.
     Loads,
-    /// All activities of several days together.
+    /// All activities in a period of days, taken together.
     Split,
-    /// Daily measures, or the best run.
+    /// Daily measures, or the best run in a period of days.
     Day,
     Race,
     Weeks,
 }
 
-/// Description of a parameter for a model.
+/// Description of a parameter, which a model reads.
 struct Row(&'static str);
 
 named! {
@@ -40,13 +40,13 @@ named! {
 }
 
 impl Parameter {
-    /// Returns the description for a model, in one sentence.
+    /// Returns the description, which a model reads. It is one sentence.
     pub const fn description(self) -> &'static str {
         self.row().0
     }
 }
 
-/// Distances of races that can be predicted, in m.
+/// Shortest and longest distance of a race that can be predicted, in m.
 const RACE_M: (f64, f64) = (1_500.0, 100_000.0);
 
 impl Subject {
@@ -91,7 +91,7 @@ impl Subject {
         }
     }
 
-    /// Returns the number of days or weeks that is used if a call names none.
+    /// Returns the number of days or weeks for a call that states none.
     const fn default_count(self) -> usize {
         match self {
             Self::Activity => 7,
@@ -126,13 +126,13 @@ fn count(most: usize, subject: Subject) -> Value {
     json!({"type": "integer", "minimum": 1, "maximum": most, "default": subject.default_count()})
 }
 
-/// Parameters of a call, with defaults for missing parameters.
+/// Parameters of a call. Missing parameters have their defaults.
 pub(super) struct Arguments {
     subject: Subject,
     pub(super) activity: Option<String>,
     days: usize,
     pub(super) weeks: usize,
-    /// Scale of the loads. Ignored by metrics without loads.
+    /// Scale of the loads. Metrics that need no loads ignore it.
     pub(super) scale: Scale,
     pub(super) distance_m: Option<f64>,
     pub(super) as_of: Date,
@@ -221,7 +221,7 @@ impl Arguments {
         (self.as_of.saturating_sub(before.days()), self.as_of)
     }
 
-    /// Returns all parameters that apply, including defaults.
+    /// Returns all parameters that this call has, including defaults.
     pub(super) fn stated(&self) -> Map<String, Value> {
         let value = |parameter: &Parameter| match parameter {
             Parameter::Activity => self.activity.as_ref().map(|id| json!(id)),

@@ -1,7 +1,7 @@
-//! The metrics as tools of an agent: the catalogue, one call, and the data for each analyst.
+//! The metrics as tools that an agent can call: the catalogue of metrics, one call, and the data for each analyst.
 //!
-//! A model names a metric and its parameters. The run sets the athlete and the day. Every number has its name, its unit
-//! and its source files. Therefore a report can be traced back to the files.
+//! A model states a metric and its parameters. The run determines the athlete and the day. Every number in a result has
+//! a name, a unit and its source files. Therefore each number in a report can be traced back to files.
 
 mod arguments;
 mod result;
@@ -29,20 +29,21 @@ use crate::training::metrics::zones::{intensity_split, of_max, of_reserve};
 use crate::training::metrics::{Metric, Missing, Need, Outcome, Profile, Traced, trend, volume};
 use crate::training::model::{Activity, Athlete, Season};
 
-/// Settings for all calls of a run.
+/// Settings that are the same for all calls of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Facts about the athlete from the configuration. Facts that are missing here are read from the files.
+    /// Facts about the athlete from the configuration. A fact that the configuration does not state is read from the
+    /// files.
     pub athlete: Athlete,
-    /// Day of the run. Data of later days is ignored.
+    /// Day of the run. Data of days after it is not used.
     pub as_of: Date,
-    /// Number of days for which the activities analyst receives activities.
+    /// Number of days whose activities the activities analyst receives.
     pub activities_days: u16,
-    /// Number of days for which the other analysts receive weeks and daily measures.
+    /// Number of days whose weeks and daily measures the other analysts receive.
     pub metrics_days: u16,
 }
 
-/// Description of a metric for a model.
+/// Description of a metric, which a model reads.
 #[derive(Clone, Debug, Serialize)]
 pub struct Entry {
     pub name: &'static str,
@@ -54,7 +55,7 @@ pub struct Entry {
     pub parameters: Value,
 }
 
-/// Returns every metric, in the order of the reference document.
+/// Returns all metrics, in the order in which the reference document lists them.
 pub fn catalogue() -> Vec<Entry> {
     let entry = |metric: &Metric| Entry {
         name: metric.name(),
@@ -70,7 +71,8 @@ pub fn catalogue() -> Vec<Entry> {
 /// Computes a metric of a season. `parameters` is an object that matches the schema in [`catalogue`], or null.
 ///
 /// # Errors
-/// Returns a refusal with its cause if the metric or a parameter is unknown, or if an input is missing.
+/// Returns a refusal with its reason in three cases: the metric is unknown, a parameter is invalid, or an input is
+/// missing.
 pub fn compute(
     name: &str,
     season: &Season,
@@ -164,7 +166,7 @@ impl Call<'_> {
         Ok(found)
     }
 
-    /// Returns a result per activity of the requested days, or the result for the requested activity.
+    /// Returns one result per activity of the requested days, or one result for the requested activity.
     fn activities(&self, of: impl Fn(&Activity) -> Result<Piece, Missing>) -> Result<CallResults, Refusal> {
         let activities = match &self.arguments.activity {
             None => self.recent()?,
@@ -223,7 +225,7 @@ impl Call<'_> {
     }
 }
 
-/// Returns the unit of a load metric on a scale.
+/// Returns the unit in which a load metric is stated on this scale.
 const fn unit(metric: Metric, scale: Scale) -> &'static str {
     match (metric, scale) {
         (Metric::LoadRatio | Metric::LoadRatioEwma | Metric::Monotony, _) => "1",

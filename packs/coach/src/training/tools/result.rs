@@ -1,4 +1,4 @@
-//! Response to a call: numbers with their names, units and files, or one refusal.
+//! Response to a call: either numbers with names, units and files, or a refusal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ pub struct Number {
     pub unit: &'static str,
 }
 
-/// Formats a number with as many decimals as its size needs.
+/// Formats a number. Smaller numbers get more decimals.
 pub fn format_number(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 100.0 => 0,
@@ -32,14 +32,14 @@ pub fn format_number(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Numbers that were computed together, with their inputs.
+/// Numbers that were computed together, and the inputs from which they were computed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Piece {
-    /// Subject of the numbers: an activity, a week with a sport, or a race.
+    /// Subject of these numbers: an activity, a week and a sport, or a race.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub of: BTreeMap<&'static str, String>,
     pub values: Vec<Number>,
-    /// Interpretation of a number in one word, such as the position of a trend.
+    /// One word that interprets a number, such as the position of a trend.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub words: BTreeMap<&'static str, &'static str>,
     pub inputs: Inputs,
@@ -53,7 +53,7 @@ pub struct Computed {
     /// Parameters of the call, including defaults.
     pub parameters: Map<String, Value>,
     pub results: Vec<Piece>,
-    /// Activities and races without a result, each with its reason.
+    /// Activities and races for which there is no result, each with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Missing>,
     /// Explanations of the caveats of the results.
@@ -61,11 +61,11 @@ pub struct Computed {
     pub caveats: BTreeMap<&'static str, &'static str>,
 }
 
-/// Sentence of advice to the caller.
+/// Sentence that advises the caller what to do.
 struct Row(&'static str);
 
 named! {
-    /// Reason why a call is refused. Texts and names are stable.
+    /// Reason why a call was refused. Texts and names are stable: later versions do not change them.
     RefusalCode: Row;
     UnknownMetric "unknown_metric" ("Name a metric that the catalogue lists.")
     BadParameter "bad_parameter" ("Name parameters as the schema of the metric describes them.")
@@ -78,12 +78,12 @@ named! {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refusal {
     pub code: RefusalCode,
-    /// JSON pointer to the wrong parameter.
+    /// JSON Pointer to the invalid parameter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
     pub message: String,
     pub what_to_do: &'static str,
-    /// Missing input of a metric that cannot be computed.
+    /// Input that is missing so that the metric can be computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<Need>,
 }
@@ -110,7 +110,7 @@ impl From<Missing> for Refusal {
     }
 }
 
-/// Converts a value into the numbers of a result.
+/// Converts a value to the numbers that a result contains.
 pub(super) trait Numbers {
     fn numbers(&self, metric: Metric) -> Vec<Number>;
 
@@ -131,7 +131,7 @@ impl Numbers for Efficiency {
     }
 }
 
-/// Names of the zones, each with the name of the zone's lowest heart rate.
+/// Names of the zones, each with the name of the heart rate at which the zone begins.
 const ZONES: [(&str, &str); 5] = [
     ("zone_1", "zone_1_begins"),
     ("zone_2", "zone_2_begins"),
@@ -224,13 +224,13 @@ impl Piece {
         self
     }
 
-    /// Returns the piece of a week without an activity.
+    /// Returns the numbers for a week without any activity.
     pub(super) fn nothing_done() -> Self {
         Traced::new(Metric::WeeklyVolume, Volume::default(), Inputs::default()).into()
     }
 }
 
-/// Results of a call while they are being collected.
+/// Results of a call. They are collected here while the call is computed.
 #[derive(Default)]
 pub(super) struct CallResults {
     results: Vec<Piece>,
@@ -242,7 +242,7 @@ impl CallResults {
         [outcome].into_iter().collect()
     }
 
-    /// Returns the response. If no number could be computed and a reason is known, returns a refusal.
+    /// Returns the response. If no number could be computed and there is a reason, returns a refusal.
     pub(super) fn finish(self, metric: Metric, parameters: Map<String, Value>) -> Result<Computed, Refusal> {
         let Self { results, missing } = self;
         if let (true, Some(first)) = (results.is_empty(), missing.first()) {

@@ -1,6 +1,6 @@
-//! Data for each analyst: a part of the season, a list of metrics, and parts of the data file.
+//! Data that each analyst receives: a part of the season, a list of metrics, and parts of the data file.
 //!
-//! Values are listed as they were read, each with its unit and its source. Only the weekly volumes are computed here.
+//! The values are those that were read. Each has its unit and its source. Only the weekly volumes are computed here.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -16,13 +16,14 @@ use crate::training::metrics::Metric;
 use crate::training::model::{Activity, AthleteNumber, Season, Source, SourcedValue};
 use holdshort_tools::named;
 
-/// Names of the parts of the data file that an analyst is given.
+/// Names of those parts of the data file that an analyst receives.
 struct Row(&'static [&'static str]);
 
 named! {
-    /// An analyst of training data. Each analyst is given the same parts as in garmin-ai-coach.
+    /// A kind of agent that analyses training data. Each analyst receives the same parts of the data file as in
+    /// garmin-ai-coach.
     Analyst: Row;
-    /// Analyst of load, fitness, and their changes.
+    /// Analyst of load, of fitness, and of how they change.
     Metrics "metrics" (&["training_load_history", "vo2_max_history", "training_status"])
     /// Analyst of completed activities.
     Activities "activities" (&["recent_activities"])
@@ -31,12 +32,13 @@ named! {
 }
 
 impl Analyst {
-    /// Returns the names of the data file's parts for this analyst. [`crate::training::parts`] returns the content.
+    /// Returns the names of those parts of the data file that this analyst receives. [`crate::training::parts`] returns
+    /// the content.
     pub const fn parts(self) -> &'static [&'static str] {
         self.row().0
     }
 
-    /// Returns the metrics that this analyst may request.
+    /// Returns the metrics that this analyst is allowed to request.
     pub fn metrics(self) -> Vec<Metric> {
         let is_own = |metric: &Metric| match (Subject::for_metric(*metric), *metric) {
             (_, Metric::HrvTrend | Metric::RestingTrend) => self == Self::Physiology,
@@ -58,13 +60,13 @@ impl Analyst {
     }
 }
 
-/// A value as it was read from a file or stated in the configuration.
+/// A value that was read from a file or stated in the configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SummaryValue {
     pub name: &'static str,
     pub value: f64,
     pub unit: &'static str,
-    /// Source of the value. None for a value from the configuration.
+    /// Source of the value. It is None if the value comes from the configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
 }
@@ -72,13 +74,13 @@ pub struct SummaryValue {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SummaryActivity {
     pub id: String,
-    /// Local start of the activity, with its offset from UTC.
+    /// Start of the activity in local time, with the offset from UTC.
     pub start: String,
     /// Local day on which the activity started.
     pub day: Date,
     pub sport: String,
     pub measures: Vec<SummaryValue>,
-    /// Number of samples of the activity that metrics may use.
+    /// Number of samples that the activity has for metrics.
     pub samples: usize,
     pub sources: Vec<Source>,
 }
@@ -89,27 +91,27 @@ pub struct SummaryDay {
     pub measures: Vec<SummaryValue>,
 }
 
-/// Data that an analyst is given.
+/// Data that an analyst receives.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     pub analyst: Analyst,
     pub from: Date,
     pub as_of: Date,
     pub athlete: Vec<SummaryValue>,
-    /// Results of `weekly_volume`, as the tool returns them.
+    /// Weekly volumes, in the form in which the tool `weekly_volume` returns them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub weeks: Vec<Piece>,
-    /// Newest activities, in the order of their starts.
+    /// Newest activities, sorted by their starts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub activities: Vec<SummaryActivity>,
-    /// Number of older activities in the period that are not listed because of [`limits::TOOL_RESULTS`].
+    /// Number of older activities in the period that are left out because of [`limits::TOOL_RESULTS`].
     #[serde(skip_serializing_if = "is_none")]
     pub more_activities: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub days: Vec<SummaryDay>,
-    /// Metrics that the analyst may request.
+    /// Metrics that the analyst is allowed to request.
     pub metrics: Vec<Metric>,
-    /// Names of the data file's parts for the analyst.
+    /// Names of those parts of the data file that the analyst receives.
     pub parts: &'static [&'static str],
 }
 
@@ -118,7 +120,7 @@ const fn is_none(count: &usize) -> bool {
     *count == 0
 }
 
-/// Returns the data of a season for an analyst.
+/// Returns the data that an analyst receives from a season.
 pub fn summary(season: &Season, settings: &Settings, analyst: Analyst) -> Summary {
     let as_of = settings.as_of;
     let days = match analyst {
@@ -187,7 +189,7 @@ fn measures(known: &std::collections::BTreeMap<Measure, SourcedValue>) -> Vec<Su
     given.collect()
 }
 
-/// Returns the facts about the athlete that the metrics of the analyst may use, as stated or as read.
+/// Returns those facts about the athlete that the metrics of the analyst need, as they were stated or read.
 fn athlete(season: &Season, settings: &Settings, analyst: Analyst) -> Vec<SummaryValue> {
     let given = |number: &AthleteNumber| {
         let stated = settings.athlete.number(*number);

@@ -1,4 +1,4 @@
-//! Columns of a table: the measure and the unit for each header.
+//! Columns of a table: determines the measure and the unit of a column from its header.
 
 use crate::training::measure::{Level, Measure};
 
@@ -10,18 +10,18 @@ pub(super) enum Column {
     Sport,
     /// Text for people, such as `name` or `notes`. It is not read.
     Remark,
-    /// A number. Has the measure, and the factor from the unit of the column to the unit of the measure.
+    /// A number. It has the measure, and the factor that converts the unit of the column to the unit of the measure.
     Number(Measure, f64),
-    /// A duration such as `1:02:03`. The duration of an activity may also be written `62:03`, and sleep `7:30`.
+    /// A duration such as `1:02:03`. The duration of an activity may also be written as `62:03`, and sleep as `7:30`.
     Clock(Measure),
-    /// A number in the unit of the measure. It is used only if the row has no other value of this measure.
+    /// A number that has the unit of the measure. It is used only if the row has no other value of this measure.
     Fallback(Measure),
-    /// Distance in an export, in the unit that the account uses.
+    /// Distance in an export that states no unit: it is in the unit that is set in the account.
     DistanceWithoutUnit,
 }
 
 impl Column {
-    /// Returns the content of a column whose header is in the reference.
+    /// Returns the content of a column, if the reference document lists its header.
     pub(super) fn from_header(header: &str) -> Result<Self, HeaderError> {
         let name = normal(header);
         if let Some((_, column)) = WORDS.iter().find(|(word, _)| *word == name) {
@@ -39,7 +39,7 @@ impl Column {
         })
     }
 
-    /// Returns the column without its unit, to find columns with the same measure.
+    /// Returns the column without its unit. With it, columns with the same measure are found.
     pub(super) const fn kind(self) -> Self {
         match self {
             Self::Number(measure, _) => Self::Clock(measure),
@@ -50,7 +50,8 @@ impl Column {
         }
     }
 
-    /// Returns the kind of table in which the column occurs. Returns None if it occurs in both kinds.
+    /// Returns the kind of table (days or activities) to which the column belongs. Returns None if it can be in both
+    /// kinds of table.
     pub(super) const fn level(self) -> Option<Level> {
         match self {
             Self::Date => Some(Level::Day),
@@ -67,20 +68,21 @@ impl Column {
 #[derive(Debug, PartialEq)]
 pub(super) enum HeaderError {
     Unknown,
-    /// The header names a measure without a known unit. Contains the accepted headers.
+    /// The header names a measure, but no unit that is known. Contains the accepted headers.
     Unit(String),
 }
 
-/// Name of a measure in headers, the measure, and its units with their factors.
+/// Name of the measure in headers, the measure, and the units that it can have, each with its factor.
 struct Row(&'static str, Measure, &'static [(&'static str, f64)]);
 
-/// Metres of an international mile. This value and the weight of the avoirdupois pound are exact by definition.
+/// Length of an international mile in metres. This value, and the weight of the avoirdupois pound, are exact by
+/// definition.
 pub(super) const MILE_M: f64 = 1_609.344;
-/// Metres of a yard, exact by definition.
+/// Length of a yard in metres, exact by definition.
 pub(super) const YARD_M: f64 = 0.9144;
 const POUND_KG: f64 = 0.453_592_37;
 
-/// Headers of numeric columns. A name with the unit `""` needs no unit in the header.
+/// Headers of numeric columns. If a name has the unit `""`, the header needs no unit.
 const NUMBERS: [Row; 13] = [
     Row("duration", Measure::Duration, &[("s", 1.0), ("min", 60.0), ("h", 3_600.0)]),
     Row("distance", Measure::Distance, &[("m", 1.0), ("km", 1_000.0), ("mi", MILE_M)]),
@@ -109,15 +111,15 @@ const WORDS: [(&str, Column); 9] = [
     ("comment", Column::Remark),
 ];
 
-/// Converts a header to the form in which headers of other programs are compared: lower case, one blank between words,
-/// and no trademark signs.
+/// Converts a header to the form in which the headers of other programs are compared: lower case, single blanks between
+/// words, no trademark signs.
 pub(super) fn plain(header: &str) -> String {
     let kept = header.chars().filter(|c| !['®', '™'].contains(c)).map(|c| if c == '’' { '\'' } else { c });
     let lower = kept.collect::<String>().to_lowercase();
     lower.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Normalizes a header: `Distance (km)` becomes `distance_km`.
+/// Converts a header to the form of the reference document: `Distance (km)` becomes `distance_km`.
 fn normal(header: &str) -> String {
     let spaced: String =
         header.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { ' ' }).collect();
@@ -132,7 +134,7 @@ fn starts_with(name: &str, known: &str) -> bool {
     name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }
 
-/// Returns every accepted header, for the reference document.
+/// Returns all headers that are accepted, for the reference document.
 pub(super) fn accepted_headers() -> Vec<(String, Option<Measure>)> {
     let words = WORDS.iter().map(|(word, column)| {
         let measure = match column {

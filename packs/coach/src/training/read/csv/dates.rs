@@ -1,8 +1,8 @@
-//! Dates and times as exports and people write them: with the name of a month, or as numbers in a known order.
+//! Dates and times as exports and people write them: with the name of a month, or as numbers whose order is known.
 
 use jiff::civil::{Date, DateTime, Time};
 
-/// Order of day, month and year in a date that consists of numbers.
+/// Order of day, month and year in a date that consists only of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DateOrder {
     DayMonthYear,
@@ -15,8 +15,8 @@ impl DateOrder {
         [("dmy", Self::DayMonthYear), ("mdy", Self::MonthDayYear), ("ymd", Self::YearMonthDay)];
 }
 
-/// Names and abbreviations of the months, in English, German, French, Spanish, Italian and Dutch. No text stands for
-/// two months.
+/// Names and abbreviations of the months, in English, German, French, Spanish, Italian and Dutch. Each text stands for
+/// only one month.
 static MONTHS: &[(&str, i8)] = &[
     ("january", 1),
     ("jan", 1),
@@ -112,12 +112,12 @@ static MONTHS: &[(&str, i8)] = &[
     ("dic", 12),
 ];
 
-/// Words between the date and the time.
+/// Words that can be between the date and the time.
 const FILLERS: [&str; 6] = ["à", "at", "um", "alle", "ore", "de"];
 
 /// Parses a date with a time, such as `Sep 20, 2026, 2:12:12 PM`, `20.09.2026, 14:12:12` or `6 mrt. 2024 14:23:15`. A
-/// date of numbers is accepted only if its order is certain: `order` is known, or the date has points, with which no
-/// language writes the month before the day.
+/// date that consists of numbers is accepted only if its order is certain. Either `order` is given, or points separate
+/// the numbers: no language with points writes the month before the day.
 pub(super) fn date_time(text: &str, order: Option<DateOrder>) -> Option<DateTime> {
     let mut tokens = Tokens::new(text);
     let date = tokens.date(order)?;
@@ -132,7 +132,7 @@ pub(super) fn date(text: &str, order: Option<DateOrder>) -> Option<Date> {
     tokens.is_at_end().then_some(date)
 }
 
-/// Words and numbers of a text. Each has the text between it and the one before it.
+/// Words and numbers of a text, in order. With each of them is the text between it and the previous one.
 struct Tokens {
     left: std::vec::IntoIter<(String, String)>,
 }
@@ -197,7 +197,7 @@ impl Tokens {
         is_whole.then(|| Date::new(year, month.try_into().ok()?, day.try_into().ok()?).ok())?
     }
 
-    /// Parses hours, minutes and, if there are more numbers, seconds. `pm` adds twelve hours.
+    /// Parses hours, minutes and, if another number follows, seconds. `pm` adds twelve hours.
     fn time(&mut self) -> Option<Time> {
         let (hour, minute) = (self.number()?, self.number()?);
         // In `10:00+02`, the third number is an offset.

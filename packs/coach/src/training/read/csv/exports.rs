@@ -1,7 +1,7 @@
-//! Tables that Garmin Connect and Strava export, by their headers in six languages (contract C10).
+//! Tables that Garmin Connect and Strava export. They are recognised by their headers in six languages (contract C10).
 //!
-//! A table is recognised as an export only if it has every header that identifies the export. To support another
-//! language, add an entry to the data. Headers are compared in the form that [`plain`] returns.
+//! A table is an export only if it has all headers that identify the export. To support a further language, add an
+//! entry to the data in this module. Headers are compared in the form that [`plain`] gives them.
 
 use super::columns::{Column, plain};
 use crate::training::measure::Measure;
@@ -12,16 +12,16 @@ pub(super) enum Program {
     Strava,
 }
 
-/// Content of a column that is read, or that identifies the export.
+/// Content of a column that is read, or by which the export is recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// Number of the activity. It is not read, and only identifies the export.
+    /// Number of the activity. It is not read. The export is recognised by it.
     Id,
-    /// Title of the activity. It is not read, and only identifies the export.
+    /// Title of the activity. It is not read. The export is recognised by it.
     Title,
     Start,
     Sport,
-    /// Time during which the timer ran.
+    /// Time for which the timer ran.
     Duration,
     /// Time from the start to the end.
     Elapsed,
@@ -33,7 +33,8 @@ enum Part {
     Exertion,
 }
 
-/// Headers that a program writes in one language. A part may have several headers, because they changed over the years.
+/// The headers that a program writes in one language. A part can have several possible headers, because programs have
+/// changed them over the years.
 pub(super) struct Export {
     pub(super) program: Program,
     headers: &'static [(Part, &'static [&'static str])],
@@ -252,7 +253,7 @@ static EXPORTS: [Export; 12] = [
     },
 ];
 
-/// Returns the export with these headers.
+/// Returns the export that has these headers.
 pub(super) fn find(headers: &[String]) -> Option<&'static Export> {
     let plain: Vec<String> = headers.iter().map(|header| plain(header)).collect();
     EXPORTS.iter().find(|export| {
@@ -263,7 +264,7 @@ pub(super) fn find(headers: &[String]) -> Option<&'static Export> {
     })
 }
 
-/// Returns the headers of each export that are read, for the reference document.
+/// Returns those headers of each export that are read, for the reference document.
 pub(super) fn headers() -> Vec<(&'static str, Vec<&'static str>)> {
     let read = |export: &'static Export| {
         let names = export.headers.iter().filter(|(part, _)| *part != Part::Id && *part != Part::Title);
@@ -280,7 +281,7 @@ impl Program {
         }
     }
 
-    /// Returns the parts whose headers identify the export.
+    /// Returns the parts by whose headers the export is recognised.
     const fn identified_by(self) -> &'static [Part] {
         match self {
             Self::Garmin => &[Part::Sport, Part::Start, Part::Title, Part::Distance, Part::Duration],
@@ -294,10 +295,11 @@ impl Export {
         self.headers.iter().find(|(each, _)| *each == part).map_or(&[], |(_, names)| names)
     }
 
-    /// Returns the content of each column. A column that is not read is a remark.
+    /// Returns the content of each column. A column that is not read is treated as a remark.
     ///
-    /// Strava writes some headers twice. The first column has the unit of the account, and the last column has seconds
-    /// or metres. The last column is read. If the distance has only one column, its unit is that of the account.
+    /// Strava uses some headers for two columns. The first of these columns has the unit that is set in the account,
+    /// and the last one is in seconds or metres. The last one is read. If there is only one column for the distance, it
+    /// has the unit that is set in the account.
     pub(super) fn columns(&self, headers: &[String]) -> Vec<Column> {
         let plain: Vec<String> = headers.iter().map(|header| plain(header)).collect();
         let mut columns = vec![Column::Remark; headers.len()];

@@ -1,29 +1,30 @@
-//! Mapping from the headers of the reference to the headers of a person's own tables. It comes from `--columns` and
-//! from the key `columns` of the configuration.
+//! Mapping from the headers in the reference document to the headers in a person's own tables. A person states it with
+//! `--columns`, or in the configuration under the key `columns`.
 
 use super::columns::{Column, HeaderError, plain};
 use super::dates::DateOrder;
 use super::numbers::Decimal;
 
-/// Mapping for tables whose headers are not those of the reference.
+/// Mapping for tables whose headers are not in the reference document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ColumnMap {
-    /// Columns, each with its normalized header, the header as the person wrote it, and the content of the column.
+    /// Columns. Each has its header in normalized form, its header as the person wrote it, and its content.
     columns: Vec<(String, String, Column)>,
     pub(super) decimal: Option<Decimal>,
     pub(super) order: Option<DateOrder>,
 }
 
-/// Names in a mapping that state the format of the cells and name no column.
+/// Names in a mapping that stand for no column, but for the format of the cells.
 const DECIMAL: &str = "decimal";
 const DATES: &str = "dates";
 
 impl ColumnMap {
-    /// Creates a mapping from pairs. A pair is a header of the reference and a header of the table. Two names state the
-    /// format of the cells instead: `decimal` (`,` or `.`) and `dates` (`dmy`, `mdy` or `ymd`).
+    /// Creates a mapping from pairs. A pair consists of a header in the reference document and a header in the table.
+    /// Two names are not headers, but state the format of the cells: `decimal` (`,` or `.`) and `dates` (`dmy`, `mdy`
+    /// or `ymd`).
     ///
     /// # Errors
-    /// Returns a sentence that names the wrong pair.
+    /// If a pair is wrong, returns a sentence about it.
     pub fn new<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
         let mut map = Self::default();
         for (name, header) in pairs {
@@ -80,8 +81,8 @@ impl ColumnMap {
         Ok(())
     }
 
-    /// Returns the content of each column. Returns None if the table lacks a header of the mapping. A column that is
-    /// not in the mapping is a remark.
+    /// Returns the content of each column. Returns None if the table does not have all headers in the mapping. A column
+    /// that the mapping does not contain is treated as a remark.
     pub(super) fn columns(&self, headers: &[String]) -> Option<Vec<Column>> {
         let plain: Vec<String> = headers.iter().map(|header| plain(header)).collect();
         let is_there = |(header, ..): &(String, String, Column)| plain.iter().any(|each| each == header);
@@ -95,7 +96,7 @@ impl ColumnMap {
         Some(plain.iter().map(content).collect())
     }
 
-    /// Returns the headers in the mapping that the table lacks, as the person wrote them.
+    /// Returns those headers in the mapping that the table does not have, as the person wrote them.
     pub(super) fn missing(&self, headers: &[String]) -> Vec<&str> {
         let plain: Vec<String> = headers.iter().map(|header| plain(header)).collect();
         let missing = self.columns.iter().filter(|(header, ..)| !plain.contains(header));

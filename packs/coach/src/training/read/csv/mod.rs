@@ -1,8 +1,9 @@
 //! Tables with one row per day (`date`) or one row per activity (`start`).
 //!
-//! The headers of a table are those of the reference or those of an export of Garmin Connect or Strava ([`exports`]),
-//! or a person names the columns ([`ColumnMap`]). The meaning of a column, its unit, the decimal mark and the order of
-//! a date are never guessed. If a cell may mean two things, it is reported and left out.
+//! The headers of a table are known in three ways: they are in the reference document, they are those of an export of
+//! Garmin Connect or Strava ([`exports`]), or a person has stated a mapping ([`ColumnMap`]). This module never guesses
+//! what a column means, its unit, the decimal mark, or the order of a date. If a cell can mean two things, it is left
+//! out and reported.
 
 mod columns;
 mod dates;
@@ -29,28 +30,28 @@ use crate::training::model::FileLocation;
 use crate::training::problem::Code;
 use crate::training::sport::Sport;
 
-/// Returns every accepted header, with its measure.
+/// Returns all headers that are accepted, each with its measure.
 pub fn headers() -> Vec<(String, Option<Measure>)> {
     columns::accepted_headers()
 }
 
-/// Returns the exports that are read: the program and its headers, in each language.
+/// Returns the exports that can be read: for each program and language, the headers.
 pub fn export_headers() -> Vec<(&'static str, Vec<&'static str>)> {
     exports::headers()
 }
 
-/// Units of an account. Needed for its exports that name no units.
+/// Units of an account. They are needed for exports of the account that do not state their units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Units {
-    /// Kilometres, or metres for swims.
+    /// Kilometres; metres for swimming.
     Metric,
-    /// Miles, or yards for swims.
+    /// Miles; yards for swimming.
     Statute,
 }
 
 impl Units {
-    /// Returns the length, in metres, of the unit of a distance in this sport.
+    /// Returns how many metres the unit of a distance has in this sport.
     const fn metres(self, sport: &Sport) -> f64 {
         match (self, sport) {
             (Self::Metric, Sport::Swimming) => 1.0,
@@ -61,7 +62,7 @@ impl Units {
     }
 }
 
-/// Facts about tables that the files themselves do not state.
+/// Facts about tables that the tables do not state.
 #[derive(Clone, Copy)]
 pub(super) struct TableOptions<'a> {
     pub(super) columns: &'a ColumnMap,
@@ -73,13 +74,13 @@ struct Row {
     cells: Vec<String>,
 }
 
-/// Header of a column that is read, with the column's meaning.
+/// Header of a column that is read, and what the column means.
 struct NamedColumn {
     name: String,
     column: Column,
 }
 
-/// Origin of the headers of a table.
+/// Says how the headers of a table are known.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Reference,
@@ -152,7 +153,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Splits off the line with which spreadsheets state the separator: `sep=;`.
+/// Removes the line `sep=;`, in which spreadsheets state the separator, and returns the separator.
 fn stated_separator(text: &str) -> (&str, Option<u8>) {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let stated = first.trim_end_matches('\r').trim_matches('"').to_ascii_lowercase();
@@ -162,8 +163,8 @@ fn stated_separator(text: &str) -> (&str, Option<u8>) {
     }
 }
 
-/// Returns the separator that is most frequent in the header outside of quotes, or a comma if the header has no
-/// separator.
+/// Returns the separator that is most frequent in the header, not counting text in quotes. If there is none, returns a
+/// comma.
 fn separator(header: &str) -> u8 {
     let outside: String = header.split('"').step_by(2).collect();
     let count = |separator: u8| outside.bytes().filter(|byte| *byte == separator).count();
@@ -174,12 +175,12 @@ fn separator(header: &str) -> u8 {
         .unwrap_or(b',')
 }
 
-/// Returns true for a cell without a value: empty, or `--` as in exports.
+/// Returns true if the cell contains no value: it is empty, or `--` as in exports.
 fn is_nothing(cell: &str) -> bool {
     cell.is_empty() || cell == "--"
 }
 
-/// Reads row by row and cell by cell, so that content beyond a limit is never held in memory.
+/// Reads the rows one by one, and their cells one by one. Therefore content beyond a limit is never in memory.
 fn rows(text: &str, lines_before: u64, separator: u8, context: &Context<'_>) -> Result<Vec<Row>, Refused> {
     let mut reader = csv_core::ReaderBuilder::new().delimiter(separator).build();
     reader.set_line(reader.line() + lines_before);
@@ -221,7 +222,7 @@ fn rows(text: &str, lines_before: u64, separator: u8, context: &Context<'_>) -> 
     }
 }
 
-/// Text of a cell, cut at the limit.
+/// Text of a cell, cut at the maximum length.
 #[derive(Default)]
 struct Cell {
     bytes: Vec<u8>,
@@ -239,7 +240,7 @@ impl Cell {
         self.bytes.extend(bytes.iter().take(room));
     }
 
-    /// Returns the text. If the text was cut, it ends with a mark, so that it is not read as a number.
+    /// Returns the text. If the text was cut, a mark is added at its end, so that it cannot be read as a number.
     fn text(self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         let mut text = text.trim().to_owned();
@@ -250,8 +251,8 @@ impl Cell {
     }
 }
 
-/// Returns the origin of the headers, and the meaning of each column. An unknown column is reported and has no meaning
-/// (None).
+/// Returns how the headers are known, and what each column means. An unknown column is reported, and its meaning is
+/// None.
 fn header_columns(
     header: &Row,
     map: &ColumnMap,
@@ -273,7 +274,7 @@ fn header_columns(
     Ok((origin, columns))
 }
 
-/// Returns the meaning of each column with a header of the reference.
+/// Returns the meaning of each column whose header is in the reference document.
 fn reference_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Option<NamedColumn>>, Refused> {
     let place = || FileLocation::Line(header.line);
     let mut columns: Vec<Option<NamedColumn>> = Vec::new();
@@ -312,9 +313,9 @@ fn check_twice(
     Ok(())
 }
 
-/// Returns the format of the numbers. Strava writes a decimal point in the columns that are read. In other tables, the
-/// format is detected from the numbers or taken from the mapping. This also applies to a table that a spreadsheet has
-/// saved again.
+/// Returns the format that the numbers of a table have. The columns that are read from exports of Strava have a decimal
+/// point. In all other tables, the format is found from the numbers, or is taken from the mapping. This also applies to
+/// an export that a spreadsheet program has saved again.
 fn number_format(
     rows: &[Row],
     columns: &[Option<NamedColumn>],
@@ -345,12 +346,12 @@ fn number_format(
     found.or_decimal(map.decimal)
 }
 
-/// Format of a table, detected from the header and the numbers.
+/// Format of a table, found from its header and its numbers.
 struct Table {
     columns: Vec<Option<NamedColumn>>,
     numbers: Numbers,
     origin: Origin,
-    /// Order of day, month and year in dates that consist of numbers, if the mapping states the order.
+    /// Order of day, month and year in dates that consist of numbers, if the mapping states it.
     order: Option<DateOrder>,
     units: Option<Units>,
 }
@@ -414,7 +415,8 @@ impl Table {
         Ok(())
     }
 
-    /// Parses a date. In a table with headers of the reference, only dates such as `2026-03-01` are valid.
+    /// Parses a date. If the headers of the table are those of the reference document, only dates such as `2026-03-01`
+    /// are valid.
     fn date(&self, text: &str) -> Result<Date, Code> {
         let by_form = super::date(text);
         match (by_form, self.origin) {
@@ -440,7 +442,7 @@ impl Table {
         drafts.activity(draft, context)
     }
 
-    /// Parses the start of an activity. Garmin Connect exports local times, and Strava exports UTC.
+    /// Parses the start of an activity. Times are local in exports of Garmin Connect, and in UTC in exports of Strava.
     fn start(
         &self,
         text: &str,
@@ -462,11 +464,12 @@ impl Table {
 }
 
 const HOUR_S: f64 = 3_600.0;
-/// Limit for the first part of a duration with two parts. From this value on, it is minutes, because no activity takes
-/// so many hours.
+/// Limit for the first of the two parts of a duration. From this value on, the first part is minutes, because no
+/// activity takes so many hours.
 const MINUTES: f64 = 24.0;
 
-/// Parses `1:02:03` or `62:03` into seconds. Rejects `1:05`, because it may be hours or minutes.
+/// Parses `1:02:03` or `62:03` into seconds. Rejects `1:05`, because it could be hours and minutes, or minutes and
+/// seconds.
 fn clock(cell: &str) -> Result<f64, Code> {
     match parts(cell).as_deref() {
         Some([hours, minutes, seconds]) => whole(*hours, *minutes, *seconds),
@@ -476,7 +479,8 @@ fn clock(cell: &str) -> Result<f64, Code> {
     }
 }
 
-/// Parses `7:30:00` or `7:30` into seconds. The first part is hours: sleep is never written in minutes and seconds.
+/// Parses `7:30:00` or `7:30` into seconds. The first part is always hours, because sleep is never written in minutes
+/// and seconds.
 fn night(cell: &str) -> Result<f64, Code> {
     match parts(cell).as_deref() {
         Some([hours, minutes, seconds]) => whole(*hours, *minutes, *seconds),
@@ -500,7 +504,7 @@ fn parts(cell: &str) -> Option<Vec<f64>> {
     cell.split(':').map(part).collect()
 }
 
-/// Shortens a cell for a problem message.
+/// Shortens the text of a cell, so that it can be quoted in the message of a problem.
 fn shortened(text: &str) -> String {
     const QUOTED: usize = 60;
     if text.chars().count() <= QUOTED {

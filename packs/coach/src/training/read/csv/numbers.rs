@@ -1,5 +1,5 @@
-//! Numbers in the cells of a table. The decimal mark is decided by evidence: by cells in which a mark cannot separate
-//! thousands. If there is no evidence, the decimal mark is not guessed.
+//! Numbers in the cells of a table. The decimal mark is determined by evidence, that is by cells whose mark cannot be a
+//! thousands separator. Without evidence, the decimal mark is left undetermined.
 
 use std::cmp::Ordering;
 
@@ -31,9 +31,9 @@ impl Decimal {
 /// Format of the numbers in a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
-    /// None if the cells do not show which mark is the decimal mark.
+    /// None if no cell shows which of the marks is the decimal mark.
     decimal: Option<Decimal>,
-    /// True if equally many cells show a point and a comma as the decimal mark.
+    /// True if the same number of cells show a point and a comma as the decimal mark.
     is_mixed: bool,
     is_comma_separated: bool,
     /// True if the numbers may have thousands separators.
@@ -41,17 +41,17 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// Returns the format for a known decimal mark, without thousands separators.
+    /// Returns the format with a given decimal mark, and without thousands separators.
     pub(super) const fn with_decimal(decimal: Decimal, separator: u8) -> Self {
         let decimal = Some(decimal);
         Self { decimal, is_mixed: false, is_comma_separated: separator == b',', has_thousands: false }
     }
 
-    /// Decides the decimal mark from the cells with numbers.
+    /// Determines the decimal mark from those cells that contain numbers.
     ///
-    /// A cell is evidence if its mark cannot separate thousands: `70,5`, `0.125` and `1234.567`, but not `1.234`. The
-    /// mark with more evidence is the decimal mark. Without evidence, commas between the columns show that the decimal
-    /// mark is a point. They do not if a cell has a comma too.
+    /// A cell is evidence if the mark in it cannot be a thousands separator: `70,5`, `0.125` and `1234.567` are, but
+    /// `1.234` is not. The decimal mark is the one for which there is more evidence. If there is no evidence and commas
+    /// separate the columns, the decimal mark is a point. This does not apply if a cell contains a comma too.
     pub(super) fn from_cells<'a>(cells: impl Iterator<Item = &'a str>, separator: u8) -> Self {
         let is_comma_separated = separator == b',';
         let (mut sure, mut marks) = ([0_usize; 2], [0_usize; 2]);
@@ -76,7 +76,7 @@ impl Numbers {
         Self { decimal, is_mixed, is_comma_separated, has_thousands: false }
     }
 
-    /// Uses the stated decimal mark if the cells do not show one. The other mark then separates thousands.
+    /// If the cells do not show the decimal mark, uses the stated one. The other mark then separates thousands.
     pub(super) const fn or_decimal(mut self, stated: Option<Decimal>) -> Self {
         if self.decimal.is_none() && !self.is_mixed && stated.is_some() {
             self.decimal = stated;
@@ -91,7 +91,7 @@ impl Numbers {
         self
     }
 
-    /// Parses a number. If a mark in it is ambiguous, returns an error.
+    /// Parses a number. If it is ambiguous what a mark in it means, returns an error.
     pub(super) fn parse(self, cell: &str) -> Result<f64, Code> {
         let grouped = self.has_thousands.then(|| self.without_thousands(cell)).flatten();
         let cell = grouped.as_deref().unwrap_or(cell);
@@ -115,8 +115,8 @@ impl Numbers {
         cell.replace(',', ".").parse().map_err(|_| Code::BadNumber)
     }
 
-    /// Returns a number without its thousands separators. A separator is the mark that is not the decimal mark, a blank
-    /// or an apostrophe, before each group of three digits.
+    /// Returns a number without its thousands separators. A thousands separator is a blank, an apostrophe, or the mark
+    /// that is not the decimal mark. It must be before each group of three digits.
     fn without_thousands(self, cell: &str) -> Option<String> {
         let decimal = self.decimal?;
         let (whole, fraction) = match cell.split_once(decimal.mark()) {
@@ -141,7 +141,8 @@ fn is_number(cell: &str) -> bool {
     !cell.is_empty() && cell.bytes().all(|byte| byte.is_ascii_digit() || b".,-+".contains(&byte))
 }
 
-/// Returns the decimal mark that a cell shows. Returns None if there is no mark, or if the mark may separate thousands.
+/// Returns the decimal mark for which a cell is evidence. Returns None if the cell has no mark, or if the mark may be a
+/// thousands separator.
 fn sure_mark(cell: &str) -> Option<Decimal> {
     let at = cell.rfind(['.', ','])?;
     let decimal = if cell[at..].starts_with(',') { Decimal::Comma } else { Decimal::Point };

@@ -1,17 +1,19 @@
-//! The FIT protocol: header, definitions, data messages, CRC. Fields are not interpreted here.
+//! The FIT protocol: header, definitions, data messages, CRC. This module does not interpret the fields.
 //!
-//! Source: Garmin, *Flexible & Interoperable Data Transfer (FIT) Protocol*, rev. 2.4. Every size is checked before use.
+//! Source: Garmin, *Flexible & Interoperable Data Transfer (FIT) Protocol*, rev. 2.4. Every size that a file states is
+//! checked before it is used.
 //!
-//! The crate `fitparser` (0.11) reads complete files, but is not used. For a file without its end, or a chain with one
-//! broken part, it returns no message at all. It also converts times to the time zone of the machine, writes to
-//! standard error, and has no limits. The tests compare this reader with two other readers.
+//! The crate `fitparser` (0.11) is not used, because it reads only complete files. If the end of a file is missing, or
+//! one part of a chain is broken, the crate returns no messages. It also converts times to the time zone of the
+//! machine, writes to standard error, and has no limits. In the tests, the results of this reader are compared with
+//! those of two other readers.
 
 /// Time 0 of FIT files: 1989-12-31T00:00:00Z.
 pub(super) const EPOCH_S: i64 = 631_065_600;
-/// Smallest absolute timestamp. A smaller timestamp is the number of seconds since the start of the device.
+/// Smallest absolute timestamp. A smaller timestamp counts the seconds since the device was started.
 const FIRST_ABSOLUTE: u32 = 0x1000_0000;
 const TIMESTAMP: u8 = 253;
-/// Bytes of the CRC at the end of a FIT file.
+/// Number of bytes of the CRC, which is at the end of a FIT file.
 const CRC_BYTES: usize = 2;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +22,7 @@ pub(super) enum Value {
     Text(String),
 }
 
-/// Data message. Fields with the FIT value for "invalid" are left out.
+/// Data message. Fields are left out if they have the value with which FIT marks invalid fields.
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) number: u16,
@@ -44,7 +46,7 @@ impl Message {
         })
     }
 
-    /// Returns the time in a field, as seconds since 1970.
+    /// Returns the time that a field contains, in seconds since 1970.
     pub(super) fn time_of(&self, field: u8) -> Option<i64> {
         let seconds = self.number_of(field)?;
         // The file itself defines the types of its fields. A valid time has 32 bits.
@@ -58,7 +60,7 @@ impl Message {
     }
 }
 
-/// Reason why the reader stops.
+/// Reason why the reader cannot continue.
 #[derive(Debug, PartialEq)]
 pub(super) enum Broken {
     Header(String),
@@ -66,7 +68,7 @@ pub(super) enum Broken {
     Record { at: usize, why: String },
 }
 
-/// One FIT file in a chain of FIT files.
+/// One FIT file, which may be part of a chain of FIT files.
 #[derive(Debug)]
 pub(super) struct Segment<'a> {
     /// Offset of the segment in the file, in bytes.
@@ -76,19 +78,19 @@ pub(super) struct Segment<'a> {
     pub(super) ending: Ending,
     definitions: [Option<Definition>; 16],
     clock: u32,
-    /// True if a definition has developer fields, which are written by apps on a device.
+    /// True if a definition lists developer fields: fields that apps on the device have added.
     pub(super) has_developer_fields: bool,
 }
 
 /// Ending of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// The segment has its stated length, and its CRC is correct.
+    /// The segment is as long as its header states, and its CRC is correct.
     Complete,
-    /// The file ends earlier than its stated length.
+    /// The file ends before the length that the header states.
     Truncated,
-    /// The header states the length 0 although data follows, because the device did not finish the file. Records are
-    /// read up to the first invalid one.
+    /// The header states the length 0 although data follows. The device has not finished writing the file. Records are
+    /// read until one is invalid.
     Unfinished,
 }
 
@@ -97,7 +99,7 @@ struct Definition {
     number: u16,
     big_endian: bool,
     fields: Vec<Field>,
-    /// Total bytes of the developer fields, which follow the other fields.
+    /// Total number of bytes of the developer fields, which are after the other fields.
     developer_bytes: usize,
 }
 
@@ -108,7 +110,7 @@ struct Field {
     base: u8,
 }
 
-/// Splits off the next FIT file of a chain. Reads its header, and checks its CRC if the file is complete.
+/// Reads the next FIT file of a chain. Reads its header, and checks its CRC if the file is complete.
 ///
 /// # Errors
 /// Returns an error if the header is invalid, or if a CRC is wrong.
@@ -150,8 +152,8 @@ pub(super) fn segment(file: &[u8], begins: usize) -> Result<(Segment<'_>, usize)
     Ok((segment, begins.saturating_add(end).saturating_add(CRC_BYTES).min(file.len())))
 }
 
-/// Returns the offset of the next FIT file in a chain after a broken one. This is the end that the header of the broken
-/// file states. If there is no such end, it is the offset of the next bytes that look like a header.
+/// Returns the offset at which the FIT file after a broken one begins. This is where the broken file ends according to
+/// its header. If the header states no valid end, it is the offset of the next bytes that look like a header.
 pub(super) fn after_broken(file: &[u8], begins: usize) -> Option<usize> {
     let stated = file.get(begins..begins + 8).filter(|_| is_header(file, begins)).map(|header| {
         let size = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);
@@ -189,8 +191,8 @@ impl<'a> Segment<'a> {
         Self { begins, bytes, at, ending, definitions, clock, has_developer_fields }
     }
 
-    /// Returns the next data message with a wanted message number. Returns None at the end, and where a truncated
-    /// segment ends.
+    /// Returns the next data message whose message number is wanted. Returns None at the end, or at the place where a
+    /// truncated segment ends.
     pub(super) fn next(&mut self, wanted: impl Fn(u16) -> bool) -> Result<Option<Message>, Broken> {
         while self.at < self.bytes.len() {
             let begins = self.at;
@@ -229,7 +231,7 @@ impl<'a> Segment<'a> {
         self.take(1).map(|taken| taken[0])
     }
 
-    /// Reads one record. For a definition or an unwanted message, returns None.
+    /// Reads one record. If the record is a definition or an unwanted message, returns None.
     fn message(&mut self, wanted: &impl Fn(u16) -> bool) -> Result<Option<Message>, Stop> {
         let at = self.begins + self.at;
         let header = self.byte()?;
@@ -322,8 +324,8 @@ enum Stop {
     Malformed(String),
 }
 
-/// Returns the bytes per value of a base type, and the value that means "invalid". Returns None for texts, bytes and
-/// unknown types.
+/// Returns the number of bytes that a value of this base type has, and the value that means "invalid". Returns None for
+/// texts, bytes and unknown types.
 const fn shape(base: u8) -> Option<(usize, u64)> {
     Some(match base {
         0x00 | 0x02 => (1, 0xFF),

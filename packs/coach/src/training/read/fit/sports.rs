@@ -4,7 +4,7 @@
 
 use crate::training::sport::Sport;
 
-/// Names by value of the field `sport`.
+/// Names of the sports, by the value of the field `sport`.
 const SPORTS: [(u8, &str); 69] = [
     (0, "generic"),
     (1, "running"),
@@ -77,7 +77,7 @@ const SPORTS: [(u8, &str); 69] = [
     (254, "all"),
 ];
 
-/// Names by value of the field `sub_sport`.
+/// Names of the sports, by the value of the field `sub_sport`.
 const SUB_SPORTS: [(u8, &str); 89] = [
     (0, "generic"),
     (1, "treadmill"),
@@ -170,15 +170,16 @@ const SUB_SPORTS: [(u8, &str); 89] = [
     (254, "all"),
 ];
 
-/// Values of `sport` that say less than their `sub_sport`: equipment and training of any kind, and racket sports.
+/// Values of `sport` that are less specific than their `sub_sport`: equipment and training of any kind, and racket
+/// sports.
 const LESS_THAN_SUB_SPORT: [&str; 4] = ["generic", "fitness_equipment", "training", "racket"];
-/// Values of `sub_sport` that turn cycling into e-biking.
+/// Values of `sub_sport` with which cycling means cycling with a motor.
 const E_BIKES: [&str; 2] = ["e_bike_fitness", "e_bike_mountain"];
-/// Values of `sport` and `sub_sport` that name no sport.
+/// Values of `sport` and `sub_sport` that state no sport.
 const NOTHING: [&str; 2] = ["generic", "all"];
 
-/// Returns the sport for the values of both fields. If the profile does not name a value, the sport is the number of
-/// the value.
+/// Returns the sport that the values of the two fields mean together. If the profile has no name for a value, the
+/// number is used as the name of the sport.
 pub(super) fn sport(sport: f64, sub_sport: Option<f64>) -> Sport {
     let Some(named) = name(&SPORTS, sport) else { return Sport::Other(format!("fit sport {sport}")) };
     let sub_sport = sub_sport.and_then(|value| name(&SUB_SPORTS, value)).filter(|sub| !NOTHING.contains(sub));
