@@ -1,4 +1,4 @@
-//! Specs of the compliance tools for models: names, descriptions, JSON Schemas.
+//! Descriptions of the compliance tools for models: names, texts, and JSON Schemas of the parameters.
 
 use holdshort_core::tool::Spec;
 use holdshort_tools::reading_tool;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::casework::{GROUPS, RuleId};
 
-/// Returns the specs of the tools. Their results contain sums and findings, and never a name.
+/// Returns the descriptions of the tools. The results of these tools contain sums and findings, but never a name.
 pub(crate) fn specs() -> Vec<Spec> {
     let rules: Vec<&str> = RuleId::ALL.iter().map(|id| id.name()).collect();
     let number = |description: &str| json!({"type": "integer", "minimum": 1, "description": description});

@@ -1,7 +1,7 @@
-//! The tools of agents that investigate a compliance case: an overview, the findings, sums, and the report.
+//! The tools of the agents that examine a compliance case: an overview, the findings, sums, and the report.
 //!
-//! All findings come from `casework`. This module finds the files. A tool result never contains a name, an account or a
-//! birth date. Therefore models, reviewers and channels never get one.
+//! The findings are computed in `casework`. This module finds the files of the case. No result of a tool contains a
+//! name, an account or a date of birth. Therefore models, reviewers and channels receive none of these.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -71,14 +71,14 @@ struct CaseFindings {
     customer: Option<usize>,
 }
 
-/// Case and day from the input of a run. The other keys of the input are for the agents only.
+/// The case and the day that the input of a run states. The other keys of the input are only for the agents.
 #[derive(Debug, Default, Deserialize)]
 struct Stated {
     case: Option<String>,
     as_of: Option<Date>,
 }
 
-/// A case after its rules were applied.
+/// A case to which its rules were applied.
 #[derive(Debug)]
 pub struct Loaded {
     pub case: Case,
@@ -90,39 +90,39 @@ pub struct Loaded {
 /// Reason why a case cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
-    /// The folder contains none of the files of a case.
+    /// The folder contains none of the three tables of a case.
     #[error("contains no case: {TRANSACTIONS}, {CUSTOMERS} and {WATCH_LIST} are missing")]
     Nothing,
     #[error("contains a case with problems\n{0}")]
     Wrong(Problems),
     #[error("cannot be read: {}", .0.kind())]
     Unreadable(io::Error),
-    /// `as_of` in the input is not a date.
+    /// `as_of` in the input of the run is not a date.
     #[error("is not a day such as `2026-03-31`")]
     NoDay,
 }
 
-/// Question about a case. Used if the input has no question.
+/// Question about a case. It is used if the input of a run contains no question.
 const QUESTION: &str = "Does anything in this case need attention? Who should be looked at first?";
 
-/// Keys in the input of a run that name the case and its day.
+/// Keys in the input of a run that state the case and its day.
 pub const CASE: &str = "case";
 pub const AS_OF: &str = "as_of";
 
-/// Case and input of a run that will start.
+/// The case, and the input of the run that is about to start.
 #[derive(Debug)]
 pub struct PreparedCase {
     pub loaded: Arc<Loaded>,
-    /// Input for the agents. It contains numbers such as `customer 3` and no names.
+    /// Input for the agents. It contains numbers such as `customer 3` instead of names.
     pub input: Map<String, Value>,
 }
 
-/// Reads the case in `folder` for a run that will start. `named` is the name of the case in the run. `said` is the rest
-/// of the input. If `said` has no `as_of`, the day of the case is today. If `said` has no other key either, the task is
-/// [`QUESTION`].
+/// Reads the case in `folder`, for a run that is about to start. `named` is the name that the case has in the run.
+/// `said` contains all other members of the input. If `said` contains no `as_of`, the day of the case is today. If
+/// `said` contains nothing else either, the task is [`QUESTION`].
 ///
 /// # Errors
-/// Returns an error if the folder contains none of the files of a case, or if one of them is missing or invalid.
+/// Returns an error if the folder contains none of the three tables of a case, or if one of them is missing or invalid.
 pub fn prepare_case(
     folder: &Path,
     named: &str,
@@ -152,7 +152,8 @@ pub fn prepare_case(
     Ok(PreparedCase { loaded, input })
 }
 
-/// Returns the later of the local date and the UTC date. A transaction of today must not be in the future.
+/// Returns the later of two dates: today in local time, and today in UTC. Otherwise a transaction of today could appear
+/// to be in the future.
 #[expect(clippy::disallowed_methods, reason = "the default day of a case is today")]
 fn today() -> Date {
     let now = jiff::Zoned::now();
@@ -249,8 +250,8 @@ fn findings(loaded: &Loaded, wanted: &CaseFindings) -> Result<Outcome, Refusal> 
     Ok(lines(&all))
 }
 
-/// Reads the case in a folder. The last case is cached. If its files still have the same bytes, they are not parsed
-/// again.
+/// Reads the case in a folder. The case that was read last is in the cache. If its files have not changed by a single
+/// byte, they are not parsed again.
 #[expect(clippy::disallowed_methods, reason = "the default day of a run is today")]
 fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, CaseError> {
     static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
@@ -297,7 +298,8 @@ fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, CaseError> {
     Ok(loaded)
 }
 
-/// Returns the bytes of a file of the case. A symbolic link is not read, and is reported as a problem.
+/// Returns the bytes of a file of the case. If it is a symbolic link, it is not read, and this is reported as a
+/// problem.
 fn file(dir: &Dir, name: &'static str, problems: &mut Problems) -> io::Result<Option<Vec<u8>>> {
     let metadata = match dir.symlink_metadata(name) {
         Ok(metadata) => metadata,

@@ -1,4 +1,4 @@
-//! A case: the transactions, the customers and the watch list. They are read from three tables.
+//! A case: the transactions, the customers and the watch list. Each of these is read from one table.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::casework::value::{amount, country, day, day_of, time};
 pub const TRANSACTIONS: &str = "transactions.csv";
 pub const CUSTOMERS: &str = "customers.csv";
 pub const WATCH_LIST: &str = "watchlist.csv";
-/// Name of the file that may contain the case's own rules.
+/// Name of the file with the rules of the case itself. A case may have none.
 pub const OWN_RULES: &str = "rules.yaml";
 
 const OF_TRANSACTIONS: &[Column] = &[
@@ -60,7 +60,7 @@ pub enum Direction {
 
 #[derive(Clone, Debug)]
 pub struct Transaction {
-    /// Line number in the file.
+    /// Number of the transaction's line in the file.
     pub row: u64,
     /// Timestamp in seconds since 1970.
     pub at: i64,
@@ -68,7 +68,7 @@ pub struct Transaction {
     pub customer: usize,
     pub direction: Direction,
     pub kind: &'static str,
-    /// Amount as it is in the row, in hundredths of the row's currency.
+    /// Amount as the row states it, in hundredths of the currency that the row states.
     pub written: i64,
     pub currency: String,
     /// Amount in the base currency, in hundredths.
@@ -90,7 +90,7 @@ pub struct Customer {
     pub is_pep: bool,
 }
 
-/// Kind of watch list to which an entry belongs.
+/// Kind of watch list from which an entry comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
     Sanctions,
@@ -110,12 +110,12 @@ pub struct Watched {
 pub struct Case {
     /// Transactions, sorted by time, then by line number.
     pub transactions: Vec<Transaction>,
-    /// Customers in the order of their rows.
+    /// Customers in the order of their rows in the table.
     pub customers: Vec<Customer>,
     pub watched: Vec<Watched>,
-    /// Counterparties without duplicates, in the order of their first transactions.
+    /// Counterparties in the order of their first transactions. Each occurs once.
     pub(crate) parties: Vec<Party>,
-    /// SHA-256 of each file, in hexadecimal.
+    /// SHA-256 of each file of the case, in hexadecimal.
     pub files: BTreeMap<&'static str, String>,
 }
 
@@ -125,10 +125,10 @@ pub(crate) struct Party {
     pub words: Name,
 }
 
-/// Reads the three tables. A transaction after `as_of` is an error.
+/// Reads the three tables. If a transaction is after the day `as_of`, this is an error.
 ///
 /// # Errors
-/// If any row is invalid, returns all problems. An incomplete case could lack findings.
+/// If a row is invalid, returns all problems and no case. A case without that row could lack findings.
 pub fn read(
     transactions: &[u8],
     customers: &[u8],
@@ -177,7 +177,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Reads the id of a row. Each id must be unique within the file.
+/// Reads the id of a row. Two rows of a file must not have the same id.
 fn own_id(table: &Table, row: &Row, known: &mut BTreeSet<String>, problems: &mut Problems) -> Option<String> {
     let id = table.value(row, "id", problems, |cell| Ok(cell.to_owned()))?;
     if known.insert(id.clone()) {
@@ -200,7 +200,7 @@ fn yes(text: &str) -> Result<bool, Code> {
     }
 }
 
-/// Reads the customers. Returns the index of each customer by customer id.
+/// Reads the customers. Returns for each customer id the index of the customer.
 fn read_customers(
     table: &Table,
     as_of: Date,
@@ -267,7 +267,7 @@ struct Reader<'r> {
     dictionary: &'r Dictionary,
     as_of: Date,
     known: &'r BTreeMap<String, usize>,
-    /// Index of each counterparty in the list of counterparties, by its normalized name.
+    /// Index of each counterparty, by its name in normalized form.
     parties: BTreeMap<String, usize>,
 }
 

@@ -2,26 +2,27 @@
 
 /// Maximum bytes of one table. A larger table is refused with `file_too_large`.
 pub const FILE_BYTES: usize = 64 * 1024 * 1024;
-/// Maximum number of transactions of a case, because all of them are held in memory. A case with more is refused with
+/// Maximum number of transactions in a case. They are all in memory. A case with more transactions is refused with
 /// `too_many_rows`.
 pub const TRANSACTIONS: usize = 500_000;
 /// Maximum number of customers of a case. A case with more is refused with `too_many_rows`.
 pub const CUSTOMERS: usize = 20_000;
 /// Maximum number of entries of the watch list. A case with more is refused with `too_many_rows`.
 pub const WATCHED: usize = 20_000;
-/// Maximum number of words of a name that are compared. Further words are ignored.
+/// Maximum number of words of a name that are used in comparisons. Further words are ignored.
 pub const NAME_WORDS: usize = 16;
-/// Maximum number of letters of a word that are compared, after transliteration. Further letters are ignored.
+/// Maximum number of letters of a word, after transliteration, that are used in comparisons. Further letters are
+/// ignored.
 pub const WORD_LETTERS: usize = 32;
-/// Maximum number of Chinese characters of a company form or a common word in the rules. Longer entries match no
-/// name.
+/// Maximum number of Chinese characters in a company form or a common word of the rules. Longer entries match no name.
 pub const HAN_PHRASE: usize = 8;
-/// Cost of comparing one word of a name, in letters. It is added to the cost of the letters of the word.
+/// Cost of comparing one word of a name, expressed as a number of letters. The letters of the word are an additional
+/// cost.
 pub const WORD_COST: usize = 8;
-/// Maximum cost of comparing names with the watch list. The cost of a name is its number of letters plus 8 for each
-/// word. The cost of all names of the list is multiplied by the cost of all names of the case. The maximum is enough
-/// for 20 million pairs of usual names, about 25 seconds of computing. A case with more is refused with
-/// `too_many_names`.
+/// Maximum cost of comparing all names of a case with the watch list. The cost of a name is the number of its letters
+/// plus 8 for each of its words. The total is the cost of all names on the list multiplied by the cost of all names in
+/// the case. The maximum is enough for about 20 million pairs of ordinary names, which take about 25 seconds. A case
+/// whose total is higher is refused with `too_many_names`.
 pub const COMPARISONS: u64 = 25_000_000_000;
 /// Maximum number of columns of a table. A table with more is refused with `cells`.
 pub const COLUMNS: usize = 100;
@@ -33,7 +34,7 @@ pub const ALIASES: usize = 20;
 pub const PROBLEMS: usize = 50;
 /// Maximum bytes of `rules.yaml`. A larger file is refused with `bad_rules`.
 pub const RULES_BYTES: usize = 64 * 1024;
-/// Maximum number of findings that a report lists, the gravest first. The remaining findings are counted by rule.
+/// Maximum number of findings that a report lists, the gravest first. All other findings are only counted, by rule.
 pub const FINDINGS: usize = 150;
 /// Maximum number of rows that a finding lists. Further rows are only counted.
 pub const ROWS: usize = 20;

@@ -1,5 +1,5 @@
-//! Problems in a case. Each problem has a stable code, a place, and advice for the owner. Values are not quoted,
-//! because they may be personal data.
+//! Problems in a case. Each problem has a stable code, a place, and a sentence of advice for the owner of the case. The
+//! wrong values are not quoted, because they may be personal data.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use holdshort_tools::named;
 struct Row(&'static str);
 
 named! {
-    /// Reason for which a case cannot be read. Texts and names are stable.
+    /// Reason why a case cannot be read. Texts and names are stable: later versions do not change them.
     Code: Row;
     MissingFile "missing_file" ("Add the file to the folder of the case. A table may consist of its header only.")
     Link "link" ("Copy the file into the folder of the case: links are not followed.")
@@ -48,13 +48,13 @@ impl Code {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Problem {
     pub file: &'static str,
-    /// Line number in the file. The header is line 1. 0 stands for the whole file.
+    /// Line number in the file. The header is line 1. The number 0 means the whole file.
     pub line: u64,
     /// Number of the column, from 1, and the name of the column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<(usize, &'static str)>,
     pub code: Code,
-    /// Further details, without text from the file.
+    /// Further details, which contain no text from the file.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
@@ -76,7 +76,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Problems in a case: the first of them, and the number of the remaining ones.
+/// Problems in a case: the first ones in full, and the number of all others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Problems {
     pub first: Vec<Problem>,

@@ -1,4 +1,4 @@
-//! Sums of transactions by group. An agent queries sums and never reads rows.
+//! Sums of transactions, which are grouped by a key. An agent asks for sums and never sees rows.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use crate::casework::report::counted;
 use crate::casework::rules::Rules;
 use crate::casework::value::{day_of, money};
 
-/// Keys by which transactions can be grouped.
+/// Keys by which transactions can be grouped for a sum.
 pub const GROUPS: [&str; 7] =
     ["customer", "party", "country", "kind", "currency", "day", "customer_and_party"];
 
-/// Query of an agent: which transactions to add up, and by which key to group them.
+/// Request of an agent for sums: the transactions to add up, and the key by which they are grouped.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Query {
@@ -31,8 +31,8 @@ pub struct Query {
     pub min_amount: Option<u32>,
 }
 
-/// Returns one line per group, the greatest sum first. The groups after the first [`limits::QUERY_LINES`] are only
-/// counted.
+/// Groups beyond the first [`limits::QUERY_LINES`] are only counted. The groups after the first [`limits::QUERY_LINES`]
+/// are only counted.
 ///
 /// # Errors
 /// Returns an error if the query is invalid.

@@ -1,5 +1,5 @@
-//! Redacts the names and ids of a case in texts. The question of a person may contain names, but agents get only
-//! numbers.
+//! Replaces names and ids of a case in texts. This is needed because the question of a person may contain names, but
+//! agents must receive only numbers.
 
 use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization;
@@ -8,24 +8,24 @@ use unicode_normalization::char::canonical_combining_class;
 use crate::casework::case::Case;
 use crate::casework::findings::Subject;
 
-/// Minimum bytes of a word that is redacted. A shorter word also occurs within other words.
+/// Minimum number of bytes of a word that is replaced. A shorter word would also be found inside other words.
 const LEAST_BYTES: usize = 4;
 
-/// Replaces the names, ids, accounts and birth dates of the case with numbers such as `customer 3`. The case of
-/// letters, the encoding of diacritics and the amount of white space do not matter.
+/// Replaces the names, ids, accounts and dates of birth of the case by numbers such as `customer 3`. They are found
+/// whatever the case of their letters, the encoding of diacritics and the amount of white space are.
 pub fn redact(case: &Case, text: &str) -> String {
     in_place(&collect_terms(case), text)
 }
 
-/// Redacts a JSON object: its texts, its keys, and numbers that are accounts.
+/// Replaces names and ids in a JSON object: in its texts, in its keys, and numbers that are accounts.
 pub fn redact_members(case: &Case, members: Map<String, Value>) -> Map<String, Value> {
     in_members(&collect_terms(case), members)
 }
 
-/// Normalized word to redact, with its replacement.
+/// Normalized word that is to be replaced, and the text that replaces it.
 type RedactedTerm = (Vec<char>, String);
 
-/// Returns the words to redact, the longest first: a longer name may contain a shorter one.
+/// Returns the words that are to be replaced. The longest are first, because a longer name may contain a shorter one.
 fn collect_terms(case: &Case) -> Vec<RedactedTerm> {
     let mut words: Vec<(&str, String)> = Vec::new();
     let dates: Vec<String> = case
@@ -110,7 +110,8 @@ fn replaced(text: &str, letters: &[Letter], word: &[char], instead: &str) -> Opt
     Some(out)
 }
 
-/// Returns the first position of a word at or after `from`. Skips a match that is followed by a combining mark.
+/// Returns the first position, from `from` on, at which a word begins. A match is skipped if a combining mark follows
+/// it.
 fn find(letters: &[Letter], word: &[char], from: usize) -> Option<usize> {
     let first = word.first()?;
     (from..=letters.len().checked_sub(word.len())?).find(|at| {
@@ -121,14 +122,15 @@ fn find(letters: &[Letter], word: &[char], from: usize) -> Option<usize> {
     })
 }
 
-/// Normalized letter, with the byte range of its original text.
+/// A normalized letter, and the range of bytes in the original text from which it was made.
 struct Letter {
     char: char,
     begin: usize,
     end: usize,
 }
 
-/// Normalizes a text: lower case, NFKD, and one blank for each run of white space. Texts that look equal become equal.
+/// Normalizes a text: lower case, NFKD, and a single blank for each sequence of white space. Texts that look the same
+/// then become equal.
 fn folded(text: &str) -> Vec<Letter> {
     let mut letters: Vec<Letter> = Vec::with_capacity(text.len());
     let mut begin = 0;

@@ -1,4 +1,4 @@
-//! The report of a case, as text and as data. Both contain only findings and sums, and never text of the case.
+//! The report about a case: as text, and as data. Both contain findings and sums, but no text from the case.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,23 +14,24 @@ use crate::casework::names::Name;
 use crate::casework::rules::{RuleId, Rules};
 use crate::casework::value::{day_of, money};
 
-/// Report that people review and that is then released.
+/// The report, which people review before it is released.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// Title in one line.
     pub title: String,
-    /// Text in Markdown. It contains the digest of the details in the format of [`as_file`].
+    /// Text in Markdown. It includes a digest of the details. The digest is computed from the form that [`as_file`]
+    /// returns.
     pub text: String,
-    /// Reasons for which a person must review the report before its release, one line per reason. Empty if the report
-    /// may be released at once.
+    /// Reasons why a person must review the report before it is released, one line per reason. Empty if the report can
+    /// be released without a review.
     pub held: Vec<String>,
-    /// Consequences of the findings under regulations, without duplicates, in the order of the rules.
+    /// Consequences that the findings have under regulations, without duplicates and in the order of the rules.
     pub implications: Vec<String>,
     pub gravity: Gravity,
     pub details: Value,
 }
 
-/// Returns the facts about a case that agents get before they query it.
+/// Returns facts about a case that agents receive before they ask for sums.
 pub fn overview(case: &Case, rules: &Rules) -> Vec<String> {
     let of = |direction: Direction| {
         let of = case.transactions.iter().filter(|one| one.direction == direction);
@@ -68,8 +69,8 @@ pub fn overview(case: &Case, rules: &Rules) -> Vec<String> {
     ]
 }
 
-/// Returns a warning for each script of the case that is not on the watch list. Names in different scripts match less
-/// reliably.
+/// Returns a warning for each script in which the case has names but the watch list has none. The warning is needed
+/// because names in different scripts are matched less reliably.
 pub fn warnings(case: &Case) -> Vec<String> {
     let listed: BTreeSet<&str> =
         case.watched.iter().flat_map(|entry| &entry.names).filter_map(Name::main_script).collect();
@@ -97,12 +98,13 @@ pub fn warnings(case: &Case) -> Vec<String> {
     others.map(warning).collect()
 }
 
-/// Formats a count with its noun: `1 transaction`, `2 transactions`.
+/// Formats a number and the noun that belongs to it: `1 transaction`, `2 transactions`.
 pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Formats a finding in one line. `number` is its position among the findings of the case, from 1.
+/// `number` is the number of the finding in the case, counted from 1. `number` is its position among the findings of
+/// the case, from 1.
 pub fn format_finding(finding: &Finding, number: usize, rules: &Rules) -> String {
     let Finding { rule, subject, amount, confidence, detail, .. } = finding;
     let (amount, base) = (money(*amount), &rules.base);
@@ -123,8 +125,8 @@ fn in_rows(rows: &[u64]) -> String {
     format!("{noun} {}{more}", listed.join(", "))
 }
 
-/// Returns the listed findings with their numbers. These are all findings or only the gravest ones. Also returns the
-/// number of findings that are left out, by rule.
+/// Returns those findings that are listed in the report, with their numbers. These are all findings, or only the
+/// gravest ones if there are too many. Also returns how many findings of each rule are left out.
 fn listed<'e>(
     examined: &'e Examination,
     rules: &Rules,
@@ -143,7 +145,7 @@ fn listed<'e>(
     (all, rest)
 }
 
-/// Builds the report of a case.
+/// Builds the report about a case.
 pub fn report(case: &Case, examined: &Examination, rules: &Rules, as_of: Date) -> Report {
     let (findings, not_listed) = listed(examined, rules);
     let details = details(case, examined, rules, as_of, (&findings, &not_listed));
@@ -214,7 +216,7 @@ pub fn report(case: &Case, examined: &Examination, rules: &Rules, as_of: Date) -
     Report { title, text, held, implications, gravity: examined.gravity, details }
 }
 
-/// Reduces a text of the rules to a single line without control characters.
+/// Converts a text of the rules to one line without control characters.
 fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(300).collect()
 }
@@ -288,7 +290,7 @@ fn details(
     })
 }
 
-/// Formats details as the content of a file: sorted keys, indented, with a final line break.
+/// Formats the details as they are written to a file: with sorted keys, indentation, and a line break at the end.
 pub fn as_file(details: &Value) -> String {
     let text = serde_json::to_string_pretty(&sorted(details)).unwrap_or_default();
     format!("{text}\n")

@@ -1,5 +1,5 @@
-//! The rules of a case as data. They contain thresholds with their sources, and the conditions under which a person
-//! must review a report before its release.
+//! The rules that are applied to a case. They are data. They contain thresholds with the sources of these thresholds,
+//! and state when a person must review a report before it is released.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,11 @@ use crate::casework::limits;
 use crate::casework::names::NameTables;
 use holdshort_tools::named;
 
-/// Names of the numbers that a rule must contain.
+/// Names of the numbers that a rule must have.
 struct Row(&'static [&'static str]);
 
 named! {
-    /// Ids of the rules, in the order of findings.
+    /// Ids of the rules. Findings are sorted in this order.
     RuleId: Row;
     LargeCash "large_cash" (&["amount"])
     Structuring "structuring" (&["amount", "floor", "count", "hours"])
@@ -33,18 +33,19 @@ impl<'de> Deserialize<'de> for RuleId {
     }
 }
 
-/// A rule with its description, its source and its numbers.
+/// A rule: its description, its source and its numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     pub id: RuleId,
     pub description: String,
     pub source: String,
-    /// Certainty of the rule's findings in percent. In a rule about names, the similarity of the names is used instead.
+    /// Certainty of the rule's findings in percent. For a rule about names, the certainty is the similarity of the
+    /// names instead.
     pub confidence: u32,
-    /// Percentage points of risk that a finding of this rule adds to its subject.
+    /// Percentage points by which a finding of this rule increases the risk of its subject.
     pub weight: u32,
-    /// Consequences of a finding under regulations, one per entry, for the person who reviews the report.
+    /// Consequences that a finding has under regulations, for the person who reviews the report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub implications: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,7 +77,8 @@ impl Rule {
         ]
     }
 
-    /// Returns the number with this name. The parser ensures that every rule has its numbers.
+    /// Returns the number with this name. The number always exists, because the parser checks that every rule has its
+    /// numbers.
     fn number(&self, name: &str) -> i64 {
         let found = self.numbers().into_iter().find(|(known, _)| *known == name);
         found.and_then(|(_, value)| value).map_or(0, i64::from)
@@ -112,30 +114,30 @@ impl Rule {
         f64::from(self.similarity.unwrap_or(100)) / 100.0
     }
 
-    /// Describes the numbers of the rule in words, for readers of the report.
+    /// Describes the numbers of the rule in a phrase for people who read the report.
     pub(crate) fn describe_numbers(&self) -> String {
         let named = self.numbers().into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?)));
         named.collect::<Vec<_>>().join(", ")
     }
 }
 
-/// Condition under which a person must review the report before its release. It is met by a finding that meets all
-/// given criteria, or by a case whose risk is at least `min_risk`.
+/// Condition under which a person must review the report before it is released. Either a finding meets all given
+/// criteria, or the risk of the case is at least `min_risk`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
     pub id: String,
     pub description: String,
-    /// Rules whose findings match. If there are none, the findings of every rule match.
+    /// Rules whose findings match. If the list is empty, findings of all rules match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<RuleId>,
-    /// Minimum amount of a finding, in units of the base currency.
+    /// Minimum amount that a finding must have, in units of the base currency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_amount: Option<u32>,
-    /// Confidence in percent. Only findings below it match.
+    /// Confidence in percent. A finding matches only if its certainty is below this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below_confidence: Option<u32>,
-    /// Minimum risk of the case, in percent.
+    /// Minimum risk that the case must have, in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_risk: Option<u32>,
 }
@@ -146,26 +148,26 @@ pub struct Rules {
     pub version: String,
     /// Currency to which all amounts are converted before they are compared.
     pub base: String,
-    /// Value of one unit of each currency in the base currency, in millionths.
+    /// For each currency, the value of one unit in the base currency, in millionths.
     pub currencies: BTreeMap<String, u64>,
     pub high_risk_countries: BTreeSet<String>,
     pub novel_kinds: BTreeSet<String>,
-    /// Word lists for the comparison of names. Empty if the file has none. In this case, [`Rules::parse_case_rules`]
+    /// Word lists for comparing names. Empty if the file contains none. In this case, [`Rules::parse_case_rules`]
     /// refuses the file.
     #[serde(default)]
     pub names: NameTables,
     pub rules: Vec<Rule>,
     pub pause: Vec<Pause>,
-    /// True if the rules come from the case and not from the pack.
+    /// True if the rules come from the case, and false if they are those of the pack.
     #[serde(skip)]
     pub are_own: bool,
 }
 
-/// Text of the rules that are shipped with the pack.
+/// Text of the rules that the pack contains.
 const SHIPPED: &str = include_str!("rules.yaml");
 
 impl Rules {
-    /// Returns the text of the shipped rules.
+    /// Returns the text of the rules that the pack contains.
     pub const fn text() -> &'static str {
         SHIPPED
     }
@@ -173,15 +175,15 @@ impl Rules {
     /// Parses the shipped rules.
     ///
     /// # Errors
-    /// Never: a test ensures that the shipped rules are valid.
+    /// Never fails: a test ensures that these rules are valid.
     pub fn shipped() -> Result<Self, String> {
         Self::parse(SHIPPED)
     }
 
-    /// Parses the rules that are in the folder of a case.
+    /// Parses the rules that the folder of a case contains.
     ///
     /// # Errors
-    /// Returns a sentence that says what is wrong in the rules.
+    /// If they are invalid, returns a sentence about the error.
     pub fn parse_case_rules(text: &str) -> Result<Self, String> {
         Ok(Self { are_own: true, ..Self::parse(text)? })
     }

@@ -1,20 +1,20 @@
-//! Tables. Reads the known columns row by row. Cells are separated by `,`, `;` or tabs.
+//! Tables. Reads those columns that are known, row by row. Cells are separated by `,`, `;` or tabs.
 
 use crate::casework::limits;
 use crate::casework::problem::{Code, Problem, Problems};
 
-/// A column that the reader knows.
+/// A column that the reader of a table expects.
 pub(crate) struct Column {
     pub name: &'static str,
-    /// True if the header must have the column.
+    /// True if the table must have the column.
     pub required: bool,
 }
 
-/// A table with its rows, and the positions of the known columns.
+/// A table: its rows, and the positions of the expected columns.
 pub(crate) struct Table {
     pub file: &'static str,
     columns: &'static [Column],
-    /// Position of each known column in a row.
+    /// Position of each expected column in a row.
     places: Vec<Option<usize>>,
     pub rows: Vec<Row>,
 }
@@ -95,7 +95,7 @@ impl Table {
         }
     }
 
-    /// Returns a trimmed cell of a row. Empty if the table does not have the column.
+    /// Returns a trimmed cell of a row. If the table does not have the column, returns an empty text.
     pub(crate) fn cell<'r>(&self, row: &'r Row, name: &str) -> &'r str {
         let at = self.columns.iter().position(|column| column.name == name);
         let place = at.and_then(|at| self.places.get(at).copied().flatten());
@@ -123,7 +123,7 @@ impl Table {
         found.map_err(|code| self.flaw(row, name, code, problems)).ok()
     }
 
-    /// Parses a cell that may be empty, or whose column may be missing. Reports an invalid cell.
+    /// Parses a cell that may be empty, or whose column may not exist. Reports an invalid cell.
     pub(crate) fn optional_value<T>(
         &self,
         row: &Row,
@@ -135,14 +135,15 @@ impl Table {
     }
 }
 
-/// Returns the separator that is most frequent in the header. If it has none, returns a comma.
+/// Returns the character that is the most frequent separator in the header. If it has none, returns a comma.
 fn separator(header: &str) -> char {
     let count = |separator: char| header.matches(separator).count();
     [';', '\t', ','].into_iter().max_by_key(|it| count(*it)).filter(|it| count(*it) > 0).unwrap_or(',')
 }
 
-/// Reads row by row and cell by cell. Therefore content above a limit is never in memory. A row is one line, even
-/// within quotes: no value contains a line break, and a quote that is not closed would hide the following rows.
+/// Reads the rows one by one, and their cells one by one. Therefore content beyond a limit is never in memory. Each
+/// line is one row, even if a quote is open: no value contains a line break, and the rows after an unclosed quote would
+/// otherwise be hidden.
 fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) -> Option<Vec<Row>> {
     let end = if text.contains('\n') { '\n' } else { '\r' };
     let mut lines = text.split(end).map(|line| line.trim_end_matches('\r')).peekable();
@@ -173,7 +174,7 @@ fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) ->
     Some(rows)
 }
 
-/// Splits a line into cells. If a quote may mean two things, returns an error.
+/// Splits a line into cells. If it is ambiguous what a quote means, returns an error.
 fn cells(line: &str, separator: char) -> Result<Vec<String>, (Code, String)> {
     let wrong = |message: &str| (Code::Cells, message.to_owned());
     let (mut cells, mut left) = (Vec::new(), line);
@@ -205,7 +206,7 @@ fn cells(line: &str, separator: char) -> Result<Vec<String>, (Code, String)> {
     }
 }
 
-/// Returns the text within the quotes, and the rest of the line. A doubled quote stands for one quote.
+/// Returns the text that is in the quotes, and the rest of the line. Two quotes in a row stand for one quote.
 fn unquoted(quoted: &str) -> Option<(String, &str)> {
     let (mut cell, mut left) = (String::new(), quoted);
     loop {

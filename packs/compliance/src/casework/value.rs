@@ -1,11 +1,12 @@
-//! Parses values of cells: amounts in hundredths, timestamps in seconds of UTC, and words from a fixed list.
+//! Parses the values of cells: amounts in hundredths, timestamps in seconds of UTC, and words that must be in a given
+//! list.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{Offset, TimeZone};
 
 use crate::casework::problem::Code;
 
-/// Parses an amount into hundredths. At most twelve digits are allowed before the decimal mark.
+/// Parses an amount of money into hundredths. At most twelve digits are allowed before the decimal mark.
 pub(crate) fn amount(text: &str) -> Result<i64, Code> {
     const DIGITS: usize = 12;
     let last = text.rfind(['.', ',']);
@@ -29,7 +30,7 @@ pub(crate) fn amount(text: &str) -> Result<i64, Code> {
     if hundredths > 0 { Ok(hundredths) } else { Err(Code::BadAmount) }
 }
 
-/// Removes the thousands separators. All separators must be equal and in the right positions.
+/// Removes the thousands separators. All separators must be the same character, and be at the right positions.
 fn ungrouped(text: &str) -> Option<String> {
     let Some(mark) = text.chars().find(|c| !c.is_ascii_digit()) else { return Some(text.to_owned()) };
     if ![',', '.', ' ', '\'', '\u{a0}', '\u{202f}'].contains(&mark) {
@@ -47,8 +48,8 @@ fn ungrouped(text: &str) -> Option<String> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then_some(digits)
 }
 
-/// Parses a timestamp into seconds since 1970. A date alone is 00:00 of that day. Without an offset, the timestamp is
-/// in UTC.
+/// Parses a timestamp into seconds since 1970. A date without a time means 00:00 of that day. A timestamp without an
+/// offset is in UTC.
 pub(crate) fn time(text: &str) -> Result<i64, Code> {
     let utc = |at: DateTime| at.to_zoned(TimeZone::UTC).map(|at| at.timestamp().as_second());
     if text.len() == 10 {

@@ -1,5 +1,5 @@
-//! The compliance crew's part of the command `run`: starts a run on the folder of a case, and writes the released
-//! report as files.
+//! The compliance crew's part of the command `holdshort run`: starts a run for the folder of a case, and writes the
+//! released report as files.
 
 mod save;
 
@@ -20,10 +20,10 @@ use crate::casework::{OWN_RULES, Rules, overview, warnings};
 use crate::tools::{CaseError, PreparedCase, prepare_case};
 use crate::{WORKFLOW, workflow};
 
-/// Default name of the folder into which the sample is written.
+/// Default name of the new folder for the sample case.
 const FOLDER: &str = "case";
 
-/// Id of the crew's option of the command `run`.
+/// Id of the option that the crew adds to the command `run`.
 const CASE: &str = "case";
 
 pub(crate) fn options() -> Vec<Arg> {
@@ -36,8 +36,8 @@ pub(crate) fn options() -> Vec<Arg> {
     ]
 }
 
-/// Prepares `run --case`. Returns None if `--case` is missing. The case is read before the run starts, so that its
-/// problems are reported immediately.
+/// Prepares `run --case`. Returns None if the command line has no `--case`. The case is read before the run starts, so
+/// that problems in the case are reported at once.
 pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>> {
     let Some(folder) = arguments.options.get_one::<PathBuf>(CASE) else { return Ok(None) };
     if arguments.workflow != WORKFLOW {
@@ -90,7 +90,7 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     Ok(Some(Start::Run(Box::new(prepared))))
 }
 
-/// Writes the report of a completed run. Does nothing for any other run.
+/// Writes the report of a run that has completed. If the run has not completed or has another workflow, does nothing.
 pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
     let Files { folder, json, rests: _ } = to;
     let written = match client.get::<Run>(&format!("/v1/runs/{run}")).await {
@@ -114,7 +114,7 @@ pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
     }
 }
 
-/// Writes the sample case and the rules into a new folder, as a starting point for a person's own case.
+/// Writes the sample case and the rules into a new folder. A person can replace them with their own case.
 pub(crate) fn init(to: Option<&Path>) -> anyhow::Result<()> {
     let folder = to.unwrap_or(Path::new(FOLDER));
     let shown = folder.display();

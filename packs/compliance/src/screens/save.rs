@@ -1,4 +1,4 @@
-//! The files of a compliance run: the released report as text and as a page, its findings, and a summary.
+//! The files that a compliance run writes: the released report as text and as a page, its findings, and a summary.
 
 use std::path::Path;
 
@@ -12,15 +12,15 @@ use serde_json::{Value, json};
 
 use crate::casework::as_file;
 
-/// Tool whose result is the report.
+/// Name of the tool whose result is the report.
 const TOOL: &str = "case_review";
 const TEXT: &str = "report.md";
 const PAGE: &str = "report.html";
 const FINDINGS: &str = "findings.json";
 const NAMES: [&str; 4] = [TEXT, PAGE, FINDINGS, SUMMARY];
 
-/// Returns an error if the folder contains a file with one of these names that no run wrote. Such a file is never
-/// overwritten.
+/// Returns an error if the folder contains a file that has one of these names but was not written by a run. Such a file
+/// is never overwritten.
 pub(super) fn check(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
     let own = folder::find_unmanaged_files(folder, &NAMES).map_err(|error| format!("{shown}: {error}"))?;
@@ -34,16 +34,16 @@ pub(super) fn check(folder: &Path) -> Result<(), String> {
     ))
 }
 
-/// Report of a run, read from the journal.
+/// The report of a run, as it is read from the journal.
 #[derive(Debug, Default)]
 struct Released {
     /// Id of the tool call that returned the report.
     call: String,
     text: Option<String>,
     details: Value,
-    /// Digest of the text that the reviewer saw. None if the report was released without a review.
+    /// Digest of the text that the reviewer was shown. None if the report was released without review.
     held: Option<String>,
-    /// Digest of the released text.
+    /// Digest of the text that was released.
     digest: Option<String>,
     edited: bool,
     interrupt: String,

@@ -1,4 +1,4 @@
-//! Rules about the behaviour of customers.
+//! Rules about what customers do.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,8 @@ use super::{Finding, Subject, by_customer, sum};
 use crate::casework::case::{Case, Direction, Transaction};
 use crate::casework::rules::Rule;
 
-/// Finds cash transactions of at least the amount in the rule. All such transactions of one customer are one finding.
+/// Finds cash transactions whose amount is at least the one in the rule. There is one finding per customer with such
+/// transactions.
 pub(super) fn large_cash(case: &Case, rule: &Rule) -> Vec<Finding> {
     let is_large = |one: &Transaction| one.kind == "cash" && one.amount >= rule.amount();
     by_customer(case, is_large).map(|(subject, found)| Finding::new(rule, subject, &found)).collect()
@@ -28,7 +29,7 @@ pub(super) fn velocity(case: &Case, rule: &Rule) -> Vec<Finding> {
     in_windows(case, rule, |_| true, |found| found.len() >= rule.count() && sum(found) >= rule.amount())
 }
 
-/// Finds customers who receive money and send it on within the number of hours in the rule.
+/// Finds customers who receive money and send it on within the number of hours that the rule states.
 pub(super) fn pass_through(case: &Case, rule: &Rule) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (subject, of) in by_customer(case, |_| true) {
@@ -61,8 +62,8 @@ pub(super) fn novel_technique(case: &Case, rule: &Rule, kinds: &BTreeSet<String>
     of_words(case, rule, |one| Some(one.kind.to_owned()).filter(|kind| kinds.contains(kind)))
 }
 
-/// Returns one finding for each customer with transactions for which `word` returns a word. The detail of the finding
-/// contains these words.
+/// For each customer, collects the transactions for which `word` returns a word. Returns one finding for each customer
+/// with such transactions. The detail of the finding lists these words.
 fn of_words(case: &Case, rule: &Rule, word: impl Fn(&Transaction) -> Option<String>) -> Vec<Finding> {
     let found = by_customer(case, |one| word(one).is_some());
     let finding = |(subject, of): (Subject, Vec<&Transaction>)| {
@@ -73,9 +74,9 @@ fn of_words(case: &Case, rule: &Rule, word: impl Fn(&Transaction) -> Option<Stri
     found.map(finding).collect()
 }
 
-/// Finds time windows in which the transactions show a pattern. A window begins with a transaction and contains all
-/// transactions within the number of hours in the rule. A window with the pattern is one finding. The next window
-/// begins after it.
+/// Finds periods of time in which the transactions show a pattern. A period begins with a transaction and contains all
+/// transactions within the number of hours that the rule states. If the transactions of a period show the pattern, this
+/// is one finding. The next period begins after the end of this one.
 fn in_windows(
     case: &Case,
     rule: &Rule,
@@ -98,7 +99,7 @@ fn in_windows(
     findings
 }
 
-/// Returns the transactions that are at most `seconds` after the first one.
+/// Returns the transactions that are no more than `seconds` after the first one.
 fn window<'w, 'c>(of: &'w [&'c Transaction], seconds: i64) -> &'w [&'c Transaction] {
     let Some(first) = of.first() else { return of };
     &of[..of.partition_point(|one| one.at - first.at <= seconds)]

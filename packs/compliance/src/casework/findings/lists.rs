@@ -1,4 +1,5 @@
-//! Rules about identity. Names of customers and counterparties are compared word by word with the names on watch lists.
+//! Rules about identity. Names of customers and counterparties are compared, word by word, with the names on watch
+//! lists.
 
 use jiff::civil::Date;
 
@@ -7,16 +8,16 @@ use crate::casework::case::{Case, List, Transaction, Watched};
 use crate::casework::names::{Dictionary, Name};
 use crate::casework::rules::{Rule, Rules};
 
-/// Percentage points by which the certainty of a match is lower if the birth dates differ.
+/// Percentage points that are subtracted from the certainty of a match if the dates of birth differ.
 const OTHER_BIRTH_DATE: u32 = 20;
 
-/// Entry of the watch list that is most similar to a name.
+/// The entry of the watch list whose name is most similar to a name in the case.
 struct Match<'c> {
     entry: &'c Watched,
     /// Similarity in percent, rounded down.
     percent: u32,
     other_birth_date: bool,
-    /// True if the two names are in different scripts. One of them was then transliterated.
+    /// True if the two names are written in different scripts. In this case, one of them was transliterated.
     other_script: bool,
 }
 
@@ -48,7 +49,7 @@ pub(super) fn pep(case: &Case, rule: &Rule, dictionary: &Dictionary) -> Vec<Find
     customers.collect()
 }
 
-/// Returns the similarity of two names with the word lists of the rules, from 0 to 1.
+/// Returns how similar two names are, from 0 to 1. The word lists of the rules are used.
 pub fn similarity(rules: &Rules, one: &str, other: &str) -> f64 {
     let dictionary = rules.names.dictionary();
     Name::new(one, dictionary).like(&Name::new(other, dictionary), dictionary)

@@ -1,4 +1,5 @@
-//! The findings of a case. Each rule is a function of the case. Each finding lists the rows that are its evidence.
+//! The findings of a case. Each rule is implemented by a function that takes the case. Each finding lists the rows that
+//! prove it.
 
 mod behaviour;
 mod lists;
@@ -12,12 +13,12 @@ pub use self::lists::similarity;
 use crate::casework::case::{Case, Transaction};
 use crate::casework::rules::{Rule, RuleId, Rules};
 
-/// Subject of a finding: a customer or a counterparty. It has a number from 1 and never a name.
+/// Subject of a finding: either a customer or a counterparty. It is identified by a number from 1 and never by a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
-    /// Customer, numbered in the order of the customer table.
+    /// A customer. Customers are numbered in the order of the customer table.
     Customer(usize),
-    /// Counterparty, numbered in the order of its first transaction.
+    /// A counterparty. Counterparties are numbered in the order of their first transactions.
     Party(usize),
 }
 
@@ -36,19 +37,19 @@ impl Serialize for Subject {
     }
 }
 
-/// One finding of a rule.
+/// One finding, which a rule has made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub rule: RuleId,
     pub subject: Subject,
-    /// Line numbers in the transactions file that are the evidence, in ascending order.
+    /// Line numbers, in the transactions file, of the rows that prove the finding, in ascending order.
     pub rows: Vec<u64>,
-    /// Amount at stake, in hundredths of the base currency.
+    /// Amount that the finding is about, in hundredths of the base currency.
     pub amount: i64,
     /// Certainty in percent.
     pub confidence: u32,
-    /// Details such as countries, kinds of transactions, or a row of the watch list. They consist of numbers and of
-    /// words from fixed lists, and never of text from the case.
+    /// Details of the finding, such as countries, kinds of transactions, or a row of the watch list. They consist only
+    /// of numbers and of words from given lists, and never of text from the case.
     pub detail: String,
 }
 
@@ -67,7 +68,7 @@ impl Finding {
     }
 }
 
-/// Gravity of a case, computed from its findings and its risk.
+/// Gravity of a case. It is computed from the findings and the risk of the case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gravity {
@@ -77,29 +78,30 @@ pub enum Gravity {
     Critical,
 }
 
-/// Reason for which a person must review the report before its release.
+/// Reason why a person must review the report before it is released.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reason {
     pub id: String,
     pub description: String,
-    /// Numbers of the findings that caused the reason, counted from 1. Empty if the reason is the risk of the case, or
-    /// the fact that the case has its own rules.
+    /// Numbers of those findings that are the reason, counted from 1. Empty if the reason is the risk of the case, or
+    /// that the case has rules of its own.
     pub findings: Vec<usize>,
 }
 
-/// Findings of a case, with risk and gravity.
+/// Findings of a case, and the risk and gravity that follow from them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examination {
     /// Findings, sorted by rule, then by subject, then by first row.
     pub findings: Vec<Finding>,
-    /// Risk of the case in percent: the highest risk of all subjects.
+    /// Risk of the case in percent: the highest of the risks of its subjects.
     pub risk: u32,
     pub gravity: Gravity,
-    /// Reasons why a person must review the report before its release. Empty if the report may be released at once.
+    /// Reasons why a person must review the report before it is released. Empty if the report can be released without a
+    /// review.
     pub pause: Vec<Reason>,
 }
 
-/// Risk in percent at which the gravity of a case becomes high (contract D7).
+/// Risk in percent from which the gravity of a case is high (contract D7).
 const HIGH_RISK: u32 = 75;
 
 /// Applies the rules to a case.
@@ -177,7 +179,8 @@ fn sum(transactions: &[&Transaction]) -> i64 {
     transactions.iter().fold(0, |sum: i64, one| sum.saturating_add(one.amount))
 }
 
-/// Returns the transactions for which `wanted` is true, per customer and sorted by time. The subject is the customer.
+/// For each customer, returns the transactions for which `wanted` returns true, sorted by time. The subject of the
+/// result is the customer.
 fn by_customer(
     case: &Case,
     wanted: impl Fn(&Transaction) -> bool,

@@ -1,11 +1,11 @@
-//! Words of a name as they are written, and their transliteration. Uses no word list.
+//! Words of a name as they are written, and their form in Latin letters. Uses no word list.
 
 use any_ascii::any_ascii_char;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_script::{Script, UnicodeScript};
 
-/// Returns the words of a name without case, diacritics, apostrophes and punctuation, in their own script.
+/// Returns the words of a name in their own script, in lower case and without diacritics, apostrophes and punctuation.
 pub(super) fn fold(name: &str) -> Vec<String> {
     const APOSTROPHES: [char; 8] = ['\'', '’', 'ʼ', 'ʻ', '`', '´', '‘', 'ʹ'];
     let mut plain = String::with_capacity(name.len());
@@ -34,7 +34,7 @@ pub(super) fn fold(name: &str) -> Vec<String> {
     words
 }
 
-/// Returns true if a word has letters of a script that writes no vowels.
+/// Returns true if the word contains letters of a script that does not write vowels.
 pub(super) fn is_abjad(word: &str) -> bool {
     word.chars()
         .any(|c| c.is_alphabetic() && matches!(c.script(), Script::Arabic | Script::Hebrew | Script::Syriac))
@@ -44,10 +44,10 @@ pub(super) fn is_han(word: &str) -> bool {
     word.chars().any(|c| c.script() == Script::Han)
 }
 
-/// Letters of another script that are read as one, and their transliteration.
+/// Letters of another script that form one sound, and their form in Latin letters.
 pub(super) type LetterGroup = (Vec<char>, String);
 
-/// Transliterates a word into the letters a to z and digits. In `groups`, the longest groups must come first.
+/// Converts a word to the letters a to z and digits. `groups` must be sorted, with the longest groups first.
 pub(super) fn latin(word: &str, groups: &[LetterGroup]) -> String {
     let chars: Vec<char> = word.chars().collect();
     let (mut out, mut at) = (String::with_capacity(word.len()), 0);

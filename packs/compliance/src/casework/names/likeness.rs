@@ -1,39 +1,41 @@
-//! Compares the words of two names: assigns the words to each other, and adds up how similar they are.
+//! Compares two names: finds pairs of words that correspond to each other, and combines the similarities of the pairs.
 
 use super::tables::Dictionary;
 use super::words::{Kind, Word};
 use crate::casework::limits::WORD_LETTERS;
 
-/// Minimum similarity at which two words may be the same word.
+/// Minimum similarity of two words that may correspond to each other.
 const LEAST: f64 = 0.8;
-/// Maximum number of letters of a short word. Short words must be equal: with one other letter, a short word is a
-/// different word.
+/// Maximum number of letters that a short word has. Short words correspond only if they are equal, because a short word
+/// with one other letter is a different word.
 const SHORT: usize = 4;
 /// Similarity of two spellings of one name.
 const SPELLINGS: f64 = 0.98;
-/// Similarity of two words with the same sounds but other letters.
+/// Similarity of two words that sound the same but have other letters.
 const SOUNDS: f64 = 0.99;
-/// Similarity of two words of which only one is written together with its article.
+/// Similarity of two words if only one of them is written together with its article.
 const ARTICLE: f64 = 0.97;
-/// Similarity of two words with the same consonants. Used if the script of one of them writes no vowels.
+/// Similarity of two words with the same consonants. It is used if one of them is in a script that does not write
+/// vowels.
 const CONSONANTS: f64 = 0.96;
-/// Similarity of two words with the same one or two consonants. Used if the script of one of them writes no vowels.
+/// Similarity of two words with the same one or two consonants. It is used if one of them is in a script that does not
+/// write vowels.
 const ONE_CONSONANT: f64 = 0.8;
 const TWO_CONSONANTS: f64 = 0.9;
-/// Similarity of an initial and a word.
+/// Similarity of an initial and a word that begins with it.
 const INITIAL: f64 = 0.9;
-/// Minimum similarity of adjacent words, joined, and one word of the other name. At this similarity they are treated as
-/// the same word.
+/// Minimum similarity between a word and several adjacent words of the other name that are joined. If the similarity is
+/// at least this, they are treated as the same word.
 const JOINED: f64 = 0.87;
-/// Factor for the words without a counterpart if both names have such words.
+/// Factor for the weight of words to which no word of the other name corresponds, if both names have such words.
 const CONTRADICTION: f64 = 1.5;
-/// Factor for the words without a counterpart if only one name has such words.
+/// Factor for the weight of words to which no word of the other name corresponds, if only one name has such words.
 const MISSING: f64 = 0.1;
-/// Factor for missing words if a distinctive word is missing and the names have at most one distinctive word in common.
+/// Factor that is used instead if one of these words is distinctive and the names share at most one distinctive word.
 const MISSING_OF_ONE: f64 = 0.6;
-/// Weight of an initial that only one name has.
+/// Weight of an initial that is in only one of the names.
 const MISSING_INITIAL: f64 = 0.1;
-/// Factor for the similarity of names with different numbers: `Line 1`, `Line 2`.
+/// Factor for the similarity of two names that contain different numbers: `Line 1`, `Line 2`.
 const OTHER_NUMBER: f64 = 0.8;
 
 /// Returns the similarity of two names, from 0 to 1.
@@ -80,7 +82,7 @@ pub(super) fn of_names(one: &[Word], other: &[Word], dictionary: &Dictionary) ->
     if lacks(|word| word.kind == Kind::Number) { like * OTHER_NUMBER } else { like }
 }
 
-/// Returns the total weight of the words that have no counterpart in the other name.
+/// Returns the total weight of those words to which no word of the other name corresponds.
 fn left(words: &[Word], is_left: &[bool]) -> f64 {
     let weight = |word: &Word| if word.kind == Kind::Initial { MISSING_INITIAL } else { word.weight() };
     words.iter().zip(is_left).filter(|(_, is_left)| **is_left).map(|(word, _)| weight(word)).sum()
@@ -93,8 +95,8 @@ fn is_distinctive(word: &Word) -> bool {
     }
 }
 
-/// Returns the similarity of two words. The result is 0, or at least [`LEAST`] times a factor. The factor depends on
-/// the kind of similarity, such as an equal sound.
+/// Returns the similarity of two words. The result is either 0 or at least [`LEAST`] times a factor. The factor depends
+/// on the way in which the words are similar: for example, they sound the same.
 fn of_words(one: &Word, other: &Word, dictionary: &Dictionary) -> f64 {
     match (one.kind, other.kind) {
         (Kind::Common(list), Kind::Common(other)) => return if list == other { 1.0 } else { 0.0 },
@@ -141,15 +143,16 @@ fn of_words(one: &Word, other: &Word, dictionary: &Dictionary) -> f64 {
     like
 }
 
-/// Cost of a letter that only one word has.
+/// Cost of a letter that is in only one of the two words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gaps {
-    /// Vowels, `h` and `y` count half, except at the beginning of a word.
+    /// Vowels, `h` and `y` cost half, except at the beginning of a word.
     Weak,
     Whole,
 }
 
-/// Returns false if words with these letters cannot reach [`LEAST`]. This check is much faster than [`near`].
+/// Returns false if words with these letters certainly have a similarity below [`LEAST`]. This check is much faster
+/// than [`near`].
 fn may_be_near((one, one_set): (&str, u32), (other, other_set): (&str, u32)) -> bool {
     let by_letters = (one_set & !other_set).count_ones().max((other_set & !one_set).count_ones()) as usize;
     let halves = by_letters.max(one.len().abs_diff(other.len()));
@@ -166,7 +169,7 @@ const fn as_float(count: usize) -> f64 {
     count as f64
 }
 
-/// Returns the share of equal letters. The result is 0, or at least [`LEAST`].
+/// Returns which share of the letters of two words is equal. The result is either 0 or at least [`LEAST`].
 fn near(one: &str, other: &str, gaps: Gaps, dictionary: &Dictionary) -> f64 {
     if one == other {
         return 1.0;
@@ -182,10 +185,10 @@ fn near(one: &str, other: &str, gaps: Gaps, dictionary: &Dictionary) -> f64 {
     if like >= LEAST { like } else { 0.0 }
 }
 
-/// Returns the edit distance in halves (optimal string alignment). Replacing a letter costs one half if the other
-/// letter is often written instead of it. Otherwise it costs three halves, because typing errors more often omit,
-/// double or swap letters. Words have at most [`WORD_LETTERS`] letters. Returns None if the similarity is certainly
-/// below [`LEAST`].
+/// Returns the edit distance of two words (optimal string alignment), counted in halves. Replacing a letter costs one
+/// half if people often write the one letter instead of the other. Otherwise it costs three halves, because people more
+/// often omit, double or swap letters by mistake. Words have at most [`WORD_LETTERS`] letters. Returns None if it is
+/// certain that the similarity is below [`LEAST`].
 fn distance(one: &[u8], other: &[u8], gaps: Gaps, dictionary: &Dictionary) -> Option<usize> {
     let gap = |word: &[u8], at: usize| {
         let is_weak = gaps == Gaps::Weak
@@ -231,16 +234,16 @@ fn distance(one: &[u8], other: &[u8], gaps: Gaps, dictionary: &Dictionary) -> Op
     Some(usize::from(rows[one.len() % 3][other.len()]))
 }
 
-/// Minimum number of letters of a word that is compared with joined words of the other name.
+/// Minimum number of letters of a word, if it is compared with joined words of the other name.
 const LEAST_JOINED: usize = 4;
-/// Maximum difference, in letters, between joined words and the one word of the other name.
+/// Maximum difference in the number of letters between joined words and the word of the other name.
 const OTHER_LETTERS: usize = 2;
 
 fn text_len(words: &[Word]) -> usize {
     words.iter().map(|word| word.text.len()).sum()
 }
 
-/// Joins adjacent words that the other name has as one word. Returns None if there are none.
+/// Joins adjacent words that are a single word in the other name. Returns None if there are no such words.
 fn join(words: &[Word], others: &[Word], dictionary: &Dictionary) -> Option<Vec<Word>> {
     let mut joined: Option<Vec<Word>> = None;
     let shortest = words.windows(2).map(text_len).min()?;
@@ -262,7 +265,7 @@ fn join(words: &[Word], others: &[Word], dictionary: &Dictionary) -> Option<Vec<
     joined
 }
 
-/// Returns the words joined to one word. Returns None if it does not match `other`.
+/// Returns the words, joined into one word. Returns None if the joined word does not correspond to `other`.
 fn joined_word(words: &[Word], other: &Word, dictionary: &Dictionary) -> Option<Word> {
     let letters = words.iter().fold(0, |set, word| set | word.letters.text);
     if text_len(words).abs_diff(other.text.len()) > OTHER_LETTERS

@@ -1,7 +1,8 @@
-//! Names of people and companies, and the similarity of two names.
+//! Names of people and companies, and a measure of how similar two names are.
 //!
-//! `letters.rs` transliterates. `tables.rs` has the word lists, which are data of the rules. `words.rs` splits a name
-//! into words. `likeness.rs` compares the words of two names. The guide explains each step for readers of a report.
+//! `letters.rs` transliterates. `tables.rs` contains the word lists, which are part of the rules. `words.rs` splits a
+//! name into words. `likeness.rs` compares two names by their words. The guide explains each step to people who read a
+//! report.
 
 mod letters;
 mod likeness;
@@ -18,15 +19,15 @@ pub use tables::NameTables;
 use crate::casework::limits;
 use words::Word;
 
-/// Letters that the decomposition of Unicode does not change to basic Latin letters, with their replacements.
+/// Letters that Unicode does not decompose into basic Latin letters, with the letters that replace them.
 const LETTERS: [(char, &str); 8] =
     [('ß', "ss"), ('ł', "l"), ('ø', "o"), ('đ', "d"), ('æ', "ae"), ('œ', "oe"), ('ı', "i"), ('þ', "th")];
 
-/// A name, split into words for the comparison.
+/// A name that was split into words, so that it can be compared.
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
     words: Vec<Word>,
-    /// Script of the first letter. None if the name has no letter.
+    /// Script to which the first letter belongs. None if the name has no letter.
     script: Option<&'static str>,
 }
 
@@ -35,13 +36,14 @@ impl Name {
         Self { words: words::split(name, dictionary), script: script(name) }
     }
 
-    /// Returns the similarity, from 0 to 1. Equal words, in any order, have the similarity 1.
+    /// Returns how similar the two names are, from 0 to 1. If the names have the same words, in any order, the
+    /// similarity is 1.
     pub(crate) fn like(&self, other: &Self, dictionary: &Dictionary) -> f64 {
         likeness::of_names(&self.words, &other.words, dictionary)
     }
 
-    /// Returns the cost of a comparison with another name. The time of the comparison is at most in proportion to the
-    /// product of the two costs.
+    /// Returns the cost of comparing this name with another one. The time that a comparison takes is at most
+    /// proportional to the product of the costs of the two names.
     pub(crate) fn cost(&self) -> u64 {
         let letters: usize = self.words.iter().map(|word| word.text.len()).sum();
         (letters + self.words.len() * limits::WORD_COST) as u64
@@ -52,7 +54,7 @@ impl Name {
     }
 }
 
-/// Returns the same key for names that differ only in case, diacritics, punctuation and word order.
+/// Returns a key that is the same for names that differ only in case, diacritics, punctuation or the order of words.
 pub(crate) fn key(name: &str) -> String {
     let folded: String =
         name.to_lowercase().nfkd().filter(|c| !is_combining_mark(*c)).collect::<String>().to_lowercase();

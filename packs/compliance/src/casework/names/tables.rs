@@ -1,4 +1,5 @@
-//! Word lists with which names are compared. They are data of the rules, and are converted to a form for fast lookups.
+//! The word lists that are needed to compare names. They are part of the rules. This module converts them to a form in
+//! which words are found quickly.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -7,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::letters::{LetterGroup, fold, is_abjad, is_han, latin};
 
-/// Word lists of the rules for the comparison of names, and their form for lookups.
+/// Word lists that the rules contain for comparing names, and the form in which words are found quickly.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NameTables {
     lists: Lists,
-    /// Prepared at the first comparison.
+    /// This form is built at the first comparison.
     #[serde(skip)]
     dictionary: OnceLock<Arc<Dictionary>>,
 }
@@ -38,7 +39,7 @@ impl NameTables {
     /// Checks the lists.
     ///
     /// # Errors
-    /// Returns a sentence that names the list and the wrong entry.
+    /// If an entry is wrong, returns a sentence that names the list and the entry.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.lists.check()
     }
@@ -114,42 +115,42 @@ impl Lists {
     }
 }
 
-/// Kind of a phrase that hardly tells people or companies apart.
+/// Kind of a phrase that many names contain, so that it hardly distinguishes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phrase {
-    /// Title that is removed only before a name. After a name, it may be a family name.
+    /// Title that is removed only if it is before a name. After a name, the same word may be a family name.
     Title,
-    /// Title that is removed before and after a name.
+    /// Title that is removed before a name and after it.
     EndTitle,
     Form,
-    /// Word of a list in `names.common`, with the number of the list.
+    /// Word that is in a list of `names.common`, with the number of the list.
     Common(u16),
 }
 
-/// Word lists in the form for lookups.
+/// Word lists in the form in which words are found quickly.
 #[derive(Debug)]
 pub(crate) struct Dictionary {
-    /// Letters that are read as one, the longest groups first.
+    /// Groups of letters that form one sound, the longest groups first.
     pub(super) letters: Vec<LetterGroup>,
     pub(super) sounds: Vec<Sound>,
-    /// Set of letters that are often written instead of each letter.
+    /// For each letter, the set of letters that people often write instead of it.
     alike: [u32; 26],
     pub(super) particles: BTreeSet<String>,
-    /// Words that are particles only between two other words.
+    /// Words that are treated as particles only between two other words.
     pub(super) inner_particles: BTreeSet<String>,
-    /// Articles that are written together with the next word, the longest first.
+    /// Articles that are written together with the following word, the longest first.
     pub(super) articles: Vec<String>,
     pub(super) beginnings: Vec<String>,
     pub(super) ends: Vec<String>,
     pub(super) patronymics: Vec<String>,
     pub(super) phrases: BTreeMap<Vec<String>, Phrase>,
-    /// Number of words of the longest phrase.
+    /// Number of words in the longest phrase.
     pub(super) longest_phrase: usize,
-    /// Number of the list for each spelling of a name.
+    /// For each spelling of a name, the number of the list that contains it.
     pub(super) spellings: BTreeMap<String, u16>,
 }
 
-/// A group of letters, and the letters that sound like it.
+/// A group of letters, and the letters that replace it because they sound the same.
 #[derive(Debug)]
 pub(super) struct Sound {
     pub from: String,
@@ -159,7 +160,7 @@ pub(super) struct Sound {
     pub has_vowel: bool,
 }
 
-/// Letters that represent vowels, including long vowels.
+/// Letters for vowels, including long vowels.
 pub(super) const VOWELS: &str = "aeiouwy";
 
 impl Dictionary {
@@ -232,9 +233,9 @@ impl Dictionary {
         }
     }
 
-    /// Returns the form of a word for lookups. The word is transliterated to Latin letters. Words of Chinese
-    /// characters, and of a script that writes no vowels, are not transliterated, because different words would become
-    /// equal.
+    /// Returns a word in the form in which it is looked up in the lists. In this form, the word is in Latin letters.
+    /// Words in Chinese characters, and words in a script that does not write vowels, stay as they are. In Latin
+    /// letters, different words would be equal.
     pub(super) fn look_up_form(&self, word: &str) -> String {
         if is_abjad(word) || is_han(word) { word.to_owned() } else { latin(word, &self.letters) }
     }
@@ -247,13 +248,13 @@ impl Dictionary {
         fold(text).iter().map(|word| self.look_up_form(word)).collect()
     }
 
-    /// Returns true if the other letter is often written instead of the first one.
+    /// Returns true if people often write `other` instead of `one`.
     pub(super) fn are_alike(&self, one: u8, other: u8) -> bool {
         one.is_ascii_lowercase() && self.alike[usize::from(one - b'a')] & bit(other) != 0
     }
 }
 
-/// Returns the bit of a letter in a set of letters. Other characters have no bit, so the result is 0.
+/// Returns the bit that represents a letter in a set of letters. For any other character, returns 0.
 pub(super) const fn bit(byte: u8) -> u32 {
     if byte.is_ascii_lowercase() { 1 << (byte - b'a') } else { 0 }
 }

@@ -1,5 +1,5 @@
-//! Splits a name into words. Transliterates the words, removes titles and company forms, and determines the weight of
-//! each word.
+//! Splits a name into words that can be compared. For this purpose, converts the words to Latin letters, removes titles
+//! and company forms, and gives each word a weight.
 
 use std::borrow::Cow;
 
@@ -7,21 +7,21 @@ use super::letters::{fold, is_abjad, is_han, latin};
 use super::tables::{Dictionary, Phrase, bit};
 use crate::casework::limits;
 
-/// Kind of a word, which determines its weight.
+/// Kind of a word. The weight of the word depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Plain,
-    /// Chinese character. Two characters match only if they are read in the same way: similar readings are different
-    /// names.
+    /// Chinese character. Two characters correspond only if they have the same reading, because names with similar
+    /// readings are different.
     Han,
-    /// First half of a compound name, such as `abd`.
+    /// First part of a compound name, such as `abd`.
     Beginning,
-    /// Name that is derived from the father's name.
+    /// Name that is derived from the name of the father.
     Patronymic,
     Initial,
     Particle,
     Number,
-    /// Word of a list in `names.common`, with the number of the list.
+    /// Word that is in a list of `names.common`, with the number of the list.
     Common(u16),
 }
 
@@ -29,19 +29,20 @@ pub(super) enum Kind {
 #[derive(Clone, Debug)]
 pub(super) struct Word {
     pub kind: Kind,
-    /// Word in the letters a to z and digits.
+    /// The word in the letters a to z and digits.
     pub text: Box<str>,
-    /// Text in a form that represents only its sounds.
+    /// The word in a form that represents only how it sounds.
     pub key: Box<str>,
-    /// Key of the text without an article at its beginning, and its set of letters. None if the text has no article.
+    /// If the text begins with an article, the key of the text without the article, and its set of letters. None if the
+    /// text does not begin with an article.
     pub without_article: Option<(Box<str>, u32)>,
-    /// Consonants of the word, for the comparison with scripts that write no vowels.
+    /// Consonants of the word. They are compared with words in scripts that do not write vowels.
     pub consonants: Box<str>,
-    /// Letter sets of `text`, `key` and `consonants`.
+    /// The sets of letters of `text`, `key` and `consonants`.
     pub letters: Letters,
-    /// True if the script of the word writes no vowels, such as Arabic.
+    /// True if the word is in a script that does not write vowels, such as Arabic.
     pub is_abjad: bool,
-    /// Number of the list in `names.spellings` that contains the word.
+    /// If a list in `names.spellings` contains the word, the number of this list.
     pub spelling: Option<u16>,
 }
 
@@ -74,7 +75,8 @@ impl Word {
         }
     }
 
-    /// Returns a word of a script that writes no vowels. `written` is the word in the letters of this script.
+    /// Returns the word for a text in a script that does not write vowels. `written` is the text in the letters of this
+    /// script.
     fn of_abjad(written: &str, dictionary: &Dictionary) -> Self {
         let word = Self::new(Kind::Plain, &latin(written, &dictionary.letters), dictionary);
         // Each letter is one sound. Therefore two letters in a row never form a group such as `sh`.
@@ -105,7 +107,7 @@ impl Word {
         }
     }
 
-    /// Returns the weight of the word. A word that tells people or companies apart has the weight 1.
+    /// Returns the weight of the word. A word that clearly distinguishes people or companies has the weight 1.
     pub(super) const fn weight(&self) -> f64 {
         match self.kind {
             Kind::Plain | Kind::Han | Kind::Number => 1.0,
@@ -118,21 +120,23 @@ impl Word {
     }
 }
 
-/// Minimum number of letters after an article that is written together with a word. Without it, `Ali` would have an
-/// article.
+/// Minimum number of letters that must follow an article which is written together with a word. Without this minimum,
+/// the `Al` in `Ali` would be treated as an article.
 const LEAST_AFTER_ARTICLE: usize = 4;
-/// Minimum number of letters after an Arabic article. It is lower, because Arabic writes fewer letters.
+/// Minimum number of letters that must follow an Arabic article. It is smaller, because Arabic needs fewer letters for
+/// a word.
 const LEAST_AFTER_ARABIC_ARTICLE: usize = 3;
-/// Minimum letters of the other half of a compound name.
+/// Minimum number of letters that the second part of a compound name must have.
 const LEAST_AFTER_BEGINNING: usize = 2;
 const LEAST_BEFORE_END: usize = 2;
-/// Minimum number of letters before the ending of a patronymic. Without it, `Rich` would be a patronymic.
+/// Minimum number of letters that must be before the ending of a patronymic. Without this minimum, `Rich` would be
+/// treated as a patronymic.
 const LEAST_BEFORE_PATRONYMIC: usize = 3;
-/// Minimum number of words of a name in which a word may be a patronymic.
+/// Minimum number of words that a name must have, if one of them is to be treated as a patronymic.
 const LEAST_WORDS_WITH_PATRONYMIC: usize = 3;
 
-/// Letters that a script without vowels leaves out, or writes with the letters of long vowels. In Arabic and Persian, a
-/// `v` is written like a long `u`.
+/// Letters that a script without vowels either omits or writes with the letters for long vowels. For example, Arabic
+/// and Persian write a `v` like a long `u`.
 const UNWRITTEN: &str = "aeiouvwy";
 
 fn set(text: &str) -> u32 {
@@ -144,21 +148,21 @@ fn shortened(text: &str) -> &str {
     text.get(..limits::WORD_LETTERS).unwrap_or(text)
 }
 
-/// Returns the form of a text that represents only its sounds. Groups of letters that sound alike become equal, and
+/// Returns a text in a form that represents only how it sounds. Groups of letters that sound the same become equal, and
 /// double letters become single.
 fn reduced(text: &str, dictionary: &Dictionary) -> String {
     sound_key(&replaced(text, dictionary, |_| true))
 }
 
-/// Returns the consonants of a word. `pieces` are the parts of the word, each of which is converted separately.
+/// Returns the consonants of a word. `pieces` are the parts of the word. Each of them is converted separately.
 fn consonants<'t>(pieces: impl Iterator<Item = &'t str>, dictionary: &Dictionary) -> String {
     let sounds: String =
         pieces.map(|piece| without_doubles(&replaced(piece, dictionary, |has_vowel| !has_vowel))).collect();
     sound_key(&sounds.chars().filter(|c| !UNWRITTEN.contains(*c)).collect::<String>())
 }
 
-/// Replaces groups of letters by their sounds. `wanted` decides which groups are replaced. Its argument is true if the
-/// group contains a vowel.
+/// Replaces groups of letters by letters that represent their sounds. `wanted` determines which groups are replaced.
+/// Its argument is true if there is a vowel in the group.
 fn replaced(text: &str, dictionary: &Dictionary, wanted: impl Fn(bool) -> bool) -> String {
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);
     while at < text.len() {
@@ -183,7 +187,7 @@ fn without_doubles(text: &str) -> String {
     out
 }
 
-/// Removes double letters. Also removes a final `h`, because most spellings leave it out: `Fatimah`, `Fatima`.
+/// Removes double letters. Also removes an `h` at the end, because most spellings omit it: `Fatimah`, `Fatima`.
 fn sound_key(text: &str) -> String {
     let mut text = without_doubles(text);
     if text.len() > 2 && text.ends_with('h') {
@@ -229,8 +233,8 @@ pub(super) fn split(name: &str, dictionary: &Dictionary) -> Vec<Word> {
     words
 }
 
-/// Returns a name with the family name at the end, such as `Ash Hawthorn` for `Hawthorn, Ash`. Titles and particles are
-/// recognised by their position. A name with several commas is returned unchanged.
+/// Moves the family name to the end of a name: `Hawthorn, Ash` becomes `Ash Hawthorn`. This is needed because titles
+/// and particles are recognised by their position. If a name contains several commas, it is not changed.
 fn with_family_name_last(name: &str) -> Cow<'_, str> {
     let mut parts = name.split([',', '，']);
     match (parts.next(), parts.next(), parts.next()) {
@@ -239,7 +243,7 @@ fn with_family_name_last(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Splits words of Chinese characters into known phrases and single characters.
+/// Splits words in Chinese characters into phrases of the lists and single characters.
 fn split_han(words: Vec<String>, dictionary: &Dictionary) -> Vec<String> {
     let mut out = Vec::with_capacity(words.len());
     for word in words {
@@ -260,7 +264,8 @@ fn split_han(words: Vec<String>, dictionary: &Dictionary) -> Vec<String> {
     out
 }
 
-/// Finds the titles, forms and common words among the words of a name. If several phrases match, the longest is used.
+/// Finds titles, company forms and common words among the words of a name. If several phrases match at the same place,
+/// the longest is used.
 fn find_phrases<'w>(written: &'w [String], dictionary: &Dictionary) -> Vec<(Option<Phrase>, &'w [String])> {
     let forms: Vec<String> = written.iter().map(|word| dictionary.look_up_form(word)).collect();
     let (mut out, mut at) = (Vec::new(), 0);
@@ -276,8 +281,8 @@ fn find_phrases<'w>(written: &'w [String], dictionary: &Dictionary) -> Vec<(Opti
     out
 }
 
-/// Adds the word or its parts to the words of a name. `is_inside` is true if the word is between the first and the last
-/// word.
+/// Adds a written word, or the parts into which it is split, to the words of a name. `is_inside` is true if the word is
+/// between the first and the last word.
 fn push_words(written: &str, is_inside: bool, dictionary: &Dictionary, words: &mut Vec<Word>) {
     if is_abjad(written) {
         words.push(abjad_word(written, dictionary));
@@ -329,8 +334,8 @@ fn abjad_word(written: &str, dictionary: &Dictionary) -> Word {
     }
 }
 
-/// Splits a compound name such as `Abdulrahman`. Each spelling of the beginning is replaced by the first one in its
-/// list.
+/// Splits a compound name after its first part, for example `Abdulrahman`. The first part is replaced by the first
+/// spelling in the list that contains it.
 fn split_beginning<'t>(text: &'t str, dictionary: &'t Dictionary) -> Option<(&'t str, Option<&'t str>)> {
     let known = dictionary.beginnings.iter().filter_map(|known| text.strip_prefix(known.as_str()));
     let rest = known.filter(|rest| rest.is_empty() || rest.len() >= LEAST_AFTER_BEGINNING);
@@ -338,7 +343,8 @@ fn split_beginning<'t>(text: &'t str, dictionary: &'t Dictionary) -> Option<(&'t
     Some((dictionary.beginnings.first()?, Some(rest).filter(|rest| !rest.is_empty())))
 }
 
-/// Splits a compound name such as `Nureddin`. Each spelling of the end is replaced by the first one in its list.
+/// Splits a compound name before its last part, for example `Nureddin`. The last part is replaced by the first spelling
+/// in the list that contains it.
 fn split_end<'t>(text: &'t str, dictionary: &'t Dictionary) -> Option<(&'t str, &'t str)> {
     let (canonical, known) = dictionary.ends.split_first()?;
     let rests = known.iter().filter_map(|end| text.strip_suffix(end.as_str()));
