@@ -1,4 +1,4 @@
-//! Runs the tools of a pack in a temporary workspace, for one test.
+//! Runs tools of a pack in a temporary workspace. Each bench serves one test.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use holdshort_tools::{Call, Settings, Tools, Toolset, Workspace};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Temporary workspace, the tools of a pack, and the input of one run.
+/// A temporary workspace, the tools of a pack, and the input of one run.
 #[derive(Debug)]
 pub struct Bench {
     folder: TempDir,
@@ -16,7 +16,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Creates the workspace. `input` is the input of the run that makes the calls.
+    /// Creates the workspace. `input` is the input of the run in whose name the tools are called.
     pub fn new(toolset: &'static dyn Toolset, input: Value) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (workspace, data) = (folder.path().join("workspace"), folder.path().join("data"));

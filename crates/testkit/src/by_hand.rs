@@ -1,25 +1,26 @@
-//! Changes a journal in the way of an attacker who knows the storage format. The module unpacks the table `appends`
-//! into a table `events` with one row per event, runs SQL on `events`, and packs the rows again.
+//! Changes a journal in the way in which an attacker who knows the storage format would change it. The module copies
+//! the events of the table `appends` into a table `events` with one row per event, runs SQL on this table, and writes
+//! the events back.
 //!
-//! The storage format is implemented here a second time: the store must not be tested with its own code.
+//! The storage format is implemented here a second time, so that the store is not tested with its own code.
 //! `crates/store/src/packed_append.rs` describes the columns.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::head::Head;
 use rusqlite::{Connection, Row, ToSql, params};
 
-/// Columns of `events`. `append` is null for an inserted event. PostgreSQL has no column `chained`.
+/// Columns of `events`. The column `append` is null if SQL has inserted the event. PostgreSQL has no column `chained`.
 const EVENTS: &str = "position, stream, seq, append, hash, chained, salt, large, head, content";
-/// SQL condition for rows of `appends` whose `hashes` column has a valid length.
+/// SQL condition for those rows of `appends` in which the column `hashes` has a valid length.
 const WHOLE: &str = "length(hashes) % 32 = 0";
 
-/// Runs `change` on a SQLite database that has a table `events` for the time of the call. Then writes `events` back as
-/// the journal. Events of one append stay in one row if they are still consecutive. Rows with damaged hashes are left
-/// unchanged.
+/// Runs `change` on a SQLite database that, during this call, has a table `events`. Then makes the content of `events`
+/// the journal. Events that were in one row of `appends` stay in one row, if they still follow each other. A row whose
+/// hashes are damaged stays as it is.
 ///
 /// # Panics
 ///
-/// If the database cannot be read or written.
+/// Panics if the database cannot be read or written.
 pub fn with_events<R>(file: &Connection, change: impl FnOnce(&Connection) -> R) -> R {
     unpack(file).expect("appends are unpacked");
     let changed = change(file);
@@ -31,7 +32,7 @@ pub fn with_events<R>(file: &Connection, change: impl FnOnce(&Connection) -> R) 
 ///
 /// # Panics
 ///
-/// If the database cannot be read or written.
+/// Panics if the database cannot be read or written.
 pub fn change_events(file: &Connection, sql: &str, values: &[&dyn ToSql]) -> usize {
     with_events(file, |file| file.execute(sql, values).expect("events are changed"))
 }
@@ -105,14 +106,14 @@ impl Event {
         }
     }
 
-    /// Returns true if this event directly follows `other` in the same row of `appends`.
+    /// Returns true if this event was directly after `other` in the same row of `appends`.
     fn follows(&self, other: &Self) -> bool {
         let place = |event: &Self, n| (event.append, event.stream.clone(), event.seq + n, event.position + n);
         self.append.is_some() && place(self, 0) == place(other, 1)
     }
 }
 
-/// Returns all events of the journal. `chained` of each event is the head of the journal after this event.
+/// Returns all events of the journal. For each event, `chained` is the head of the journal after this event.
 fn unpacked(file: &Connection) -> rusqlite::Result<Vec<Event>> {
     let columns = "position, stream, seq, chained, hashes, heads, contents";
     let mut statement =
@@ -151,7 +152,7 @@ fn unpacked(file: &Connection) -> rusqlite::Result<Vec<Event>> {
     Ok(events)
 }
 
-/// Returns the events of the table `events`, grouped by the row of `appends` that will contain them.
+/// Returns the events of the table `events`. Events that will be in one row of `appends` form one group.
 fn rows(file: &Connection) -> rusqlite::Result<Vec<Vec<Event>>> {
     let mut statement = file.prepare(&format!("SELECT {EVENTS} FROM events ORDER BY position"))?;
     let mut rows: Vec<Vec<Event>> = Vec::new();
@@ -181,7 +182,8 @@ fn take_sized(from: &mut &[u8]) -> Vec<u8> {
     take(from, length)
 }
 
-/// Wraps the statements in PostgreSQL statements that first unpack the journal into `events`, and then pack it again.
+/// Returns SQL for PostgreSQL that copies the journal into the table `events`, runs `statements`, and writes the events
+/// back.
 pub fn with_events_in_postgres(statements: &str) -> String {
     format!("{UNPACK} {statements}; {PACK}")
 }

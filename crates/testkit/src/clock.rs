@@ -1,4 +1,4 @@
-//! Clock and random source that a test controls. All clones share one state. Time passes only when the test moves it.
+//! A clock and a random source that a test controls. All clones share one state. Time passes only if the test moves it.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -15,7 +15,7 @@ use holdshort_engine::Clock;
 /// Start time of every clock: 2026-01-31T09:30:00Z.
 pub const START: Timestamp = Timestamp::from_millis(1_769_851_800_000);
 
-/// Clock for drivers under test.
+/// The clock of a driver that is tested.
 #[derive(Clone, Debug)]
 pub struct SimClock(Arc<Inner>);
 
@@ -26,19 +26,20 @@ struct Inner {
     sleepers: Mutex<Sleepers>,
 }
 
-/// Monotonic time, and the sleepers that wait for it. A jump of the wall clock does not change the monotonic time.
+/// The monotonic time, and the tasks that sleep until it reaches a certain value. If the wall clock jumps, the
+/// monotonic time does not change.
 #[derive(Debug, Default)]
 struct Sleepers {
     passed_ms: u64,
     next: u64,
-    /// Sleepers that wait. The key is the wake-up time in milliseconds, and a counter that keeps the order in which
-    /// sleepers were added.
+    /// Sleepers that wait. The key consists of the time at which the sleeper wakes up (in milliseconds) and of a
+    /// counter, which keeps the order of sleepers.
     waiting: BTreeMap<(u64, u64), Waker>,
 }
 
 impl SimClock {
-    /// Creates a clock at [`START`]. Two clocks with an equal seed return equal ids and salts if a test draws them in
-    /// the same order.
+    /// Creates a clock at [`START`]. Two clocks with the same seed give the same ids and salts, if the test requests
+    /// them in the same order.
     pub fn new(seed: u64) -> Self {
         let (now, random) = (AtomicI64::new(START.as_millis()), AtomicU64::new(seed));
         Self(Arc::new(Inner { now, random, sleepers: Mutex::default() }))
@@ -49,12 +50,12 @@ impl SimClock {
         self.0.now.store(now.as_millis(), Ordering::SeqCst);
     }
 
-    /// Moves the wall clock without waking sleepers.
+    /// Moves the wall clock, but does not wake sleepers.
     pub fn advance_ms(&self, ms: i64) {
         self.0.now.fetch_add(ms, Ordering::SeqCst);
     }
 
-    /// Moves the wall clock and the monotonic time. Wakes each sleeper whose wake-up time has come.
+    /// Moves the wall clock and the monotonic time. Wakes the sleepers whose time has come.
     pub fn pass_ms(&self, ms: u64) {
         self.advance_ms(i64::try_from(ms).unwrap_or(i64::MAX));
         let mut sleepers = self.0.sleepers();
@@ -70,7 +71,7 @@ impl SimClock {
         self.0.sleepers().passed_ms
     }
 
-    /// Returns the milliseconds until the next sleeper wakes up.
+    /// Returns in how many milliseconds the next sleeper wakes up.
     pub fn next_ms(&self) -> Option<u64> {
         let sleepers = self.0.sleepers();
         sleepers.waiting.keys().next().map(|(at, _)| at - sleepers.passed_ms)
@@ -131,7 +132,8 @@ impl Drop for Sleep {
 
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Returns the output of `SplitMix64` for a state. It is random enough for tests, and equal on every machine.
+/// Returns the number that `SplitMix64` computes from a state. It is random enough for tests, and the same on every
+/// machine.
 pub fn mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(GAMMA);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

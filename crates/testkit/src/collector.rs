@@ -1,5 +1,5 @@
-//! Trace collector: a real HTTP server on loopback that decodes and stores OTLP requests. A test can make it refuse
-//! requests.
+//! A collector of traces: a real HTTP server on this machine that decodes OTLP requests and keeps their content. A test
+//! can make the collector refuse requests.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ use prost::Message;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// Running collector, which stops on drop.
+/// A running collector. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Collector {
     base: String,
@@ -40,7 +40,7 @@ pub struct Export {
 #[derive(Debug, Default)]
 struct CollectorState {
     exports: Vec<Export>,
-    /// HTTP status of the response to each request. `None` accepts all requests.
+    /// HTTP status with which every request is answered. `None` accepts all requests.
     refuses: Option<u16>,
 }
 
@@ -59,12 +59,12 @@ impl Collector {
         &self.base
     }
 
-    /// Responds to all later requests with this HTTP status. `None` accepts requests again.
+    /// From now on, every request gets this HTTP status as the response. `None` accepts requests again.
     pub fn refuse(&self, status: Option<u16>) {
         lock(&self.kept).refuses = status;
     }
 
-    /// Returns all received requests, including refused ones.
+    /// Returns all requests that were received, even those that were refused.
     pub fn exports(&self) -> Vec<Export> {
         lock(&self.kept).exports.clone()
     }
@@ -76,7 +76,7 @@ impl Collector {
         resources.flat_map(|resource| resource.scope_spans).flat_map(|scope| scope.spans).collect()
     }
 
-    /// Returns the spans of a run's trace. Returns no spans as long as no received span names the run.
+    /// Returns the spans of a run's trace. Returns no spans as long as no span that names the run was received.
     pub fn spans_for_run(&self, run: &str) -> Vec<Span> {
         let spans = self.spans();
         let root =
@@ -96,7 +96,7 @@ pub fn attributes(span: &Span) -> BTreeMap<String, String> {
     span.attributes.iter().map(text).collect()
 }
 
-/// Returns the name and the value of an attribute. The value is converted to text.
+/// Returns the name and the value of an attribute. The value is returned as text.
 pub fn text(attribute: &KeyValue) -> (String, String) {
     let value = match &attribute.value {
         Some(AnyValue { value: Some(Value::StringValue(text)) }) => text.clone(),

@@ -1,4 +1,4 @@
-//! Checks the documentation: runs every `sh` block against a real server, and validates every YAML example.
+//! Checks the documentation: runs all `sh` blocks against a real server, and validates all YAML examples.
 //!
 //! Paths of documents are relative to the root of the repository.
 
@@ -15,7 +15,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project")
 }
 
-/// Returns the code blocks in one language, each with the line number of its opening fence.
+/// Returns the code blocks in a language. With each block is the number of the line at which it begins.
 fn blocks(document: &str, language: &str) -> Vec<(usize, String)> {
     let text = std::fs::read_to_string(root().join(document)).expect(document);
     let mut found: Vec<(usize, String)> = Vec::new();
@@ -41,7 +41,7 @@ fn blocks(document: &str, language: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Runs the `sh` blocks of these documents and returns the number of executed blocks.
+/// Runs the `sh` blocks of these documents, and returns how many blocks were run.
 pub async fn run_commands(documents: &[&str]) -> usize {
     let server = TestServer::setup().start().await;
     let bin = real().parent().expect("a folder").to_owned();
@@ -79,8 +79,8 @@ pub async fn run_commands(documents: &[&str]) -> usize {
     ran
 }
 
-/// Parses the YAML examples of these documents and returns the number of examples. The examples may use the tools in
-/// `catalogue`.
+/// Parses the YAML examples of these documents, and returns how many examples there are. The examples may use the tools
+/// in `catalogue`.
 pub fn check_examples(documents: &[&str], catalogue: &[Spec]) -> usize {
     let mut checked = 0;
     for document in documents {

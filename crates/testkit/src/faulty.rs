@@ -1,4 +1,5 @@
-//! Journal with injected faults: appends that fail, appends whose response is lost, and appends that are written late.
+//! A journal that a test can make fail: appends that are not written, appends whose response is lost, and appends that
+//! are written late.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,17 +24,17 @@ use tokio::sync::{Notify, watch};
 pub enum Fault {
     /// The disk is full and nothing is written.
     Full,
-    /// The append is written, but the caller receives an error.
+    /// The append is written, but its caller receives an error.
     LostAnswer,
-    /// The append is written at once, but the caller gets its response only after [`Faulty::answer`].
+    /// The append is written at once, but its caller receives the response only after [`Faulty::answer`].
     LateAnswer,
-    /// The append is written only after [`Faulty::write_held`], and the caller never gets a response.
+    /// The append is written only after [`Faulty::write_held`], and its caller never receives a response.
     Held,
-    /// The append succeeds. In a list of faults, this entry skips one append.
+    /// The append succeeds. In a list of faults, this entry lets one append succeed.
     Pass,
 }
 
-/// A journal that forwards all calls to another journal and injects faults into appends. Reads always succeed.
+/// A journal that forwards all calls to another journal, but makes some appends fail. Reads always succeed.
 #[derive(Debug)]
 pub struct Faulty<J> {
     inner: Arc<J>,
@@ -51,12 +52,12 @@ impl<J> Faulty<J> {
         &self.inner
     }
 
-    /// Adds faults for the next appends, one fault per append, in order.
+    /// Adds faults for the next appends: one fault for each append, in order.
     pub fn fail(&self, faults: impl IntoIterator<Item = Fault>) {
         self.faults().extend(faults);
     }
 
-    /// Releases all responses that [`Fault::LateAnswer`] delays.
+    /// Sends all responses that [`Fault::LateAnswer`] has delayed.
     pub fn answer(&self) {
         self.answers.notify_waiters();
     }
@@ -72,7 +73,7 @@ impl<J> Faulty<J> {
 }
 
 impl<J: Journal> Faulty<J> {
-    /// Writes the appends that [`Fault::Held`] delays, and returns the result of each append.
+    /// Writes the appends that [`Fault::Held`] has delayed, and returns the result of each of them.
     pub async fn write_held(&self) -> Vec<Result<Appended, AppendError>> {
         let held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
         let mut written = Vec::new();

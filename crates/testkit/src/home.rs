@@ -1,4 +1,4 @@
-//! Temporary home directory of one test. The binary writes all its files there.
+//! A temporary home directory for one test. The program `holdshort` writes all its files into this directory.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -13,8 +13,8 @@ use tempfile::TempDir;
 
 use crate::server::real;
 
-/// Environment variables that child processes do not inherit. Therefore the developer's own configuration has no
-/// effect.
+/// Environment variables that child processes of a test do not inherit. Therefore the configuration of the developer
+/// has no effect on tests.
 const FOREIGN: [&str; 23] = [
     "CREDENTIALS_DIRECTORY",
     "OPENAI_API_KEY_FILE",
@@ -64,7 +64,7 @@ impl Home {
         self.path().join(".local/share/holdshort")
     }
 
-    /// Returns the environment variables of a child process.
+    /// Returns the environment variables that a child process gets.
     pub fn environment(&self) -> Vec<(String, String)> {
         let home = self.path().to_str().unwrap().to_owned();
         let temporary = self.path().join("tmp");
@@ -93,12 +93,12 @@ impl Home {
         command
     }
 
-    /// Runs a command to its end, without a terminal.
+    /// Runs a command without a terminal, until it ends.
     pub fn run(&self, arguments: &[&str]) -> CommandOutput {
         CommandOutput::from_output(self.command(real()).args(arguments).output().unwrap())
     }
 
-    /// Runs a command with `--json`, expects success, and returns the JSON document.
+    /// Runs a command with `--json`, expects that it succeeds, and returns the JSON document.
     pub fn json(&self, arguments: &[&str]) -> Value {
         let ran = self.run(&[arguments, &["--json"]].concat());
         assert_eq!((ran.code, &*ran.err), (0, ""), "{arguments:?}");
@@ -112,7 +112,7 @@ impl Home {
         interrupt.clone()
     }
 
-    /// Starts a server on the data folder of this home.
+    /// Starts a server that uses the data folder of this home directory.
     pub fn serve(&self, arguments: &[&str]) -> Serving {
         self.serve_at("127.0.0.1:0", arguments)
     }
@@ -123,7 +123,7 @@ impl Home {
         Self::start(command)
     }
 
-    /// Starts a server that writes its log, at level `debug`, into a file.
+    /// Starts a server that writes a log of the level `debug` to a file.
     pub fn serve_logging(&self, log: &Path, address: &str, arguments: &[&str]) -> Serving {
         let mut command = self.command(real());
         command.args(["serve", "--listen", address, "--json"]).args(arguments);
@@ -147,7 +147,7 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Sends SIGTERM. Returns the exit code, and all output after the first line.
+    /// Sends SIGTERM. Returns the exit code, and the whole output except the first line.
     pub fn stop(mut self) -> (i32, String) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
@@ -157,7 +157,7 @@ impl Serving {
         (code, rest)
     }
 
-    /// Kills the process with SIGKILL, as a power cut would.
+    /// Kills the process with SIGKILL. For its data, this is like a power failure.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -189,7 +189,7 @@ impl CommandOutput {
     }
 }
 
-/// Waits up to a minute until `is_so` returns true. After a minute, panics with `what`.
+/// Waits up to a minute until `is_so` returns true. If this takes longer than a minute, panics with the text `what`.
 pub fn wait_for(what: &str, is_so: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_mins(1);
     while !is_so() {

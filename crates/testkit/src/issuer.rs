@@ -1,5 +1,5 @@
-//! Token issuer on loopback, with keys, valid tokens and invalid tokens. Its key server can be down, or can respond
-//! with a huge, slow or invalid key set.
+//! A token issuer on this machine. It has keys, and makes valid and invalid tokens. Its key server may be down, or may
+//! respond with a key set that is huge, slow or invalid.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,10 +23,10 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// RSA key for tests only. It is stored in a file, because `ring` cannot generate RSA keys.
+/// RSA key that is used only in tests. It is stored in a file, because `ring` cannot generate RSA keys.
 const RSA: &[u8] = include_bytes!("issuer/rsa.pk8");
 
-/// Key that signs a token.
+/// Key with which a token is signed.
 pub enum Signer {
     Rsa(RsaKeyPair),
     Ec(EcdsaKeyPair),
@@ -35,7 +35,7 @@ pub enum Signer {
 }
 
 impl Signer {
-    /// Returns the stored RSA key. Each call returns the same key.
+    /// Returns the RSA key that is stored in the file. All calls return the same key.
     pub fn rsa() -> Self {
         Self::Rsa(RsaKeyPair::from_pkcs8(RSA).expect("a key"))
     }
@@ -55,7 +55,7 @@ impl Signer {
         Self::Secret(bytes.to_vec())
     }
 
-    /// Returns the default algorithm of the key. The public key declares this algorithm.
+    /// Returns the algorithm that is used with the key by default. The public key states this algorithm.
     pub fn algorithm(&self) -> &'static str {
         match self {
             Self::Rsa(_) => "RS256",
@@ -89,12 +89,12 @@ impl Signer {
         key
     }
 
-    /// Returns a signed token with this header and these claims. Neither the header nor the claims are validated.
+    /// Returns a signed token with this header and these claims. The header and the claims are not validated.
     pub fn token(&self, header: &Value, claims: &Value) -> String {
         self.token_of(&header.to_string(), &claims.to_string())
     }
 
-    /// Returns a signed token for a header and claims in text form, which need not be JSON.
+    /// Returns a signed token whose header and claims are given as text. They need not be JSON.
     pub fn token_of(&self, header: &str, claims: &str) -> String {
         let text = |bytes: &[u8]| BASE64URL_NOPAD.encode(bytes);
         let message = format!("{}.{}", text(header.as_bytes()), text(claims.as_bytes()));
@@ -127,16 +127,16 @@ pub fn now() -> i64 {
     i64::try_from(since.as_secs()).expect("a clock of this age")
 }
 
-/// Response of a key server.
+/// Response of a key server to a request.
 #[derive(Clone, Debug)]
 pub enum Answer {
     Set(Value),
-    /// Any text, including text that is not a key set.
+    /// A text, which need not be a key set.
     Text(String),
     Status(u16),
     /// An endless body.
     Huge,
-    /// The first bytes of a key set. After them, the connection stays open, but no more bytes follow.
+    /// The beginning of a key set. After this, no more bytes follow, but the connection stays open.
     Stalled,
 }
 
@@ -146,7 +146,7 @@ struct Shared {
     asked: AtomicUsize,
 }
 
-/// HTTP server that publishes a key set.
+/// HTTP server from which a key set can be downloaded.
 #[derive(Debug)]
 pub struct KeyServer {
     url: String,
@@ -167,7 +167,7 @@ impl KeyServer {
         Self { url: format!("http://{address}/jwks.json"), shared, server }
     }
 
-    /// Starts a server that publishes these keys under these key ids.
+    /// Starts a server that offers these keys under these key ids.
     pub async fn with_keys(keys: &[(&str, &Signer)]) -> Self {
         Self::start(Answer::Set(set(keys))).await
     }

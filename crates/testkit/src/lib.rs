@@ -1,6 +1,6 @@
-//! Tools for tests: clocks, faults, scripted models, the real binary, and a simulator that drives the whole engine from
-//! a seed. Production code never uses this crate.
-//! Tests use a real server or socket if it starts at once. The project's own code is never mocked.
+//! Tools for tests: clocks, faults, scripted models, the real program, and a simulator that runs the whole engine with
+//! choices from a seed. This crate is never used outside tests. If a real server or socket can be started at once,
+//! tests use it. The code of this project is never replaced by mocks.
 
 pub mod bench;
 pub mod by_hand;

@@ -1,5 +1,5 @@
-//! Real SMTP server on loopback (npm `smtp-server`) that stores received mails. Each mail is parsed by npm
-//! `mailparser`.
+//! A real SMTP server on this machine (npm `smtp-server`) that keeps the mails which it receives. Each received mail is
+//! parsed by npm `mailparser`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::server::eventually;
 
-/// Running mail server, which stops on drop.
+/// A running mail server. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Mailbox {
     child: Child,
@@ -20,24 +20,24 @@ pub struct Mailbox {
     mails: Arc<Mutex<Vec<Value>>>,
 }
 
-/// Transport security of the server.
+/// Encryption of the connections to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SmtpSecurity {
     /// Unencrypted SMTP.
     Clear,
-    /// SMTP that begins unencrypted and upgrades to TLS with STARTTLS.
+    /// SMTP without encryption that switches to TLS with STARTTLS.
     Starttls,
     /// TLS from the first byte.
     Tls,
 }
 
-/// User name for a server that requires authentication.
+/// User name for a server at which senders must authenticate.
 pub const USER: &str = "holdshort";
 pub const PASSWORD: &str = "pass-of-the-mail-server";
 
 impl Mailbox {
-    /// Starts a server. With TLS, the server uses a certificate for `localhost`. The tests of the command line trust
-    /// this certificate.
+    /// Starts a server. If it uses TLS, its certificate is for `localhost`. The command-line tests trust this
+    /// certificate.
     pub fn start(speaks: SmtpSecurity, wants_user: bool) -> Self {
         let mut options = json!({"implicit": speaks == SmtpSecurity::Tls});
         if speaks != SmtpSecurity::Clear {
@@ -83,12 +83,12 @@ impl Mailbox {
         Self { child, stdin, port: told["port"].as_u64().expect("a port"), mails }
     }
 
-    /// Returns `localhost:PORT`. The certificate is valid for the name `localhost`.
+    /// Returns `localhost:PORT`. The certificate of the server is valid for the name `localhost`.
     pub fn server(&self) -> String {
         format!("localhost:{}", self.port)
     }
 
-    /// Rejects the next recipients with these SMTP codes, one code per recipient.
+    /// Rejects the next recipients with these SMTP codes: one code for each recipient.
     pub fn refuse(&mut self, codes: &[u16]) {
         for code in codes {
             writeln!(self.stdin, "{code}").expect("it listens");
@@ -96,7 +96,7 @@ impl Mailbox {
         self.stdin.flush().expect("it listens");
     }
 
-    /// Returns all mails received so far, in the order of arrival.
+    /// Returns all mails that were received so far, in the order of arrival.
     pub fn mails(&self) -> Vec<Value> {
         self.mails.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -118,7 +118,8 @@ impl Drop for Mailbox {
     }
 }
 
-/// Returns the path of a TLS file: the tests' certificate authority, or the certificate or key for `localhost`.
+/// Returns the path of a file for TLS: the certificate authority of the tests, or the certificate or key for
+/// `localhost`.
 pub fn tls(name: &str) -> String {
     format!("{}/../holdshort/tests/tls/{name}", env!("CARGO_MANIFEST_DIR"))
 }

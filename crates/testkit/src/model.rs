@@ -1,11 +1,12 @@
-//! Scripted model: a real server on loopback with the chat-completions API, streaming and non-streaming. The server
-//! records every request.
+//! A scripted model: a real server on this machine with the chat-completions API, with and without streaming. The
+//! server records all requests.
 //!
-//! Every agent has its own scripted responses. The first line of the system message, `Agent: NAME`, names the agent. A
-//! response comes from a queue ([`ScriptedModel::push`]), or is selected by the last message ([`ScriptedModel::when`])
-//! or by the number of replies in the request ([`ScriptedModel::script`]). In the last two cases, a request that is
-//! repeated after a crash gets the same response. A request without a scripted response gets status 500 with an
-//! explanation. The server checks no requests: each test does that.
+//! Each agent has scripted responses of its own. The server finds out which agent sends a request from the first line
+//! of the system message: `Agent: NAME`. There are three ways to script a response: it is the next in a queue
+//! ([`ScriptedModel::push`]), or it is chosen by the last message ([`ScriptedModel::when`]) or by the number of replies
+//! in the request ([`ScriptedModel::script`]). In the last two ways, a request that is repeated after a crash gets the
+//! same response. If no response is scripted for a request, the response is status 500 with an explanation. The server
+//! does not check the requests, because each test does this.
 
 mod chat_completions;
 
@@ -24,34 +25,34 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// Response of the server to one request.
+/// Response of the server to one request, as a test scripts it.
 #[derive(Clone, Debug)]
 pub enum Scripted {
     /// A text without tool calls.
     Text(String),
-    /// Tool calls. `text` comes before the tool calls and may be empty.
+    /// Tool calls. `text` precedes the tool calls and may be empty.
     Calls { text: String, calls: Vec<(String, Value)> },
-    /// Tool calls exactly as given, including invalid JSON arguments and duplicate ids.
+    /// Tool calls in exactly this form. They may contain invalid JSON or duplicate ids.
     RawCalls(Vec<RawCall>),
-    /// An HTTP response that contains no reply.
+    /// An HTTP response that is not a reply of a model.
     Status { status: u16, headers: Vec<(String, String)>, body: String },
-    /// The first half of this text. After it, the connection breaks.
+    /// The first half of this text, after which the connection breaks. The rest of the text is not sent.
     Cut(String),
-    /// A stream of this text without a finish reason and without an end marker. The HTTP response itself ends normally.
+    /// A stream of this text that has neither a finish reason nor an end marker. The HTTP response ends normally.
     Unfinished(String),
-    /// A text with this finish reason, for example `length` or `content_filter`.
+    /// A text whose finish reason is, for example, `length` or `content_filter`.
     Stopped { text: String, reason: String },
-    /// No response before [`ScriptedModel::release`], then this response.
+    /// This response, but not before [`ScriptedModel::release`] is called.
     Hang(Box<Scripted>),
-    /// A stream of this text that stays open until [`ScriptedModel::release`].
+    /// A stream of this text that is not ended before [`ScriptedModel::release`] is called.
     Held(String),
-    /// A reply with neither text nor tool calls.
+    /// A reply that contains neither a text nor tool calls.
     Empty,
-    /// This response, to this request and to every later request.
+    /// A response that this request and all later ones get.
     Repeat(Box<Scripted>),
 }
 
-/// Tool call in the format of the API.
+/// A tool call in the format that the API uses.
 #[derive(Clone, Debug)]
 pub struct RawCall {
     pub id: String,
@@ -89,12 +90,13 @@ impl Scripted {
         Self::Status { status, headers: Vec::new(), body: body.to_string() }
     }
 
-    /// Returns a response that waits for [`ScriptedModel::release`] and then contains the text `released`.
+    /// Returns a response that is not sent before [`ScriptedModel::release`] is called, and then contains the text
+    /// `released`.
     pub fn hang() -> Self {
         Self::Hang(Box::new(Self::text("released")))
     }
 
-    /// Repeats this response for every later request.
+    /// Returns this response as one that is also used for all later requests.
     pub fn repeat(self) -> Self {
         Self::Repeat(Box::new(self))
     }
@@ -103,7 +105,7 @@ impl Scripted {
 /// Request that the server received.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedRequest {
-    /// Agent's name from the system message, or empty if the system message has no name.
+    /// Name of the agent, from the system message. Empty if the system message contains no name.
     pub agent: String,
     /// Value of the `authorization` header.
     pub authorization: Option<String>,
@@ -111,19 +113,19 @@ pub struct RecordedRequest {
 }
 
 impl RecordedRequest {
-    /// Returns the texts of all messages, in order.
+    /// Returns the texts of all messages in the request, in order.
     pub fn texts(&self) -> Vec<String> {
         chat_completions::messages(&self.body).iter().map(chat_completions::text).collect()
     }
 
-    /// Returns the names of the tools in the request.
+    /// Returns the names of the tools that the request offers.
     pub fn tools(&self) -> Vec<String> {
         let tools = self.body["tools"].as_array().into_iter().flatten();
         tools.filter_map(|tool| tool["function"]["name"].as_str()).map(str::to_owned).collect()
     }
 }
 
-/// Scripted model server. On drop, the server stops and refuses later connections.
+/// Scripted model server. When it is dropped, the server stops and refuses further connections.
 #[derive(Debug)]
 pub struct ScriptedModel {
     base_url: String,
@@ -137,12 +139,12 @@ struct Shared {
     requests: Mutex<Vec<RecordedRequest>>,
     /// Number of received requests.
     came: watch::Sender<usize>,
-    /// Number of callers that disconnected before they got a response.
+    /// Number of callers that closed the connection before they got a response.
     left: watch::Sender<usize>,
     gate: watch::Sender<Gate>,
 }
 
-/// State of the gate at which requests with [`Scripted::Hang`] wait.
+/// State of the gate behind which the responses [`Scripted::Hang`] wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gate {
     Shut,
@@ -153,11 +155,11 @@ enum Gate {
 
 #[derive(Debug)]
 enum AgentScript {
-    /// Each request takes the next response.
+    /// Each request gets the next response in the queue.
     Queue(VecDeque<Scripted>),
-    /// Response number `n` answers a request with `n` replies.
+    /// A request that contains `n` replies gets the response with the index `n`.
     ByPosition(Vec<Scripted>),
-    /// The last message selects the response.
+    /// The last message of a request determines the response.
     ByWords(Vec<(&'static str, Scripted)>),
 }
 
@@ -184,12 +186,12 @@ impl ScriptedModel {
         Self { base_url: format!("http://{address}/v1"), shared, server }
     }
 
-    /// Returns the base URL, which ends in `/v1`.
+    /// Returns the base URL of the server, which ends in `/v1`.
     pub fn base_url(&self) -> &str {
         &self.base_url
     }
 
-    /// Appends a response to the agent's queue.
+    /// Appends a response to the queue of the agent.
     pub fn push(&self, agent: &str, scripted: Scripted) {
         match locked(&self.shared.plays)
             .entry(agent.to_owned())
@@ -201,25 +203,25 @@ impl ScriptedModel {
         }
     }
 
-    /// Sets the agent's responses by position: `steps[n]` is the response to a request with `n` replies. If the last
-    /// step is a [`Scripted::Repeat`], it is also the response to all later requests.
+    /// Sets responses for the agent by position: `steps[n]` is the response to a request that contains `n` replies. If
+    /// the last step is a [`Scripted::Repeat`], all later requests get it too.
     pub fn script(&self, agent: &str, steps: impl Into<Vec<Scripted>>) {
         locked(&self.shared.plays).insert(agent.to_owned(), AgentScript::ByPosition(steps.into()));
     }
 
-    /// Sets the agent's responses by text. The response is the first entry whose text is in the last message of the
-    /// request.
+    /// Sets responses for the agent by text. The response is the first entry whose text the last message of the request
+    /// contains.
     pub fn when(&self, agent: &str, answers: impl IntoIterator<Item = (&'static str, Scripted)>) {
         let answers = answers.into_iter().collect();
         locked(&self.shared.plays).insert(agent.to_owned(), AgentScript::ByWords(answers));
     }
 
-    /// Releases all hanging requests. Later requests do not hang until [`ScriptedModel::hold`].
+    /// Releases all hanging requests. Until [`ScriptedModel::hold`] is called, later requests do not wait either.
     pub fn release(&self) {
         self.shared.gate.send_replace(Gate::Open);
     }
 
-    /// Makes later requests with [`Scripted::Hang`] wait until the next release.
+    /// From now on, responses [`Scripted::Hang`] wait until the next release.
     pub fn hold(&self) {
         self.shared.gate.send_replace(Gate::Shut);
     }
@@ -239,7 +241,7 @@ impl ScriptedModel {
         self.requests()
     }
 
-    /// Waits until `n` callers have disconnected from a hanging request. Panics after 20 seconds.
+    /// Waits until `n` callers have closed the connection while their request was waiting. Panics after 20 seconds.
     pub async fn wait_for_hang_ups(&self, n: usize) {
         wait_for(&self.shared.left, n, "hang-ups").await;
     }
@@ -302,7 +304,7 @@ async fn complete(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: B
     }
 }
 
-/// Waits for [`ScriptedModel::release`] or for the end of the server.
+/// Waits until [`ScriptedModel::release`] is called or the server stops.
 async fn released(shared: Arc<Shared>) -> Gate {
     let mut gate = shared.gate.subscribe();
     let mut waiting = Waiting { shared, has_left: true };
@@ -311,7 +313,8 @@ async fn released(shared: Arc<Shared>) -> Gate {
     opened
 }
 
-/// Guard of a request that waits for a response. If it is dropped early, the caller has disconnected.
+/// Guard of a request that has no response yet. If it is dropped before the response, the caller has closed the
+/// connection.
 struct Waiting {
     shared: Arc<Shared>,
     has_left: bool,

@@ -1,5 +1,4 @@
-//! Certified OpenID provider on loopback (npm `oidc-provider`), and a client with cookies that signs in at the
-//! provider.
+//! A certified OpenID provider on this machine (npm `oidc-provider`), and a client with cookies that signs in there.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -9,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use reqwest::{Method, Url};
 use serde_json::Value;
 
-/// Running provider, which stops on drop.
+/// A running provider. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Provider {
     child: Child,
@@ -17,7 +16,7 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Starts a provider. `people` maps each person to the person's claims.
+    /// Starts a provider. `people` contains the claims of each person.
     pub fn start(people: &Value) -> Self {
         Self::at(people, 0)
     }
@@ -45,7 +44,7 @@ impl Provider {
         &self.issuer
     }
 
-    /// Sets the claims of a person.
+    /// Sets the claims that the provider makes about a person.
     pub async fn says(&self, person: &str, claims: &Value) {
         let http = holdshort_http::plain().no_proxy().build().expect("a client");
         let request = http.put(format!("{}/people/{person}", self.issuer)).json(claims);
@@ -53,7 +52,7 @@ impl Provider {
         assert_eq!(status.as_u16(), 204);
     }
 
-    /// Sets the base URLs of the servers to which the provider sends back-channel logout notices.
+    /// Sets the base URLs of those servers to which the provider sends back-channel logout notices.
     pub async fn notifies(&self, servers: &[&str]) {
         let http = holdshort_http::plain().no_proxy().build().expect("a client");
         let request = http.put(format!("{}/notified", self.issuer)).json(&servers);
@@ -72,7 +71,8 @@ impl Provider {
         drop(self.child.wait());
     }
 
-    /// Restarts the provider on the same port with these people. The people of the previous start are gone.
+    /// Restarts the provider on the same port, with these people instead of the previous ones. The previous people can
+    /// no longer sign in.
     pub fn again(&mut self, people: &Value) {
         let port = Url::parse(&self.issuer).ok().and_then(|url| url.port()).expect("a port");
         self.stop();
@@ -90,7 +90,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("oidc")
 }
 
-/// Browser without scripts that fills in forms. Cookies are shared by all ports of a host.
+/// A browser without scripts that fills in and submits forms. All ports of a host share the cookies.
 #[derive(Clone, Debug)]
 pub struct Visitor {
     person: String,
@@ -103,9 +103,9 @@ pub struct Visitor {
 pub struct Page {
     pub url: Url,
     pub status: u16,
-    /// Target of a redirect (`Location` header).
+    /// Value of the header `Location`: the target of a redirect.
     pub location: Option<Url>,
-    /// Values of the `Set-Cookie` headers.
+    /// Values of the headers `Set-Cookie`.
     pub set: Vec<String>,
     pub text: String,
 }
@@ -118,7 +118,7 @@ impl Visitor {
         Self { person: person.to_owned(), cookies: BTreeMap::new(), http }
     }
 
-    /// Returns the value of the `Cookie` header.
+    /// Returns the value that the browser sends in the header `Cookie`.
     pub fn cookie_line(&self) -> String {
         let cookies: Vec<String> =
             self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -155,8 +155,8 @@ impl Visitor {
         Page { url, status, location, set, text }
     }
 
-    /// Follows redirects and submits forms, starting at `url`. Returns the address of the first redirect that leads to
-    /// `end`. If a page without a form comes first, returns that page as the error.
+    /// Follows redirects and submits forms, starting at `url`. Returns the address of the first redirect whose target
+    /// begins with `end`. If a page without a form is reached before, returns this page as the error.
     pub async fn signs_in(&mut self, url: &str, end: &str) -> Result<String, Page> {
         let mut page = self.get(url).await;
         for _ in 0..30 {
@@ -174,7 +174,7 @@ impl Visitor {
         panic!("the sign-in does not reach its end: {}", page.url);
     }
 
-    /// Returns the target address and the filled-in fields of a page's first form.
+    /// Returns the address to which the first form on a page is sent, and its fields, filled in.
     fn form(&self, page: &Page) -> Option<(Url, String)> {
         let (_, rest) = page.text.split_once("<form")?;
         let (form, _) = rest.split_once("</form>")?;

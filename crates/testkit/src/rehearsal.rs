@@ -1,10 +1,10 @@
-//! Rehearsal scripts for tests, with the shortest pauses that a script allows.
+//! Rehearsal scripts for tests: the pauses in them are as short as possible.
 
-/// Indentation and list marker before each reply in a script.
+/// Indentation and list marker with which each reply in a script begins.
 const REPLY: &str = "    - ";
 
-/// Sets the shortest pause between the words of each reply in a script. A reply that already sets a pause becomes
-/// invalid.
+/// Sets the shortest possible pause between the words of each reply in a script. If a reply already has a pause, the
+/// script becomes invalid.
 pub fn hurried(script: &str) -> String {
     let hurry = |line: &str| match line.strip_prefix(REPLY) {
         Some(reply) => match reply.strip_prefix('{') {

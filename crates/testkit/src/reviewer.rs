@@ -1,4 +1,4 @@
-//! Client of a person who decides with a link from a mail, or signed in with a browser cookie.
+//! The actions of a person who decides: with the link in a mail, or signed in with the cookie of a browser.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::mailbox::{Mailbox, PASSWORD, tls};
 use crate::server::{Setup, TestServer};
 
-/// Returns a channels file with one mail channel. `more` is appended to the keys of that channel.
+/// Returns the content of a channels file with one mail channel. `more` contains further keys of this channel.
 pub fn channel(mailbox: &Mailbox, more: &str) -> String {
     let server = mailbox.server();
     format!(
@@ -17,7 +17,7 @@ pub fn channel(mailbox: &Mailbox, more: &str) -> String {
     )
 }
 
-/// Returns the setup of a server that sends mail about open interrupts.
+/// Returns the configuration of a server that sends a mail when an interrupt is opened.
 pub fn mailed(mailbox: &Mailbox, more: &str) -> Setup {
     TestServer::setup()
         .channels(&channel(mailbox, more))
@@ -25,20 +25,20 @@ pub fn mailed(mailbox: &Mailbox, more: &str) -> Setup {
         .env("MAIL_PASSWORD", PASSWORD)
 }
 
-/// Returns a text field of a mail. Panics if it is missing.
+/// Returns a text field of a mail. Panics if the field does not exist.
 pub fn text<'v>(mail: &'v Value, pointer: &str) -> &'v str {
     mail.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("no {pointer}: {mail:#}"))
 }
 
-/// Returns the path of the decision page from the link in a mail.
+/// Returns the path of the decision page that is linked in a mail.
 pub fn link(server: &TestServer, mail: &Value) -> String {
     let text = text(mail, "/text");
     let line = text.lines().find(|line| line.contains("/d/")).unwrap_or_else(|| panic!("no link: {text}"));
     line.strip_prefix(server.base()).expect("a link to us").to_owned()
 }
 
-/// Returns the status and the HTML of a page. If `form` is set, sends this form to the page and returns the status and
-/// HTML of the response.
+/// Returns the status of a page, and its HTML. If `form` is given, sends the form to the page, and returns the status
+/// and the HTML of the response.
 pub async fn page(server: &TestServer, path: &str, form: Option<&[(&str, &str)]>) -> (u16, String) {
     let http = holdshort_http::plain().no_proxy().build().unwrap();
     let url = format!("{}{path}", server.base());
@@ -55,7 +55,7 @@ pub async fn page(server: &TestServer, path: &str, form: Option<&[(&str, &str)]>
     (answer.status().as_u16(), answer.text().await.unwrap())
 }
 
-/// Returns the four-digit number on a decision page. A person must type that number to decide.
+/// Returns the four-digit number that a decision page shows. To decide, a person must type this number.
 pub fn number(page: &str) -> &str {
     page.split("Type this number to decide: <strong>")
         .nth(1)
@@ -64,13 +64,13 @@ pub fn number(page: &str) -> &str {
         .unwrap()
 }
 
-/// Signed-in browser of a person.
+/// A browser in which a person is signed in.
 pub struct Login {
     cookie: String,
     secret: String,
 }
 
-/// Signs a person in with a login link.
+/// Signs a person in by means of a login link.
 pub async fn sign_in(server: &TestServer, who: &str) -> Login {
     let link = server.post("/v1/login-links", &json!({"person": who})).await.ok();
     let code = link["url"].as_str().unwrap().split_once('#').unwrap().1.to_owned();
@@ -82,7 +82,7 @@ pub async fn sign_in(server: &TestServer, who: &str) -> Login {
     Login { cookie, secret: login["secret"].as_str().unwrap().to_owned() }
 }
 
-/// Sends a request as a signed-in person.
+/// Sends a request as a person who is signed in.
 pub async fn as_person(
     server: &TestServer,
     login: &Login,

@@ -1,6 +1,6 @@
-//! The real binary as a server with its own directories, port and tokens. A test can kill and restart it.
+//! Runs the real program as a server with directories, a port and tokens of its own. A test can kill and restart it.
 //!
-//! A test server only ends processes that it has started. `client.rs` sends requests, and `program.rs` finds the
+//! A test server ends only processes that it has started itself. `client.rs` sends requests, and `program.rs` finds the
 //! binary.
 
 mod client;
@@ -23,14 +23,14 @@ pub use program::{aborting, other_version, real};
 
 use crate::model::ScriptedModel;
 
-/// Longest time that a test waits before it fails.
+/// Maximum time that a test waits before it fails.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Configuration of a server, set before the server starts.
+/// Configuration of a server that was not started yet.
 #[derive(Clone, Debug)]
 pub struct Setup {
     program: PathBuf,
-    /// Files of the workflow directory: relative path and content.
+    /// Files in the directory of workflows: relative paths and contents.
     workflows: Vec<(String, String)>,
     base_url: Option<String>,
     env: Vec<(String, String)>,
@@ -58,25 +58,25 @@ impl Default for Setup {
 }
 
 impl Setup {
-    /// Runs this program instead of `holdshort`. The program must accept the same command line.
+    /// Starts this program instead of `holdshort`. The program must accept the arguments of `holdshort`.
     pub fn program(self, program: PathBuf) -> Self {
         Self { program, ..self }
     }
 
-    /// Adds a workflow. If no workflow is added, the server uses the shipped workflows.
+    /// Adds a workflow. If no workflow is added, the server has the shipped workflows.
     pub fn workflow(mut self, name: &str, yaml: &str) -> Self {
         self.workflows.push((format!("{name}.yaml"), yaml.to_owned()));
         self
     }
 
-    /// Adds a workflow whose agents follow this rehearsal script.
+    /// Adds a workflow in which agents act according to this rehearsal script.
     pub fn rehearsed(mut self, name: &str, yaml: &str, script: &str) -> Self {
         self.workflows.push((format!("{name}/workflow.yaml"), yaml.to_owned()));
         self.workflows.push((format!("{name}/rehearsal.yaml"), script.to_owned()));
         self
     }
 
-    /// Sets the model. If no model is set, agents follow their rehearsal scripts.
+    /// Sets the model. If no model is set, agents act according to rehearsal scripts.
     pub fn model(self, model: &ScriptedModel) -> Self {
         Self { base_url: Some(model.base_url().to_owned()), ..self }
     }
@@ -100,66 +100,67 @@ impl Setup {
         Self { people: Some(yaml.to_owned()), ..self }
     }
 
-    /// Stores the journal in this database. The server uses this node name.
+    /// Uses this database for the journal. `node` is the name of the server as a node.
     pub fn database(mut self, url: &str, node: &str) -> Self {
         self.arguments.extend(["--store", url, "--node", node].map(str::to_owned));
         self
     }
 
-    /// Sets the maximum number of decisions per person and minute.
+    /// Sets how many decisions a person may make per minute.
     pub fn decision_rate(mut self, rate: u32) -> Self {
         self.arguments.extend(["--decision-rate".to_owned(), rate.to_string()]);
         self
     }
 
-    /// Allows callbacks to a network that is not public.
+    /// Allows callbacks to addresses in a network that is not public.
     pub fn callback_allow_networks(mut self, range: &str) -> Self {
         self.arguments.extend(["--callback-allow-networks", range].map(str::to_owned));
         self
     }
 
-    /// Sets which addresses callbacks may reach: `public`, `allowed` or `off`.
+    /// Sets to which addresses callbacks are sent: `public`, `allowed` or `off`.
     pub fn callbacks(mut self, reach: &str) -> Self {
         self.arguments.extend(["--callbacks", reach].map(str::to_owned));
         self
     }
 
-    /// Sets the interval between published checkpoints, rounded down to seconds.
+    /// Sets the interval at which checkpoints are published, rounded down to seconds.
     pub fn checkpoint_every(mut self, every: Duration) -> Self {
         self.arguments.extend(["--checkpoint-every".to_owned(), format!("{}s", every.as_secs())]);
         self
     }
 
-    /// Sets the duration of a lease, rounded down to seconds. After that time without a renewal, other nodes take over.
+    /// Sets for how long a lease is valid, rounded down to seconds. If a node does not renew its lease within this
+    /// time, other nodes take over its runs.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.arguments.extend(["--lease".to_owned(), format!("{}s", lease.as_secs())]);
         self
     }
 
-    /// Adds an argument of `serve`.
+    /// Adds an argument to the command `serve`.
     pub fn argument(mut self, argument: &str) -> Self {
         self.arguments.push(argument.to_owned());
         self
     }
 
-    /// Uses this data folder instead of a temporary one.
+    /// Uses this folder as the data folder, instead of a temporary one.
     pub fn data(self, data: &Path) -> Self {
         Self { data: Some(data.to_owned()), ..self }
     }
 
-    /// Makes the server the leader of a process group, as a shell does for a program in a terminal.
+    /// Makes the server the leader of a process group. A shell does the same for a program in a terminal.
     pub fn in_a_terminal(self) -> Self {
         Self { leads_group: true, ..self }
     }
 
-    /// Starts the server. If the start fails, panics with the server's standard error.
+    /// Starts the server. If the server does not start, panics with the text that it has written to standard error.
     pub async fn start(self) -> TestServer {
         let mut server = self.stopped();
         server.start().await;
         server
     }
 
-    /// Creates the directories without starting a process.
+    /// Creates the directories, but starts no process.
     pub fn stopped(self) -> TestServer {
         let folder =
             tempfile::Builder::new().prefix("holdshort-test-").tempdir().expect("a temporary folder");
@@ -183,7 +184,7 @@ pub struct TestServer {
     folder: TempDir,
     http: reqwest::Client,
     running: Option<Running>,
-    /// Standard error of all processes of this server.
+    /// The text that all processes of this server have written to standard error.
     stderr: Arc<Mutex<String>>,
 }
 
@@ -200,7 +201,7 @@ impl TestServer {
         Setup::default()
     }
 
-    /// Returns the workspace directory of runs.
+    /// Returns the directory that runs use as their workspace.
     pub fn workspace(&self) -> PathBuf {
         self.folder.path().join("workspace")
     }
@@ -209,7 +210,7 @@ impl TestServer {
         self.setup.data.clone().unwrap_or_else(|| self.folder.path().join("data"))
     }
 
-    /// Returns `http://127.0.0.1:PORT`. The port changes with each start.
+    /// Returns `http://127.0.0.1:PORT`. Each start of the server uses another port.
     pub fn base(&self) -> &str {
         &self.running().base
     }
@@ -227,27 +228,28 @@ impl TestServer {
         &self.running().agent_token
     }
 
-    /// Waits until standard error contains this text. A thread reads standard error, so log lines may arrive after the
-    /// HTTP response.
+    /// Waits until the server has written this text to standard error. Standard error is read by a thread. Therefore a
+    /// line may arrive later than the HTTP response.
     pub async fn wait_for_log(&self, text: &str) {
         eventually(&format!("the log says {text:?}"), async || self.stderr().contains(text).then_some(()))
             .await;
     }
 
-    /// Returns the standard error of all processes so far.
+    /// Returns the text that all processes have written to standard error so far.
     pub fn stderr(&self) -> String {
         self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Starts a process on the server's directories. If the start fails, panics with the process's standard error.
+    /// Starts a process that uses the directories of this server. If the process does not start, panics with the text
+    /// that it has written to standard error.
     pub async fn start(&mut self) {
         if let Err(status) = self.try_start().await {
             panic!("the server did not start: {status}\n{}", self.stderr());
         }
     }
 
-    /// Starts a process on the server's directories. If the process ends before it listens, returns its exit status as
-    /// the error.
+    /// Starts a process that uses the directories of this server. If the process ends before it accepts connections,
+    /// returns its exit status as the error.
     pub async fn try_start(&mut self) -> Result<(), ExitStatus> {
         assert!(self.running.is_none(), "it runs already");
         let mut child = self.command().spawn().expect("the program starts");
@@ -307,8 +309,8 @@ impl TestServer {
         command
     }
 
-    /// Returns a command that runs the program on this server's data folder. The developer's own configuration has no
-    /// effect.
+    /// Returns a command that runs the program with the data folder of this server. The configuration of the developer
+    /// has no effect on it.
     pub fn client_command(&self) -> Command {
         let mut command = Command::new(&self.setup.program);
         let foreign = [
@@ -335,7 +337,7 @@ impl TestServer {
         command
     }
 
-    /// Sends SIGKILL, which has the effect of a power cut.
+    /// Sends SIGKILL. For the data of the server, this is like a power failure.
     pub fn kill(&mut self) {
         if let Some(mut running) = self.running.take() {
             drop(running.child.kill());
@@ -343,18 +345,18 @@ impl TestServer {
         }
     }
 
-    /// Sends SIGKILL, then starts the server again on the same directories.
+    /// Sends SIGKILL, and then starts the server again with the same directories.
     pub async fn restart(&mut self) {
         self.kill();
         self.start().await;
     }
 
-    /// Sends a signal. `name` has no prefix, for example `STOP` or `CONT`.
+    /// Sends a signal. `name` is the name of the signal without `SIG`, for example `STOP` or `CONT`.
     pub fn signal(&self, name: &str) {
         Self::kill_with(name, &self.running().child.id().to_string());
     }
 
-    /// Sends SIGINT to the process group, as Ctrl-C in a terminal does.
+    /// Sends SIGINT to the process group, as a terminal does when a person presses Ctrl-C.
     pub fn press_ctrl_c(&self) {
         assert!(self.setup.leads_group, "it is in no terminal");
         Self::kill_with("INT", &format!("-{}", self.running().child.id()));
@@ -382,7 +384,7 @@ impl TestServer {
         }
     }
 
-    /// Waits until the process ends by itself. The server can then be started again.
+    /// Waits until the process ends by itself. After that, the server can be started again.
     pub async fn wait_until_ended(&mut self) -> ExitStatus {
         let deadline = Instant::now() + PATIENCE;
         loop {

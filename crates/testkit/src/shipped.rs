@@ -1,5 +1,5 @@
-//! Checks a shipped workflow: its embedded texts equal the files in its directory, the workflow is valid, and its
-//! rehearsal script can be played to the end.
+//! Checks a shipped workflow. The texts in the binary must equal the files in its directory, the workflow must be
+//! valid, and its rehearsal must play to the end.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use holdshort_workflow::rehearsal::{Step, parse};
 use holdshort_workflow::{Library, Shipped};
 use serde_json::{Value, json};
 
-/// Checks a pack's workflow against its directory below `workflows`, and against the tools of the pack.
+/// Checks the workflow of a pack: against its directory below `workflows`, and against the tools of the pack.
 pub fn hold(shipped: &'static Shipped, workflows: &Path, toolset: &'static dyn Toolset) {
     let mut files = BTreeMap::new();
     collect(&workflows.join(shipped.name), "", &mut files);
@@ -56,7 +56,7 @@ fn collect(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
     }
 }
 
-/// Returns a text that this step of the script accepts.
+/// Returns a text that satisfies the `expect` of this step.
 fn expected(step: Option<&Step>) -> String {
     step.and_then(|step| step.expect.as_ref()).map(|expect| expect.contains.join("\n")).unwrap_or_default()
 }
@@ -66,8 +66,7 @@ fn offered(step: &Step) -> Vec<Declaration> {
     names.map(|name| Declaration { name, description: String::new(), parameters: json!({}) }).collect()
 }
 
-/// Plays a workflow's rehearsal script to its end, three times. In each of the three, all tool calls return another
-/// result.
+/// Plays the rehearsal of a workflow to its end, three times. Each time, all tool calls return another result.
 pub async fn play(workflow: &Shipped) {
     let Some(text) = workflow.rehearsal else { return };
     let mut script = parse("rehearsal.yaml", text).expect("a script");

@@ -1,12 +1,12 @@
-//! The program `holdshort`, changed so that it crashes at a chosen point. For tests only.
+//! The program `holdshort` with an addition: it crashes at a point that a test chooses. For tests only.
 //!
-//! Three environment variables choose the point. With `HOLDSHORT_ABORT_AFTER=N`, the process aborts right after commit
-//! number N, before any caller gets a response. With `HOLDSHORT_PANIC_AFTER=N`, the writer thread panics at commit
-//! number N. With `HOLDSHORT_ABORT_IN_CHANGESET=N`, the process aborts during the commit of a changeset, after N
-//! changed paths.
+//! Three environment variables choose this point. With `HOLDSHORT_ABORT_AFTER=N`, the process aborts directly after
+//! commit number N, before any caller gets a response. With `HOLDSHORT_PANIC_AFTER=N`, the writer thread panics at
+//! commit number N. With `HOLDSHORT_ABORT_IN_CHANGESET=N`, the process aborts while it commits a changeset, after N
+//! paths were changed.
 //!
-//! The crash points are trace events of the program. The thread that emits a trace event also handles it, before the
-//! thread continues.
+//! A trace event of the program marks each of these points. The thread that emits a trace event also handles it, and
+//! only then continues.
 
 use std::io::stderr;
 use std::process::ExitCode;
@@ -57,7 +57,7 @@ impl<S: Subscriber> Layer<S> for AbortPlan {
     }
 }
 
-/// Replaces the program's log by one that prints the same lines and crashes as planned.
+/// Replaces the log of the program by one that prints the same lines, and that crashes the program at the chosen point.
 fn follow(plan: AbortPlan) {
     let targets = Targets::new()
         .with_target("holdshort_store::sqlite::writer", LevelFilter::TRACE)

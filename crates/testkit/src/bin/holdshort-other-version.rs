@@ -1,9 +1,10 @@
-//! A server node that behaves like another version, on a database with another schema version. For tests only.
+//! A server that behaves like another version of the program: it uses a database with another schema version. For tests
+//! only.
 //!
-//! `HOLDSHORT_PLAYS_SCHEMA` sets the schema version: `N`, or `N breaks` if migration N makes the database unusable for
-//! older binaries. Migrations that this build does not have change nothing.
+//! `HOLDSHORT_PLAYS_SCHEMA` sets this schema version: `N`, or `N breaks` if migration N makes the database unusable for
+//! older binaries. If this program does not have a migration up to that version, the migration changes nothing.
 //!
-//! Takes the arguments of `holdshort serve` that a test server passes, and prints the same output.
+//! Accepts the arguments with which a test server starts `holdshort serve`, and prints the same output.
 
 #![expect(clippy::print_stdout, reason = "a test server reads where it listens")]
 

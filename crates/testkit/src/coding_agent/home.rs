@@ -1,8 +1,8 @@
-//! Temporary home of a coding agent, with settings, hooks and a project. The agent cannot read the home of the
-//! developer.
+//! A temporary home directory for a coding agent, with settings, hooks and a project. The agent cannot read the home
+//! directory of the developer.
 //!
-//! The agent can reach only the loopback host. Its proxy is the scripted model, which refuses and records every request
-//! for another host.
+//! The agent can reach no host but this machine. Its HTTP proxy is the scripted model, which refuses and records all
+//! requests to other hosts.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -19,13 +19,13 @@ use tempfile::TempDir;
 use super::CodingAgent;
 use super::model::{AgentModel, ScriptedCall};
 
-/// Longest time of one run of an agent.
+/// Maximum time of one run of an agent.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Hook in the settings of an agent.
+/// A hook that is in the settings of an agent.
 #[derive(Clone, Debug)]
 pub struct AgentHook {
-    /// Name of the event in the agent's settings.
+    /// Name that the agent's settings use for the event.
     pub event: &'static str,
     /// Command line that the agent starts.
     pub command: String,
@@ -33,40 +33,40 @@ pub struct AgentHook {
     pub timeout: Option<u64>,
 }
 
-/// Protection that remains if the hook does not stop a tool.
+/// Protection against a tool that the hook does not stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecondLine {
-    /// The agent runs every tool by itself, so that only the hook can stop it.
+    /// The agent runs every tool without asking. Only the hook can stop a tool.
     Off,
-    /// The agent's own prompt or sandbox, as users have it.
+    /// The agent asks a person or uses its sandbox, as it does for its users.
     On,
 }
 
-/// Temporary home, and the settings with which the agent starts.
+/// A temporary home directory, and the settings with which the agent is started.
 pub struct AgentHome {
     agent: CodingAgent,
     folder: TempDir,
     hooks: Vec<AgentHook>,
     second_line: SecondLine,
-    /// Members that are added to the settings of Claude Code and Gemini CLI.
+    /// Members that are added to the settings file of Claude Code and Gemini CLI.
     settings: Map<String, Value>,
     arguments: Vec<String>,
     environment: BTreeMap<String, OsString>,
-    /// True if Codex also runs hooks that are not trusted in `/hooks`.
+    /// True if Codex also runs hooks that nobody has marked as trusted in `/hooks`.
     trusted: bool,
 }
 
 /// Result of one run of an agent.
 #[derive(Debug)]
 pub struct AgentRun {
-    /// Exit code, or none if a signal ended the agent.
+    /// Exit code. None if the agent was ended by a signal.
     pub code: Option<i32>,
     pub out: String,
     pub err: String,
     pub took: Duration,
-    /// Results of the tool calls, as the model gets them.
+    /// Results of the tool calls, as the agent sends them to the model.
     pub results: Vec<String>,
-    /// Requests for other hosts, and requests for paths that no model API has.
+    /// Requests to other hosts, and requests for paths that are not part of a model API.
     pub strays: Vec<String>,
 }
 
@@ -88,7 +88,7 @@ impl AgentHome {
         }
     }
 
-    /// Makes Codex skip hooks that are not trusted, as Codex does for users.
+    /// Makes Codex skip hooks that nobody has marked as trusted, as it does for its users.
     pub fn untrusted(mut self) -> Self {
         self.trusted = false;
         self
@@ -99,7 +99,7 @@ impl AgentHome {
         self
     }
 
-    /// Adds a hook with this command for the event before a tool runs.
+    /// Adds a hook that runs this command before each tool.
     pub fn gate(self, command: impl Into<String>) -> Self {
         let event = self.agent.before_tool();
         self.hook(AgentHook { event, command: command.into(), timeout: None })
@@ -110,7 +110,7 @@ impl AgentHome {
         self
     }
 
-    /// Sets a member of the settings of Claude Code or Gemini CLI.
+    /// Sets a member in the settings file of Claude Code or Gemini CLI.
     pub fn setting(mut self, name: &str, value: Value) -> Self {
         self.settings.insert(name.to_owned(), value);
         self
@@ -126,7 +126,7 @@ impl AgentHome {
         self
     }
 
-    /// Replaces all hooks, as an edit of the settings between two runs does.
+    /// Replaces all hooks, as a user does who edits the settings between two runs.
     pub fn replace_hooks(&mut self, hooks: Vec<AgentHook>) {
         self.hooks = hooks;
     }
@@ -158,7 +158,7 @@ impl AgentHome {
         path
     }
 
-    /// Runs the agent without a terminal, with a model that follows this script.
+    /// Runs the agent without a terminal. Its model replies according to this script.
     pub fn run(&self, replies: Vec<Vec<ScriptedCall>>) -> AgentRun {
         self.start(&AgentModel::start(replies), &["do the task"])
     }

@@ -1,7 +1,8 @@
-//! Coding agents that people run, as real programs with a scripted model: Claude Code, Codex and Gemini CLI.
+//! Coding agents of other vendors, as real programs with a scripted model: Claude Code, Codex and Gemini CLI.
 //!
-//! `home.rs` starts an agent in a temporary home, `model.rs` is its model, `wire.rs` has the formats of the three APIs.
-//! `cargo xtask verify --long` installs the programs that `crates/testkit/agents/package-lock.json` names.
+//! `home.rs` starts an agent in a temporary home directory, `model.rs` is the model of the agent, and `wire.rs`
+//! contains the formats of the three APIs. `cargo xtask verify --long` installs the programs. Their versions are in
+//! `crates/testkit/agents/package-lock.json`.
 
 mod home;
 mod model;
@@ -25,7 +26,7 @@ pub enum CodingAgent {
 impl CodingAgent {
     pub const ALL: [Self; 3] = [Self::Claude, Self::Codex, Self::Gemini];
 
-    /// Returns the name that people know.
+    /// Returns the name under which people know the agent.
     pub fn title(self) -> &'static str {
         match self {
             Self::Claude => "Claude Code",
@@ -34,7 +35,7 @@ impl CodingAgent {
         }
     }
 
-    /// Returns the package and the name of the program.
+    /// Returns the name of the npm package, and the name of the program.
     fn package(self) -> (&'static str, &'static str) {
         match self {
             Self::Claude => ("@anthropic-ai/claude-code", "claude"),
@@ -58,7 +59,7 @@ impl CodingAgent {
         version.expect("the package is listed").to_owned()
     }
 
-    /// Returns the event before a tool runs.
+    /// Returns the name of the event that precedes the run of a tool.
     pub fn before_tool(self) -> &'static str {
         match self {
             Self::Claude | Self::Codex => "PreToolUse",
@@ -66,7 +67,7 @@ impl CodingAgent {
         }
     }
 
-    /// Returns a time-out in the unit of the agent's settings.
+    /// Converts a time-out to the unit that the agent's settings use.
     fn timeout(self, seconds: u64) -> u64 {
         match self {
             Self::Claude | Self::Codex => seconds,
@@ -74,7 +75,7 @@ impl CodingAgent {
         }
     }
 
-    /// Returns the call that runs a command line in the agent's shell tool.
+    /// Returns the call with which the agent's shell tool runs a command line.
     pub fn shell(self, command: &str) -> ScriptedCall {
         let (tool, input) = match self {
             Self::Claude => ("Bash", json!({"command": command, "description": "a step"})),
@@ -85,7 +86,7 @@ impl CodingAgent {
     }
 }
 
-/// Returns the folder whose lock file names the programs.
+/// Returns the folder with the lock file that states which programs are installed.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("agents")
 }

@@ -1,10 +1,9 @@
-//! Scripted model of a coding agent. It is a server on loopback with the three streaming APIs that the agents use. It
-//! records every request, and every attempt to reach another host.
+//! Scripted model of a coding agent. It is a server on this machine that offers the three streaming APIs which the
+//! agents use. It records all requests, and all attempts to reach another host.
 //!
-//! If the conversation in a request has `n` replies with tool calls, the request gets reply `n` of the script.
-//! Therefore a request that is sent twice, for example after a resume, gets the same reply. A request without tools,
-//! such as for a title, gets a short text.
-//! The formats of the APIs are in `wire`.
+//! If the conversation in a request contains `n` replies with tool calls, the response is reply `n` of the script.
+//! Therefore a repeated request, for example after a resume, gets the same response. The response to a request without
+//! tools, such as one for a title, is a short text. The formats of the APIs are in `wire`.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,7 +18,7 @@ use tokio::runtime::Runtime;
 
 use super::wire::Api;
 
-/// Tool call of a reply.
+/// A tool call that is part of a reply.
 #[derive(Clone, Debug)]
 pub struct ScriptedCall {
     pub tool: String,
@@ -30,7 +29,7 @@ pub struct ScriptedCall {
 #[derive(Clone, Debug)]
 pub enum CallInput {
     Json(Value),
-    /// Free text, as Codex' `apply_patch` takes it.
+    /// Free text, which is the form that Codex' `apply_patch` needs.
     Text(String),
 }
 
@@ -49,7 +48,7 @@ impl ScriptedCall {
 pub struct AgentModel {
     base: String,
     shared: Arc<Shared>,
-    /// Runs the server. A dropped runtime stops it.
+    /// Runs the server. The server stops when this runtime is dropped.
     _runtime: Runtime,
 }
 
@@ -61,7 +60,8 @@ struct Shared {
 }
 
 impl AgentModel {
-    /// Starts a server with this script. After the last reply the model says that it is done.
+    /// Starts a server that replies according to this script. After the last reply of the script, the model says that
+    /// it is done.
     pub fn start(replies: Vec<Vec<ScriptedCall>>) -> Self {
         let shared = Arc::new(Shared { replies: Mutex::new(replies), ..Shared::default() });
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
@@ -77,19 +77,20 @@ impl AgentModel {
         Self { base: format!("http://{address}"), shared, _runtime: runtime }
     }
 
-    /// Returns the base URL without a path.
+    /// Returns the base URL of the server, without a path.
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// Returns the results of tool calls in the longest conversation that an agent has sent, in order, as text.
+    /// Returns as text the results of tool calls, in order. They are taken from the longest conversation that an agent
+    /// has sent.
     pub fn results(&self) -> Vec<String> {
         let requests = locked(&self.shared.requests);
         let results = requests.iter().map(|(api, body)| api.results(body));
         results.max_by_key(Vec::len).unwrap_or_default()
     }
 
-    /// Returns the requests that were not for a model, such as `CONNECT example.org:443`.
+    /// Returns those requests that were not for a model, such as `CONNECT example.org:443`.
     pub fn strays(&self) -> Vec<String> {
         locked(&self.shared.strays).clone()
     }

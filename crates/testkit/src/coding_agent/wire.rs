@@ -1,6 +1,7 @@
-//! Streaming APIs of three providers. Reads the conversation in a request, and writes the reply that the caller chose.
+//! The streaming APIs of three model providers. Reads the conversation that is in a request, and writes the reply that
+//! the caller of this module has chosen.
 //!
-//! Ids of calls contain the number of the reply, so that no two calls of a conversation share an id.
+//! Ids of calls contain the number of the reply. Therefore all calls of a conversation have different ids.
 
 use serde_json::{Value, json};
 
@@ -19,7 +20,7 @@ pub(super) enum Api {
     Content,
 }
 
-/// Text of a reply without tool calls.
+/// Text of a reply that contains no tool calls.
 const DONE: &str = "done";
 const SSE: &str = "text/event-stream";
 const JSON: &str = "application/json";
@@ -35,7 +36,7 @@ impl Api {
         }
     }
 
-    /// Returns true if the request offers tools.
+    /// Returns true if the request offers tools to the model.
     pub(super) fn has_tools(self, body: &Value) -> bool {
         match self {
             // For the newest models, Codex sends the tools inside the conversation.
@@ -46,7 +47,7 @@ impl Api {
         }
     }
 
-    /// Returns the number of replies with tool calls in the conversation.
+    /// Returns how many replies in the conversation contain tool calls.
     pub(super) fn rounds(self, body: &Value) -> usize {
         let with = |part: &'static str| {
             move |turn: &&Value| match self {
@@ -67,7 +68,7 @@ impl Api {
         }
     }
 
-    /// Returns the results of tool calls in the conversation, as text.
+    /// Returns as text the results of tool calls that are in the conversation.
     pub(super) fn results(self, body: &Value) -> Vec<String> {
         match self {
             Self::Messages => {
@@ -89,7 +90,8 @@ impl Api {
         }
     }
 
-    /// Returns the content type and the body of a reply with these calls. If there are no calls, the reply is a text.
+    /// Returns the content type and the body of a reply that consists of these calls. If `calls` is empty, the reply is
+    /// a text.
     pub(super) fn reply(self, body: &Value, calls: &[ScriptedCall]) -> (&'static str, String) {
         let round = self.rounds(body);
         match self {
@@ -206,7 +208,7 @@ fn content(calls: &[ScriptedCall]) -> Value {
     })
 }
 
-/// Returns server-sent events. Each event contains its type twice, as in these APIs.
+/// Returns server-sent events. Each event states its type twice, as in these APIs.
 fn stream(events: &[Value]) -> String {
     let frame =
         |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default());

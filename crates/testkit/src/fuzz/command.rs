@@ -1,9 +1,10 @@
-//! Fuzz target for command lines. Checks that the work of the parser is bounded, and that the classifications of a
-//! command agree with each other.
+//! Fuzz target for the parser of command lines. Checks that the work of the parser is limited, and that the
+//! classifications of a command do not contradict each other.
 
 use holdshort_command::{Class, parse};
 
-/// Maximum number of parts of a command line that the parser may return. Also the maximum number of guessed parts.
+/// Maximum number of parts of a command line that the parser may return. It is also the maximum number of parts that
+/// the parser may guess.
 const MAX_PARTS: usize = 256;
 
 pub(super) fn command(bytes: &[u8]) {

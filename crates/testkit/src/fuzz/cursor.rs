@@ -1,4 +1,4 @@
-//! Fuzz target for positions that clients send back: journal positions, `since`, ids, list cursors.
+//! Fuzz target for values that clients send back to the server: journal positions, `since`, ids, cursors of lists.
 
 use std::sync::LazyLock;
 
@@ -41,7 +41,7 @@ pub(super) fn cursor(bytes: &[u8]) {
     assert_page_or_bad_cursor(journal.grants(&GrantFilter::default(), Some(&after), 1).now_or_never());
 }
 
-/// Asserts that a list request returns a page or rejects the cursor. Any other error fails.
+/// Asserts that the response to a list request is a page, or an error that rejects the cursor. Any other error fails.
 fn assert_page_or_bad_cursor<T>(answer: Option<Result<T, Error>>) {
     match answer.expect("a list in memory is returned without waiting") {
         Ok(_) | Err(Error::BadCursor) => {}

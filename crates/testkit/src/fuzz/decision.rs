@@ -1,4 +1,4 @@
-//! Fuzz target for request bodies of decisions. Parses a body as the server does, then applies the decision to
+//! Fuzz target for the bodies of requests that decide. Parses a body as the server does. Then applies the decision to
 //! interrupts of many kinds.
 
 use std::sync::{Arc, LazyLock};
@@ -38,8 +38,8 @@ pub(super) fn decision(bytes: &[u8]) {
     }
 }
 
-/// Asserts that the decision is accepted or refused. An accepted decision can be stored, read and replayed. If it is
-/// repeated, it changes nothing.
+/// Asserts that the decision is either accepted or refused. An accepted decision can be stored, read and replayed. If
+/// it is repeated, it changes nothing.
 fn decide(interrupt: &InterruptId, decision: &Decision) {
     let input = || Input::Decide { interrupt: interrupt.clone(), decision: decision.clone(), holder: None };
     let before = &HELD.run;
@@ -63,7 +63,7 @@ fn decide(interrupt: &InterruptId, decision: &Decision) {
     assert_eq!(second, Ok(Vec::new()), "repeating {decision:?} changed the result");
 }
 
-/// External run with one open interrupt of each kind that an external agent may open.
+/// An external run in which one interrupt is open for each kind that an external agent can request.
 struct InterruptFixture {
     run: Run,
     session: Session,

@@ -1,5 +1,5 @@
-//! Fuzz target for messages from clients of other systems: `CodeLab` messages, and MARS frames with their
-//! configuration.
+//! Fuzz target for messages from clients of other systems: `CodeLab` messages, and MARS frames with the configuration
+//! in them.
 
 use holdshort_server::reading;
 

@@ -1,5 +1,5 @@
-//! Fuzz target for stored events and their JSON. The first line of the input is an event's head. The other lines are
-//! the event's content.
+//! Fuzz target for stored events and the JSON in them. The first line of the input is the head of an event. All other
+//! lines are the content of the event.
 
 use std::sync::{Arc, LazyLock};
 
@@ -25,7 +25,7 @@ pub(super) fn event(bytes: &[u8]) {
     }
 }
 
-/// Asserts that every JSON value has one canonical form, and that the parsed canonical form equals the value.
+/// Asserts that every JSON value has exactly one canonical form, and that parsing this form gives the same value.
 fn value(bytes: &[u8]) {
     let Ok(value) = json::parse(bytes) else { return };
     let written = json::canonical(&value);
@@ -37,8 +37,8 @@ fn value(bytes: &[u8]) {
     assert_eq!(json::canonical(&read), kept);
 }
 
-/// Opens an event with this head and with a correct digest, hash and position. Asserts that the event is valid or is
-/// refused with a reason.
+/// Opens an event that has this head, and whose digest, hash and position are correct. Asserts that the event is either
+/// valid or refused with a reason.
 fn stored(raw: &Value, content: Option<&[u8]>) {
     let stream = raw["stream"].as_str().and_then(|text| text.parse().ok()).unwrap_or(StreamId::System);
     let seq = raw["seq"].as_u64().unwrap_or(1);

@@ -1,5 +1,5 @@
-//! Fuzz targets for workflow YAML and rehearsal scripts. Each input gives either a value that stays equal when it is
-//! written and read again, or problems with their positions in the file.
+//! Fuzz targets for workflow YAML and rehearsal scripts. Each input must give one of two results: a value that is the
+//! same after it was written and read again, or problems with their positions in the file.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::json;

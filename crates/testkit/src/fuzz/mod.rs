@@ -1,8 +1,8 @@
-//! Code of the fuzz targets. There is one for every format in which the program accepts bytes from outside.
+//! The fuzz targets: one for every format in which the program accepts bytes from outside.
 //!
-//! Each fuzz target takes bytes. It asserts that nothing panics, that each refusal has a code, and that a parsed value
-//! is equal after it is written and parsed again. The directory `fuzz/` runs the targets under libFuzzer. A test runs
-//! them on a corpus and on mutations of this corpus.
+//! A fuzz target takes any bytes. It asserts three things: nothing panics, each refusal has a code, and a parsed value
+//! is the same after it was written and parsed again. The directory `fuzz/` runs the targets under libFuzzer. A test
+//! runs them on stored inputs (the corpus), and on random changes of these inputs.
 
 mod command;
 mod cursor;
@@ -19,13 +19,13 @@ use std::path::Path;
 
 pub use mutate::mutations;
 
-/// Fuzz target, which accepts any bytes.
+/// A fuzz target. It must accept any bytes.
 pub type Target = fn(&[u8]);
 
 /// Number of mutated inputs per target.
 const MUTATIONS: u64 = 2_000;
 
-/// All targets except those of packs. The name of a target is also the name of its directory in `fuzz/corpus`.
+/// All fuzz targets except those of packs. The name of a target is also the name of its directory in `fuzz/corpus`.
 pub const TARGETS: [(&str, Target); 8] = [
     ("command", command::command),
     ("decision", decision::decision),
@@ -37,13 +37,14 @@ pub const TARGETS: [(&str, Target); 8] = [
     ("edge", edge::edge),
 ];
 
-/// Returns the target with this name. Used by the fuzzing programs, each of which runs one target.
+/// Returns the fuzz target with this name. The programs of the fuzzer use it. Each of them runs one target.
 pub fn target(name: &str) -> Target {
     let found = TARGETS.iter().find(|(known, _)| *known == name);
     found.unwrap_or_else(|| panic!("there is no target `{name}`")).1
 }
 
-/// Runs a target on its corpus and on mutations of that corpus. Panics with the first input that fails.
+/// Runs a fuzz target on its corpus, and on random changes of the inputs in the corpus. Panics with the first input
+/// that fails.
 pub fn hold(name: &str, target: Target) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
     let seeds = corpus(&folder.join("corpus").join(name));
@@ -64,7 +65,7 @@ fn corpus(folder: &Path) -> Vec<Vec<u8>> {
     files.iter().map(|file| fs::read(file).expect("a file")).collect()
 }
 
-/// Asserts that a refusal has a status, a code, and texts that a client can act on.
+/// Asserts that a refusal has a status, a code, and texts from which a client can see what to do.
 fn is_coded(problem: &holdshort_protocol::Problem) {
     assert!((400..500).contains(&problem.status), "{problem:?}");
     assert!(!problem.detail.is_empty() && !problem.title.is_empty(), "{problem:?}");

@@ -1,8 +1,8 @@
-//! Small mutator. Equal seeds give equal bytes on every machine.
+//! Small mutator. Equal seeds give equal bytes on all machines.
 
 use crate::clock::mix;
 
-/// Byte sequences that are significant in the grammars.
+/// Byte sequences that have a meaning in the grammars of the fuzz targets.
 const PIECES: [&[u8]; 40] = [
     b"{",
     b"}",
@@ -46,7 +46,7 @@ const PIECES: [&[u8]; 40] = [
     b"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
 ];
 
-/// Returns `n` inputs, each made from one or two of `seeds`.
+/// Returns `n` inputs. Each is made by changing or joining one or two of `seeds`.
 pub fn mutations(seeds: &[Vec<u8>], n: u64, seed: u64) -> impl Iterator<Item = Vec<u8>> {
     (0..n).map(move |i| {
         let mut dice = Dice(mix(seed).wrapping_add(i.wrapping_mul(0x9e37_79b9)));

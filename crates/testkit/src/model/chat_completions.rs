@@ -1,7 +1,7 @@
-//! Chat-completions API: reads requests, and writes responses in the format of the API.
+//! The chat-completions API: reads requests, and writes responses in its format.
 //!
-//! Streams consist of small chunks. The chunks of several tool calls are interleaved, so a client must assemble the
-//! calls by their index. This module writes the response that its caller chose.
+//! A stream consists of small chunks. If there are several tool calls, their chunks alternate. Therefore a client must
+//! put the calls together by their index. The caller of this module chooses the response.
 
 use std::io;
 
@@ -14,18 +14,18 @@ use serde_json::{Value, json};
 
 use super::{RawCall, Scripted};
 
-/// Numbers of input and output tokens that every reply reports.
+/// Numbers of input and output tokens that all replies state.
 const USAGE: (u64, u64) = (100, 10);
-/// Length of a chunk in characters.
+/// Number of characters in a chunk.
 const PIECE: usize = 7;
-/// Approximate maximum number of chunks per text. Longer texts use longer chunks.
+/// Approximate maximum number of chunks for one text. If a text is longer, its chunks are longer.
 const MOST_PIECES: usize = 1_000;
 
 pub(super) fn messages(body: &Value) -> &[Value] {
     body["messages"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Returns the text of a message. The message's content is a string or a list of parts.
+/// Returns the text of a message. The content of a message is a string or a list of parts.
 pub(super) fn text(message: &Value) -> String {
     match &message["content"] {
         Value::String(text) => text.clone(),
@@ -34,7 +34,7 @@ pub(super) fn text(message: &Value) -> String {
     }
 }
 
-/// Returns `NAME` from the first line `Agent: NAME` of a system message.
+/// Returns `NAME` if the first line of a system message is `Agent: NAME`.
 pub(super) fn agent(body: &Value) -> String {
     messages(body)
         .iter()
@@ -43,7 +43,7 @@ pub(super) fn agent(body: &Value) -> String {
         .unwrap_or_default()
 }
 
-/// Returns the number of replies in the request.
+/// Returns how many replies the request contains.
 pub(super) fn replies(body: &Value) -> usize {
     messages(body).iter().filter(|message| message["role"] == "assistant").count()
 }
@@ -73,7 +73,7 @@ pub(super) fn answer(play: &Scripted, request: &Value) -> Response {
     }
 }
 
-/// Returns a stream that sends the text and then stays open until `until` completes.
+/// Returns a stream that sends the text, and then stays open until the future `until` completes.
 pub(super) fn stream_until(
     text: &str,
     request: &Value,
@@ -94,7 +94,7 @@ struct CompleteReply<'a> {
     stop: Option<&'a str>,
 }
 
-/// Numbers the ids of calls from 0 in each reply, as some providers do.
+/// Gives ids to the calls of a reply, numbered from 0 in each reply, as some providers do.
 fn numbered(calls: &[(String, Value)]) -> Vec<RawCall> {
     calls
         .iter()
@@ -164,7 +164,7 @@ enum Ending {
     Close,
 }
 
-/// Returns a stream that ends before the reply is complete.
+/// Returns a stream that ends although the reply is not complete.
 fn broken(text: &str, request: &Value, ending: Ending) -> Response {
     let pieces = pieces(text);
     let half = pieces.len().div_ceil(2);
@@ -186,7 +186,7 @@ fn plain(status: u16, headers: &[(String, String)], body: &str) -> Response {
     response
 }
 
-/// Sends each item separately, so that the text arrives in chunks.
+/// Sends each item separately. Therefore the text arrives in chunks.
 fn stream_of(items: Vec<Result<Bytes, io::Error>>) -> Response {
     let items = stream::iter(items).then(|item| async {
         tokio::task::yield_now().await;

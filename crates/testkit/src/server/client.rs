@@ -13,12 +13,12 @@ use super::{PATIENCE, TestServer};
 /// Pause between two polls.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// Polls until `look` returns a value. After a minute, panics with `what`.
+/// Calls `look` repeatedly until it returns a value. If this takes longer than a minute, panics with the text `what`.
 pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, look: impl FnMut() -> F) -> T {
     eventually_for(PATIENCE, what, look).await
 }
 
-/// Polls until `look` returns a value. After `patience`, panics with `what`.
+/// Calls `look` repeatedly until it returns a value. If this takes longer than `patience`, panics with the text `what`.
 pub async fn eventually_for<T, F: Future<Output = Option<T>>>(
     patience: Duration,
     what: &str,
@@ -38,35 +38,35 @@ pub async fn eventually_for<T, F: Future<Output = Option<T>>>(
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub status: u16,
-    /// Null if the response's body is not JSON.
+    /// Null if the body of the response is not JSON.
     pub body: Value,
 }
 
 impl Answer {
-    /// Returns the body of a successful response. Panics on an error status.
+    /// Returns the body of a successful response. Panics if the status is an error.
     pub fn ok(self) -> Value {
         assert!((200..300).contains(&self.status), "{self:#?}");
         self.body
     }
 
-    /// Returns the status and the problem code of a refusal.
+    /// Returns the status of a refusal, and the code of its problem.
     pub fn refusal(&self) -> (u16, &str) {
         (self.status, self.body["code"].as_str().unwrap_or_default())
     }
 }
 
 impl TestServer {
-    /// Builds a request with the operator token.
+    /// Builds a request that is authenticated with the token of the operator.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base())).bearer_auth(self.token())
     }
 
-    /// Builds a request with the agent token.
+    /// Builds a request that is authenticated with the token of agents.
     pub fn agent_request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base())).bearer_auth(self.agent_token())
     }
 
-    /// Sends a request. Returns `None` on a transport error, because the server may have been stopped.
+    /// Sends a request. Returns `None` if no response was received, because the server may have been stopped.
     pub async fn try_send(&self, request: RequestBuilder) -> Option<Answer> {
         let response = request.send().await.ok()?;
         let status = response.status().as_u16();
@@ -86,7 +86,7 @@ impl TestServer {
         self.send(self.request(Method::POST, path).json(body)).await
     }
 
-    /// Starts a run in the server's workspace.
+    /// Starts a run that uses the server's workspace.
     pub async fn start_run(&self, workflow: &str, task: &str) -> String {
         let run = self.post("/v1/runs", &self.run_body(workflow, task)).await.ok();
         run["id"].as_str().expect("a run has an id").to_owned()
@@ -109,7 +109,7 @@ impl TestServer {
         eventually(&what, look).await
     }
 
-    /// Waits until the run has exactly `n` open interrupts, and returns them in the order of [`Self::open`].
+    /// Waits until exactly `n` interrupts of the run are open. Returns them in the order of [`Self::open`].
     pub async fn wait_open(&self, run: &str, n: usize) -> Vec<Value> {
         let what = format!("run {run} waits with {n} open interrupts");
         let look = async || {
@@ -122,12 +122,12 @@ impl TestServer {
         self.open(run).await
     }
 
-    /// Waits until the run has exactly one open interrupt.
+    /// Waits until exactly one interrupt of the run is open.
     pub async fn wait_one(&self, run: &str) -> Value {
         self.wait_open(run, 1).await.remove(0)
     }
 
-    /// Returns the run's open interrupts, in the order of their tool calls.
+    /// Returns the open interrupts of the run, in the order of the tool calls.
     pub async fn open(&self, run: &str) -> Vec<Value> {
         let list = self.get(&format!("/v1/interrupts?status=open&run={run}&limit=200")).await.ok();
         let mut open = list["items"].as_array().cloned().expect("a list");
@@ -148,13 +148,13 @@ impl TestServer {
         self.post(&format!("/v1/interrupts/{id}/decisions"), decision).await
     }
 
-    /// Decides with this option and without further fields.
+    /// Makes a decision that consists only of this option.
     pub async fn choose(&self, interrupt: &Value, option: &str) -> Value {
         self.decide(interrupt, &json!({ "option": option })).await.ok()
     }
 
-    /// Returns all events of the run. Panics if a sequence number is missing, or if an event has no actor, timestamp or
-    /// type.
+    /// Returns all events of the run. Panics if a sequence number is missing, or if an event lacks an actor, a
+    /// timestamp or a type.
     pub async fn events(&self, run: &str) -> Vec<Value> {
         let mut events: Vec<Value> = Vec::new();
         loop {
@@ -170,8 +170,8 @@ impl TestServer {
         events
     }
 
-    /// Reads server-sent events of a run after sequence number `last`. Returns pairs of id and data. Stops after `n`
-    /// events or at the end of the stream.
+    /// Reads the server-sent events of a run that follow the sequence number `last`. Returns pairs of an id and its
+    /// data. Stops when `n` events were read or the stream ends.
     pub async fn stream(&self, run: &str, last: Option<u64>, n: usize) -> Vec<(u64, Value)> {
         let mut request = self
             .request(Method::GET, &format!("/v1/runs/{run}/events"))
@@ -195,7 +195,7 @@ impl TestServer {
         tokio::time::timeout(PATIENCE, read).await.expect("the stream sends its events in time")
     }
 
-    /// Returns the types of the run's events, in order.
+    /// Returns the types of all events of the run, in order.
     pub async fn story(&self, run: &str) -> Vec<String> {
         self.events(run)
             .await
@@ -208,13 +208,13 @@ impl TestServer {
         self.events(run).await.into_iter().filter(|event| event["type"] == kind).collect()
     }
 
-    /// Returns the number of lines of a workspace file, or 0 if the file does not exist.
+    /// Returns how many lines a file of the workspace has. Returns 0 if the file does not exist.
     pub fn lines(&self, file: &str) -> usize {
         std::fs::read_to_string(self.workspace().join(file)).map_or(0, |text| text.lines().count())
     }
 }
 
-/// Checks that no sequence number is missing, and that each event has an actor, a timestamp and a type.
+/// Checks that no sequence number is missing, and that every event has an actor, a timestamp and a type.
 fn check<T: Debug + AsRef<str> + ?Sized>(run: &T, events: &[Value]) {
     assert!(!events.is_empty(), "{run:?} has no events");
     let mut last = String::new();
@@ -233,7 +233,8 @@ fn check<T: Debug + AsRef<str> + ?Sized>(run: &T, events: &[Value]) {
     }
 }
 
-/// Returns the id and the data of a frame. Previews and keep-alive frames have no id, so the result is `None`.
+/// Returns the id and the data that a server-sent event contains. Returns `None` for a preview and for a keep-alive
+/// message, because they have no id.
 fn frame_of(frame: &str) -> Option<(u64, Value)> {
     let field = |name: &str| {
         frame.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim_start)

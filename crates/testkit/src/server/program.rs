@@ -1,15 +1,15 @@
-//! Finds the programs under test in the target directory that contains the test's executable.
+//! Finds the programs that are tested. They are in the target directory in which the test's executable is.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-/// Environment variable that the test command sets after it has built all programs. Without it, a test would build a
-/// single package, and so compile its dependencies again with fewer features.
+/// Environment variable that tells a test that all programs have already been built. Without it, the test builds the
+/// package of the program. This compiles the dependencies again, with fewer features.
 const BUILT: &str = "HOLDSHORT_PROGRAMS_BUILT";
 
-/// Returns the path of `holdshort`. Builds `holdshort` first if it is missing or older than the test.
+/// Returns the path of `holdshort`. If the program is missing or older than the test, builds it first.
 pub fn real() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| find("holdshort", &["-p", "holdshort"])).clone()
