@@ -1,7 +1,8 @@
-//! The end of a simulation, called the calm: nothing fails, people decide, time passes, and every run must end.
+//! The last part of a simulation, which is called the calm: there are no more faults, people decide, time passes, and
+//! every run must end.
 //!
-//! The calm begins with a quiet period. In it, people act only at the start, and no tool completes, but the nodes must
-//! start all work that is due. After the quiet period, people and tools continue.
+//! The calm begins with a quiet period. In this period, people act only at the beginning, and no tool completes. The
+//! nodes must start all work that is due. After this period, people act again and tools complete.
 
 use holdshort_core::id::RunId;
 use holdshort_core::run::{Action, ActionId, Input, Run};
@@ -18,18 +19,19 @@ use super::settle;
 use super::site::lock;
 use super::turns::Sim;
 
-/// Milliseconds without an event after which a run is considered stuck. All deadlines and clock jumps are shorter.
+/// If there is no event of a run for this number of milliseconds, the run is considered stuck. It is longer than all
+/// deadlines and all jumps of the clock.
 const PATIENCE_MS: u64 = 15 * 60_000;
 
-/// Maximum number of steps in the calm of a simulation without channels.
+/// Maximum number of steps in the calm, if the simulation has no channels.
 const TURNS: u64 = 20_000;
 
-/// Maximum number of steps in the calm of a simulation with channels. The longest calm so far took 40,000 steps: each
-/// message that waits for a channel takes one or two steps.
+/// Maximum number of steps in the calm, if the simulation has channels. The longest calm that was seen took 40,000
+/// steps, because each message that waits for a channel takes one or two.
 const TELLING: u64 = 100_000;
 
-/// Length of the quiet period in milliseconds. At its end, the leases of dead nodes have expired, and every node has
-/// swept its runs.
+/// Length of the quiet period in milliseconds. At the end of this period, the leases of dead nodes have expired, and
+/// every node has looked for runs to continue.
 const QUIET_MS: u64 = LEASE_MS + 30_000;
 
 impl Sim {
@@ -68,7 +70,7 @@ impl Sim {
         site.witness.check_all(&store, &self.clock);
     }
 
-    /// Performs, without a fault, one step for which no time has to pass. Returns false if there is no such step.
+    /// Performs one step that needs no time to pass, without any fault. Returns false if there is no such step.
     pub(super) fn go_on_well(&mut self) -> bool {
         if let Some(index) = self.ready().first() {
             self.go_on(*index);
@@ -82,8 +84,8 @@ impl Sim {
         true
     }
 
-    /// Lets the nodes act, without people or tools, until all due work is running. Then checks that no due work is
-    /// left.
+    /// Lets only the nodes act, not people or tools, until all work that is due has started. Then checks that none of
+    /// this work is left.
     fn keep_quiet(&mut self, until: u64) {
         self.decide_everywhere();
         let since = self.clock.passed_ms();
@@ -103,8 +105,8 @@ impl Sim {
         site.witness.check_leases(&store);
     }
 
-    /// Sends decisions to all nodes while tools run. Also cancels a run through a node that does not drive the run. The
-    /// driving node must notice this.
+    /// Sends decisions through all nodes while tools are running. Also cancels a run through a node that is not the
+    /// driver of the run. The node that is the driver must notice this.
     fn decide_everywhere(&mut self) {
         self.cancel_elsewhere();
         let deeds: Vec<SimRequest> = {
@@ -131,8 +133,8 @@ impl Sim {
         }
     }
 
-    /// Describes work that no node takes care of. This is an action that is due or started and that no living node
-    /// performs, or a job of a living node whose run has ended.
+    /// Describes work that was forgotten. This is one of two things: an action that is due or started although no
+    /// living node performs it, or a job that a living node performs although its run has ended.
     fn left_behind(&self) -> Option<String> {
         let site = lock(&self.site);
         let has_ended = |id: &RunId| site.witness.runs().any(|run| run.id == *id && run.ended.is_some());
@@ -168,7 +170,7 @@ impl Sim {
         left.map(|(run, action)| format!("no node performs {action} of {}", short(run.id.as_str())))
     }
 
-    /// Performs one due step. Returns false if every run has ended and no job is running.
+    /// Performs one due step. Returns false if every run has ended and no job is running any more.
     fn settle_once(&mut self) -> bool {
         if let Some(index) = self.ready().first() {
             self.go_on(*index);

@@ -1,17 +1,17 @@
-//! Source of every choice in a simulation: a seed, or a recorded list of choices.
+//! Source of all choices in a simulation: either a seed, or a list of choices that was recorded.
 //!
-//! Choices are grouped by turn. Therefore a shrunk history can leave out a turn without changing the choices of other
-//! turns. Choice 0 is always harmless: the first candidate is taken, and nothing fails.
+//! Choices are recorded turn by turn. Therefore a turn can be left out of a history without changing the choices in
+//! other turns. Choice 0 never does harm: it takes the first candidate, and lets nothing fail.
 
 use crate::clock::mix;
 
-/// Choices of one turn, in the order in which the simulator made them.
+/// The choices in one turn, in the order in which they were made.
 pub type Turn = Vec<u32>;
 
 #[derive(Debug)]
 pub(super) struct Choices {
     source: Source,
-    /// Choices made so far, by turn.
+    /// The choices that were made so far, turn by turn.
     made: Vec<Turn>,
 }
 
@@ -22,7 +22,7 @@ enum Source {
         turns: std::vec::IntoIter<Turn>,
         now: std::vec::IntoIter<u32>,
     },
-    /// Source that always chooses 0.
+    /// Source whose choices are all 0.
     Calm,
 }
 
@@ -38,7 +38,7 @@ impl Choices {
         }
     }
 
-    /// Begins the next turn. Returns false if no recorded turn is left.
+    /// Begins the next turn. If a recorded list is used and has no more turns, returns false.
     pub(super) fn next_turn(&mut self) -> bool {
         match &mut self.source {
             Source::Told { turns, now } => match turns.next() {
@@ -55,7 +55,7 @@ impl Choices {
         self.source = Source::Calm;
     }
 
-    /// Returns a number below `sides`, or 0 if `sides` is 0.
+    /// Returns a number below `sides`. If `sides` is 0, returns 0.
     pub(super) fn below(&mut self, sides: usize) -> usize {
         let sides = u32::try_from(sides.max(1)).unwrap_or(u32::MAX);
         let chosen = match &mut self.source {

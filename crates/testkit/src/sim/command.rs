@@ -1,4 +1,5 @@
-//! Command line of the simulator. Plays seeds on all processors. Shrinks the history of a failing seed and prints it.
+//! The simulator as a command-line program. It plays seeds on all processors of the machine. If a seed fails, it
+//! shortens the history of this seed and prints it.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -9,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use super::{OUTBOX_FROM, SimulationReport, play, play_beside_postgres, shrink, witness};
 
-/// Default number of seeds of a campaign.
+/// Number of seeds that a campaign plays by default.
 const SEEDS: u64 = 2_000;
 
-/// Number of failing seeds after which a campaign ends.
+/// A campaign ends after this number of seeds have failed.
 const FAILURES: usize = 20;
 
-/// Runs the command in `words`, and prints through `say`. Returns true if no problem was found.
+/// Runs the command that `words` contains. `say` is called to print lines. Returns true if no problem was found.
 pub fn run(words: &[&str], say: &mut dyn FnMut(String)) -> bool {
     let number = |text: &str| text.parse::<u64>().ok();
     match words {
@@ -52,17 +53,17 @@ fn one(seed: u64, say: &mut dyn FnMut(String)) -> bool {
     played.problem.is_none()
 }
 
-/// Returns a first seed that differs from those of previous campaigns.
+/// Returns the first seed of a campaign. It differs from those of previous campaigns.
 fn fresh() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     OUTBOX_FROM + since.as_secs() * 10_000
 }
 
-/// Plays a seed in memory. This is possible for every seed, so the result is never `None`.
+/// Plays a seed with a store in memory. The result is never `None`, because this is possible for every seed.
 const IN_MEMORY: fn(u64) -> Option<SimulationReport> = |seed| Some(play(seed, None));
 
-/// Plays seeds from `first` on all processors. Ends when all seeds were played, the time is over, or enough seeds have
-/// failed. Skips a seed if `play` returns `None`.
+/// Plays seeds, beginning with `first`, on all processors. Ends when all seeds were played, when the time is over, or
+/// when enough seeds have failed. If `play` returns `None` for a seed, the seed is skipped.
 fn campaign(
     first: u64,
     seeds: Option<u64>,
@@ -111,7 +112,7 @@ fn campaign(
     failed
 }
 
-/// Adds the failing seeds to `seeds.txt`. The test command always plays the seeds in this file.
+/// Adds the seeds that failed to the file `seeds.txt`. From then on, the test command always plays them.
 fn keep(failed: &[SimulationReport]) {
     let file =
         OpenOptions::new().append(true).open(concat!(env!("CARGO_MANIFEST_DIR"), "/src/sim/seeds.txt"));

@@ -1,5 +1,5 @@
-//! Copilots, and phases that agents begin with tool calls: workflows, replies of routers and agents, and turns of
-//! people.
+//! Copilots, and phases that agents begin with tool calls: the workflows, the replies of routers and agents, and the
+//! turns of people.
 
 use std::sync::Arc;
 
@@ -22,12 +22,12 @@ use super::workflows::{self, PLANNER};
 
 pub(super) const ROUTER: &str = "router";
 
-/// Agents of the phases that calls can begin. Not every workflow has them.
+/// Agents that work in the phases which calls can begin. Not all workflows have them.
 const HELPERS: [&str; 5] = [PLANNER, "plan_reviewer", "engineer", "idea_maker", "critic"];
 
 const CHAIN: &str = "chain_phases";
 
-/// Returns a workflow with one or two agents that work in rounds and begin phases with tool calls.
+/// Returns a workflow in which one or two agents work in rounds and begin phases by tool calls.
 pub(super) fn workflow(choices: &mut Choices) -> Arc<Definition> {
     let base = match choices.below(4) {
         0 => workflows::team(choices),
@@ -104,7 +104,8 @@ fn copilot(definition: &mut Definition, choices: &mut Choices) -> Copilot {
     }
 }
 
-/// Returns the reply of a router. It is valid, in an unexpected form, or nonsense. Choice 0 begins the work.
+/// Returns a reply that a router could give. The reply is valid, or has an unexpected form, or makes no sense. With
+/// choice 0, the work begins.
 pub(super) fn routed(step: String, turn: u32, choices: &mut Choices) -> Input {
     let way = |title: &str| json!({ "title": title, "description": "d", "pros": ["p"], "cons": [] });
     let text = match choices.below(12) {
@@ -137,7 +138,7 @@ pub(super) fn begins_phases(request: &Request) -> bool {
     request.tools.iter().any(|tool| is_phase_tool(&tool.name))
 }
 
-/// Returns a tool call that begins a phase. Some of these calls have invalid arguments.
+/// Returns a tool call that begins a phase. In some cases, the arguments of the call are invalid.
 pub(super) fn call(request: &Request, choices: &mut Choices) -> RequestedCall {
     let own: Vec<&str> =
         request.tools.iter().map(|tool| tool.name.as_str()).filter(|name| is_phase_tool(name)).collect();
@@ -167,7 +168,7 @@ fn json_of(tool: &str, choices: &mut Choices) -> Value {
     arguments
 }
 
-/// Returns arguments for several phases in sequence. Some have invalid names or arguments.
+/// Returns arguments that name several phases to run one after another. In some cases, names or arguments are invalid.
 fn chain(choices: &mut Choices) -> Value {
     let known = PhaseTool::NAMES.map(|(name, _)| name);
     let phases: Vec<Value> = (0..=choices.below(4))
@@ -194,7 +195,7 @@ fn chain(choices: &mut Choices) -> Value {
     chain
 }
 
-/// Returns a message or a task: clear, vague or long, or a message that begins a new task.
+/// Returns a message or a task: it is clear, vague or long, or it begins a new task.
 pub(super) fn random_message(choices: &mut Choices) -> String {
     match choices.below(8) {
         0 => "do it".to_owned(),
@@ -208,12 +209,12 @@ pub(super) fn random_message(choices: &mut Choices) -> String {
     }
 }
 
-/// Returns true for an interrupt that opens before a round, or for the person's turn after a round.
+/// Returns true for an interrupt that is opened before a round or after it.
 pub(super) fn is_of_a_round(interrupt: &Interrupt) -> bool {
     matches!(interrupt.opened.about, About::Round(_))
 }
 
-/// Returns the option that a person chooses in their turn. After a few rounds, the person wants no more.
+/// Returns the option that a person chooses after a round. After a few rounds, the person ends the work.
 pub(super) fn turn(run: &Run, interrupt: &Interrupt) -> &'static str {
     let round = interrupt.content.pointer("/payload/round").and_then(Value::as_u64).unwrap_or_default();
     match (run.seq + round) % 3 {
@@ -223,7 +224,7 @@ pub(super) fn turn(run: &Run, interrupt: &Interrupt) -> &'static str {
     }
 }
 
-/// Returns a decision for an offered option, or for an option that is not offered.
+/// Returns a decision. Its option may be one that the interrupt does not offer.
 pub(super) fn answer(interrupt: &Interrupt, choices: &mut Choices) -> Decision {
     let choice = choices.pick(&interrupt.opened.options);
     let text = (choice.needs_text || choices.one_in(2)).then(|| random_message(choices));
@@ -235,7 +236,7 @@ pub(super) fn answer(interrupt: &Interrupt, choices: &mut Choices) -> Decision {
     Decision { option, text, version: choices.one_in(8).then_some(1), ..Decision::default() }
 }
 
-/// Returns the request of a person who wants the run to continue: it answers an interrupt or resumes a paused run.
+/// Returns a request by which a person continues the run: it answers an interrupt, or resumes a paused run.
 pub(super) fn next_request(site: &mut Site, choices: &mut Choices) -> Option<SimRequest> {
     if let Some(deed) = freezes::lift(site.witness.system()) {
         return Some(deed);
@@ -265,7 +266,7 @@ pub(super) fn next_request(site: &mut Site, choices: &mut Choices) -> Option<Sim
     Some(send(input, somebody))
 }
 
-/// Returns a request that arrives at the same time as the decision `deed`: a message, an interruption, or a second
+/// Returns a request that arrives at the same time as the decision `deed`: a message, an interruption, or another
 /// decision.
 pub(super) fn concurrent_request(deed: &SimRequest, choices: &mut Choices) -> Option<SimRequest> {
     let SimRequest::Send { run, input, .. } = deed else { return None };

@@ -1,22 +1,23 @@
-//! Injected faults. Each simulation has only some kinds of faults. Otherwise one fault could hide the effect of
-//! another.
+//! Injected faults. In each simulation, only some kinds of faults occur. If all occurred, one fault could hide the
+//! effect of another.
 
 use super::choices::Choices;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// Every node dies together with its running tools. A new process then opens the store.
+    /// All nodes die, and their running tools too. Then a new process opens the store.
     Crash,
     /// A new node joins.
     Join,
-    /// One of several nodes dies. The other nodes notice this when its lease expires.
+    /// One of several nodes dies. The other nodes notice this when the lease of the dead node expires.
     Die,
-    /// The lease renewals of a node stop, and perhaps its clock too. The next fault of this kind resumes the renewals.
+    /// A node stops renewing its lease. Perhaps its clock stops too. At the next fault of this kind, it begins to renew
+    /// its lease again.
     Late,
-    /// A process freezes while its tools continue. At the next fault of this kind, the process resumes and does not
-    /// notice the pause.
+    /// A process is suspended, but its tools continue to run. At the next fault of this kind, the process continues,
+    /// and does not notice that it was suspended.
     Freeze,
-    /// A second process opens a store for one node while tools of the first process still run.
+    /// A second process opens a store that is for one node only, while tools of the first process are still running.
     TakeOver,
     /// An append fails, and nothing is written.
     Full,

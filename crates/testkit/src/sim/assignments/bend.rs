@@ -1,5 +1,5 @@
-//! Bends. A bend falsifies the events of a simulation in one way, to test the judge (`judge.rs`). The judge checks the
-//! events, and must detect every bend.
+//! A bend falsifies the events of a simulation in one way, to test the judge (`judge.rs`). The judge checks the events
+//! of a simulation, and must detect every bend.
 
 use holdshort_core::event::{self, Event};
 use holdshort_core::interrupt::{Outcome, ReminderReason, Seat};
@@ -13,23 +13,23 @@ pub enum Bend {
     KeepNoTime,
     /// A node handles deadlines one hour too early.
     LookEarly,
-    /// Votes are counted as if the last change of people, groups and absences had not happened.
+    /// Votes are counted with an outdated list of people: the last change of people, groups or absences is ignored.
     ReadWhoWasThere,
-    /// One vote is enough to complete any stage.
+    /// One vote is enough to complete a stage, whatever its quorum is.
     ForgetTheQuorum,
     /// An escalation lowers the number of people who must agree.
     AskFewerLater,
-    /// An escalation asks people whom the escalation step does not name.
+    /// An escalation asks people whom its escalation step does not list.
     AskOthers,
-    /// An escalation replaces the approvers but keeps the votes of the replaced approvers.
+    /// An escalation replaces the approvers, but votes of the replaced approvers stay valid.
     KeepTheirVotes,
-    /// A reminder is written twice.
+    /// Each reminder is written twice.
     RemindTwice,
-    /// A reminder goes to people who are not approvers.
+    /// A reminder is sent to people who are not approvers.
     RemindAnybody,
-    /// A reminder has no recipients.
+    /// A reminder is sent to nobody.
     RemindNobody,
-    /// A vote is cast on behalf of a person who has not delegated.
+    /// A vote is cast on behalf of a person who has not named the voter as a delegate.
     StandInForAnother,
     /// A rejection is written as an approval.
     ReleaseWhatWasRefused,
@@ -98,7 +98,7 @@ impl Bend {
         vec![event]
     }
 
-    /// Searches for a simulation in which the judge detects the bend. Returns the report of the first one.
+    /// Plays seeds until the judge detects the bend. Returns the report of that simulation.
     pub fn noticed(self) -> Option<super::AssignmentReport> {
         (0..400).map(|seed| super::play(seed, Some(self))).find(|asked| asked.problem.is_some())
     }

@@ -1,4 +1,5 @@
-//! The judge of a simulation. It reads the events, and reports violated rules.
+//! The judge of a simulation of assignments. It reads the events that the simulation produces, and reports rules that
+//! these events violate.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ pub(super) struct Judge {
     pub(super) releases: u64,
     town: PeopleModel,
     matters: BTreeMap<InterruptId, InterruptModel>,
-    /// Last interrupt that was requested, until it opens.
+    /// The last interrupt that was requested and has not opened yet.
     asked: Option<Ask>,
     n: u64,
 }
@@ -29,8 +30,8 @@ impl Judge {
         self.asked = Some(ask.clone());
     }
 
-    /// Checks the events of one append. `now` is the time of the simulation. The clock of the node that wrote the
-    /// events may differ from it by at most [`SKEW_MS`].
+    /// Checks the events that one append contains. `now` is the time in the simulation. The clock of the node that
+    /// wrote the events may differ from this time by at most [`SKEW_MS`].
     pub(super) fn check_append(&mut self, events: &[Event], now: Timestamp) {
         for event in events {
             self.n += 1;
@@ -245,7 +246,7 @@ impl Judge {
         same("it opens", expected, (opened.remind_at, opened.escalate_at))
     }
 
-    /// Checks that no deadline was missed. A node must have handled all deadlines immediately before this check.
+    /// Checks that no deadline was missed. Before this is called, a node must have handled all deadlines that are due.
     pub(super) fn at_the_end(&mut self, now: Timestamp) {
         for matter in self.matters.values().filter(|matter| !matter.is_over) {
             let own = [matter.expires_at, matter.remind_at, matter.escalate_at];
@@ -269,8 +270,8 @@ fn same(what: &str, expected: Times, found: Times) -> Result<(), String> {
     if expected == found { Ok(()) } else { Err(format!("{what}: {found:?} instead of {expected:?}")) }
 }
 
-/// Checks that the deadline `due` has passed by the event's timestamp and by the clock of at least one node. Also
-/// checks that no freeze is active.
+/// Checks that the deadline `due` has passed: by the timestamp of the event, and by the clock of at least one node.
+/// Also checks that no freeze is in effect at that time.
 fn due(
     what: &str,
     due: Option<Timestamp>,
@@ -286,7 +287,7 @@ fn due(
     if early { Err(format!("{what} at {now}, before its deadline {due}")) } else { Ok(()) }
 }
 
-/// Checks that a reminder goes to every approver whose vote is missing, and to nobody else.
+/// Checks that a reminder is sent to exactly those approvers whose votes are missing.
 fn reminded(matter: &InterruptModel, to: &[String], at: Timestamp, town: &PeopleModel) -> Result<(), String> {
     let now_at = matter.now_at();
     let stage = &matter.assignment.stages[now_at];
@@ -314,7 +315,7 @@ fn reminded(matter: &InterruptModel, to: &[String], at: Timestamp, town: &People
     Ok(())
 }
 
-/// Checks that an escalation changes the assignment exactly as its escalation step says.
+/// Checks that an escalation changes the assignment exactly as its escalation step states.
 fn escalated(
     matter: &mut InterruptModel,
     at: usize,

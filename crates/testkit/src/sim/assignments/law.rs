@@ -1,5 +1,5 @@
-//! Model of people and of one interrupt, for the judge of a simulation. The model counts votes with its own code and
-//! uses no function of the core.
+//! The judge's own model of people and of an interrupt. The model counts votes with code of its own, and uses no
+//! function of the core.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use holdshort_core::actor::Role;
 use holdshort_core::interrupt::{Assignment, Delegation, Represented, Stage, Timing};
 use holdshort_core::time::Timestamp;
 
-/// State of the people as the judge tracks it, to check the decisions of the core.
+/// State of the people as the judge keeps it, with which it checks decisions of the core.
 #[derive(Clone, Debug)]
 pub(super) struct PeopleModel {
     pub(super) people: BTreeMap<String, (BTreeSet<Role>, BTreeSet<String>)>,
@@ -22,15 +22,15 @@ pub(super) struct Ballot {
     pub(super) stage: usize,
     pub(super) option: String,
     pub(super) groups: Vec<String>,
-    /// Index of the vote's event among all events.
+    /// Number of the event with the vote, counted over all events.
     pub(super) n: u64,
 }
 
-/// State of an interrupt as the judge tracks it, to check the decisions of the core.
+/// State of an interrupt as the judge keeps it, with which it checks decisions of the core.
 #[derive(Clone, Debug)]
 pub(super) struct InterruptModel {
-    /// Number of people who must agree in each stage. This is the number at the opening of the interrupt. If too few
-    /// approvers remained, it is the number since the reassignment.
+    /// For each stage, the number of people who must agree. It is determined when the interrupt opens. If too few
+    /// approvers are left and the interrupt is reassigned, it is determined again.
     pub(super) needs: Vec<usize>,
     pub(super) assignment: Assignment,
     pub(super) timing: Timing,
@@ -43,12 +43,12 @@ pub(super) struct InterruptModel {
     pub(super) delegations: Vec<Delegation>,
     pub(super) snoozed: BTreeMap<String, Timestamp>,
     pub(super) is_over: bool,
-    /// Votes that the current append must withdraw: all votes before this event number. `Some` has the only stage that
-    /// is concerned, `None` means all stages.
+    /// Votes that the append being checked must withdraw: all votes that were cast before the event with this number.
+    /// `Some` means that only the votes in this stage are withdrawn, and `None` that those in all stages are.
     pub(super) void: Option<(Option<usize>, u64)>,
 }
 
-/// The default has only the local operator, who always exists.
+/// By default, the only person is the local operator, who always exists.
 impl Default for PeopleModel {
     fn default() -> Self {
         let roles = BTreeSet::from([Role::Admin, Role::Operator]);
@@ -80,7 +80,8 @@ impl PeopleModel {
         self.people.get(who).is_some_and(|(_, groups)| groups.contains(group))
     }
 
-    /// Returns true if the stage names this person or one of their groups, or is open to this person as an operator.
+    /// Returns true if this person may vote in the stage: because the stage names them or one of their groups, or
+    /// because it is open to operators and they are one.
     pub(super) fn is_asked(&self, stage: &Stage, who: &str) -> bool {
         let nobody = stage.approvers.is_empty() && stage.groups.is_empty();
         let named = stage.approvers.iter().any(|name| name == who)
@@ -100,7 +101,7 @@ impl PeopleModel {
         if until.is_none_or(|until| until > now) { delegate.as_ref() } else { None }
     }
 
-    /// Returns true if `by` may decide on behalf of `of` through a chain of delegations.
+    /// Returns true if `by` may decide on behalf of `of`, directly as a delegate or through several delegations.
     pub(super) fn stands_in(&self, matter: &InterruptModel, by: &str, of: &str, now: Timestamp) -> bool {
         let (mut reached, mut news) = (BTreeSet::from([of.to_owned()]), vec![of.to_owned()]);
         while let Some(from) = news.pop() {
@@ -116,8 +117,8 @@ impl PeopleModel {
         by != of && reached.contains(by) && self.decides(of)
     }
 
-    /// Returns true if `by` may vote in a stage on behalf of `of`. If `by` and `of` are the same person, returns true
-    /// if this person may vote.
+    /// Returns true if `by` may cast a vote in a stage on behalf of `of`. If `by` and `of` are equal, returns true if
+    /// this person may vote for themselves.
     pub(super) fn may_sit(
         &self,
         matter: &InterruptModel,
@@ -133,7 +134,7 @@ impl PeopleModel {
     }
 }
 
-/// Returns the minimum number of different people that a stage requires.
+/// Returns how many different people a stage requires at least.
 pub(super) fn need(stage: &Stage) -> usize {
     let required = stage.required.max(1) as usize;
     let named = stage.approvers.len().max(usize::from(!stage.groups.is_empty()));
@@ -141,8 +142,8 @@ pub(super) fn need(stage: &Stage) -> usize {
 }
 
 impl InterruptModel {
-    /// Returns the reason why the votes for an option do not resolve the interrupt. Returns `None` if they do resolve
-    /// it.
+    /// Returns the reason why the votes for an option are not enough to resolve the interrupt. Returns `None` if they
+    /// are enough.
     pub(super) fn lacks(&self, town: &PeopleModel, option: &str) -> Option<String> {
         let agreed: Vec<&Ballot> = self.ballots.iter().filter(|ballot| ballot.option == option).collect();
         for (i, stage) in self.assignment.stages.iter().enumerate() {
@@ -191,7 +192,7 @@ impl InterruptModel {
         None
     }
 
-    /// Returns the first stage that the votes for this option do not complete.
+    /// Returns the index of the first stage that the votes for this option do not complete.
     pub(super) fn stage(&self, option: &str) -> usize {
         let stages = self.assignment.stages.iter().enumerate();
         let met = |(i, stage): &(usize, &Stage)| {
@@ -207,8 +208,8 @@ impl InterruptModel {
         stages.take_while(met).count().min(last)
     }
 
-    /// Returns the current stage. This is the first stage that is not complete with the votes for the option of the
-    /// newest vote.
+    /// Returns the current stage. This is the first stage that is incomplete if only votes for the option of the newest
+    /// vote are counted.
     pub(super) fn now_at(&self) -> usize {
         self.ballots.iter().max_by_key(|ballot| ballot.n).map_or(0, |newest| self.stage(&newest.option))
     }

@@ -1,13 +1,14 @@
-//! Simulates assignments and their deadlines from a seed.
+//! Simulates assignments and their deadlines. All choices come from a seed.
 //!
-//! People vote, withdraw votes, delegate, reassign, snooze, leave and come back. Approvers are reminded. Interrupts are
-//! escalated, expire and are frozen. The clocks of the two nodes differ by five minutes. In some turns, no node acts.
-//! The simulation calls `Run::handle` without a store: the parent module simulates failures of the store and of the
-//! driver.
+//! In the simulation, people vote, withdraw votes, delegate, reassign, snooze, leave and come back. Approvers are
+//! reminded. Interrupts are escalated, expire, and are stopped by freezes. There are two nodes, whose clocks differ by
+//! five minutes. In some turns, neither of them acts. The simulation calls `Run::handle` directly, without a store.
+//! Failures of the store and of the driver are simulated by the parent module.
 //!
-//! The judge (`judge.rs`) reads only events, and counts votes with its own code. An interrupt may be released only if
-//! its assignment allows this at that moment. A deadline must not take effect too early, twice, during a freeze, or
-//! never. The judge must also notice events that were falsified on purpose (`bend.rs`).
+//! The judge (`judge.rs`) sees only the events, and counts votes with code of its own. It checks that an interrupt is
+//! released only if its assignment allows this at that moment. It also checks that each deadline takes effect once: not
+//! too early, not twice, and not during a freeze. The judge itself is tested with events that were falsified on purpose
+//! (`bend.rs`).
 
 mod bend;
 mod judge;
@@ -35,18 +36,18 @@ const TURNS: usize = 120;
 pub(super) const SKEW_MS: u64 = 5 * 60_000;
 const START_MS: i64 = 1_769_851_800_000;
 
-/// Result of a simulation of assignments.
+/// Result of one simulation of assignments.
 #[derive(Clone, Debug)]
 pub struct AssignmentReport {
     pub seed: u64,
-    /// First violated rule, if any.
+    /// Description of the first violated rule. `None` if no rule was violated.
     pub problem: Option<String>,
-    /// Number of events per event type.
+    /// Number of events of each type.
     pub counts: std::collections::BTreeMap<String, u64>,
     pub releases: u64,
 }
 
-/// Runs the simulation of this seed. If `bend` is given, falsifies the events.
+/// Runs the simulation that belongs to this seed. If `bend` is given, the events are falsified in this way.
 pub fn play(seed: u64, bend: Option<Bend>) -> AssignmentReport {
     let mut game = Game::new(seed, bend);
     for _ in 0..TURNS {
@@ -65,13 +66,13 @@ struct Game {
     run: Run,
     session: Session,
     system: System,
-    /// Copy of `system` from before the last change of people.
+    /// Copy of `system` that was made before the last change of people.
     before: System,
     now: Timestamp,
     seeds: u64,
-    /// Number of next turns in which no node acts.
+    /// Number of the following turns in which no node acts.
     down: usize,
-    /// True if people have changed since a node last reevaluated the open interrupts.
+    /// True if people have changed and no node has evaluated the open interrupts again since then.
     relook: bool,
     bend: Option<Bend>,
     judge: Judge,
@@ -134,7 +135,7 @@ impl Game {
         }
     }
 
-    /// Lets both nodes, one node or no node handle what is due.
+    /// Lets both nodes, one node, or none of them handle the deadlines that are due.
     fn look(&mut self) {
         if self.bend == Some(Bend::KeepNoTime) {
             return;
@@ -150,7 +151,7 @@ impl Game {
         }
     }
 
-    /// Ends the freeze, lets a node handle everything, and checks that no deadline was missed.
+    /// Lifts the freeze, lets a node handle all deadlines that are due, and checks that none was missed.
     fn end(&mut self) {
         if self.judge.problem.is_some() {
             return;
@@ -163,7 +164,7 @@ impl Game {
         self.judge.at_the_end(self.now);
     }
 
-    /// Handles an input with a clock that is `skew` milliseconds ahead. A refused input changes nothing.
+    /// Handles an input. The clock that is used is `skew` milliseconds ahead. A refused input changes nothing.
     fn send(&mut self, actor: &Actor, input: Input, skew: u64) {
         self.seeds += 1;
         let mut seed = [3; 16];
@@ -209,7 +210,7 @@ impl Game {
         self.judge.check_append(&events, self.now);
     }
 
-    /// Returns one of the interrupts, in most cases an open one.
+    /// Returns one of the interrupts. In most cases, it is an open one.
     fn some(&mut self) -> Option<InterruptId> {
         let open: Vec<InterruptId> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
         let all: Vec<InterruptId> = self.run.interrupts.keys().cloned().collect();

@@ -1,5 +1,5 @@
-//! Checks of commits. A commit writes the files of a changeset. It must write the changeset that its start event names,
-//! write all paths of it, and overwrite a file only if the file is as a person saw it.
+//! Checks of commits. A commit writes the files of a changeset to the workspace. It must write the changeset that its
+//! start event names, and all paths of it. It may overwrite a file only if a person saw this content of the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,24 +14,24 @@ use super::{Witness, WitnessedRun};
 use crate::sim::history::short;
 use crate::sim::leases::Leases;
 
-/// Result of processing one path in a commit.
+/// Result of committing one path.
 pub(in crate::sim) struct Write {
     pub(in crate::sim) call: String,
     pub(in crate::sim) attempt: u32,
     pub(in crate::sim) changeset: Digest,
     pub(in crate::sim) path: String,
-    /// True if the path already had the content that the changeset would write.
+    /// True if the path already had the content that the changeset gives it.
     pub(in crate::sim) was_there: bool,
-    /// True if the file had, before the commit wrote it, the content that a person saw.
+    /// True if the file, before the commit wrote it, had the content that a person saw.
     pub(in crate::sim) as_shown: bool,
 }
 
-/// Progress of the commits of one call. It begins with the inspection of the call.
+/// Progress of all commits of one call. The record begins with the inspection of the call.
 #[derive(Default)]
 pub(super) struct Commits {
-    /// Paths that already have the content of the changeset.
+    /// Paths that already have the content that the changeset gives them.
     settled: BTreeSet<String>,
-    /// True if the current attempt wrote at least one of these paths.
+    /// True if the current attempt has written one of these paths.
     wrote: bool,
 }
 
@@ -56,12 +56,12 @@ impl Witness {
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(run.as_str()))));
     }
 
-    /// Records that something other than a commit wrote this path.
+    /// Records that a path was written by something other than a commit.
     pub(in crate::sim) fn overwritten(&mut self, path: &str) {
         self.committed.remove(path);
     }
 
-    /// Checks that each committed path has the content of its last commit.
+    /// Checks that each committed path still has the content that the last commit gave it.
     pub(in crate::sim) fn check_files(&mut self, files: &BTreeMap<String, Entry>) {
         let checked = self.committed.iter().try_for_each(|(path, (run, id))| {
             let call = self.run(run).and_then(|run| run.calls.get(id)).ok_or("a commit without a call")?;
@@ -78,8 +78,8 @@ impl Witness {
         self.note(checked);
     }
 
-    /// Checks the changes of an undo. For each path, an undo begins with the state after the newest change and ends
-    /// with the state before the oldest change.
+    /// Checks the changes that an undo would make. For each path, an undo changes the state after the newest change to
+    /// the state before the oldest change.
     pub(in crate::sim) fn undoes(&mut self, arguments: &Arguments, undo: &Undo) {
         let checked = match self.run(&arguments.run) {
             Some(of) => as_undone(of, arguments.to, undo),
@@ -89,11 +89,11 @@ impl Witness {
     }
 }
 
-/// State of a path before and after an undo.
+/// State of a path before an undo and after it.
 type PathStates = (Option<Entry>, Option<Entry>);
 
-/// Checks that an undo reverts everything after event number `to`. A call may have completed after the undo was
-/// computed. Therefore the undo may also match the state at an earlier moment.
+/// Checks that an undo reverts all changes after event number `to`. A call may have completed after the changes of the
+/// undo were computed. Therefore the changes may also be those of an earlier moment.
 fn as_undone(of: &Run, to: u64, undo: &Undo) -> Result<(), String> {
     let is_done = |call: &&Call| call.state == CallState::Ended(CallEnd::Done);
     let mut done: Vec<&Call> = of.calls.values().filter(is_done).collect();
@@ -114,8 +114,8 @@ fn as_undone(of: &Run, to: u64, undo: &Undo) -> Result<(), String> {
     }
 }
 
-/// Returns the combined changes of these calls in the direction of an undo: each path begins with the state after its
-/// newest change and ends with the state before its oldest change.
+/// Returns the changes that undo these calls together: each path goes from the state after its newest change to the
+/// state before its oldest change.
 fn combine_changes<'a>(done: &[&'a Call]) -> BTreeMap<&'a str, PathStates> {
     let changesets = done.iter().filter_map(|call| call.committing()?.changeset.as_deref());
     let mut ends: BTreeMap<&str, PathStates> = BTreeMap::new();
@@ -154,8 +154,8 @@ impl WitnessedRun {
         Ok(())
     }
 
-    /// Checks that a call with a changeset may end with `end`. `said` is true if a person said that the call has
-    /// happened.
+    /// Checks that `end` is a possible end of a call that has a changeset. `said` is true if a person stated that the
+    /// call took effect.
     pub(super) fn may_end_commit(
         &self,
         id: &str,
@@ -184,7 +184,7 @@ impl WitnessedRun {
     }
 }
 
-/// Checks that a start event names the changeset that the inspection found.
+/// Checks that a start event names the same changeset that the inspection found.
 pub(super) fn may_commit(call: &Call, fact: &Fact) -> Result<(), String> {
     let Fact::ToolStarted { call: id, changeset, .. } = fact else { return Ok(()) };
     if *changeset == call.committing().map(|found| found.digest) {

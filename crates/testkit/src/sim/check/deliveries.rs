@@ -1,7 +1,8 @@
-//! Checks the deliveries of channels against events. Every message must belong to an event, every repeated message must
-//! have a reason, and no delivery may be lost.
+//! Checks the deliveries of channels by means of events. Each message must belong to an event, a message may be
+//! repeated only with a reason, and no delivery may get lost.
 //!
-//! `notices.rs` derives the expected notices from the events. The messages are those that the simulated receivers get.
+//! `notices.rs` computes from the events which notices are expected. The messages that are checked are those that reach
+//! the simulated receivers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,32 +23,33 @@ use crate::sim::store::Store;
 
 #[derive(Default)]
 pub(in crate::sim) struct DeliveryWitness {
-    /// True if the simulation has channels: see [`crate::sim::OUTBOX_FROM`].
+    /// True if this simulation has channels: see [`crate::sim::OUTBOX_FROM`].
     pub(in crate::sim) plays: bool,
     pub(super) happened: BTreeSet<NoticeKey>,
     claims: BTreeMap<(NodeId, DeliveryId), ClaimedDelivery>,
-    /// Creation time and event sequence of the newest claimed delivery, by channel and interrupt.
+    /// For each channel and interrupt, the creation time and the event's sequence number of the newest delivery that
+    /// was claimed.
     newest: BTreeMap<(String, InterruptId), (Timestamp, u64)>,
     attempts: BTreeMap<DeliveryId, Vec<Attempt>>,
-    /// Delivery id of each notice, by channel and notice.
+    /// For each channel and notice, the id of the delivery.
     ids: BTreeMap<(String, NoticeKey), DeliveryId>,
-    /// Notices that receivers have read, by channel.
+    /// For each channel, the notices that its receiver has read.
     received: BTreeSet<(String, NoticeKey)>,
-    /// Deliveries that the store recorded as delivered.
+    /// Deliveries that are recorded as delivered in the store.
     delivered: BTreeSet<DeliveryId>,
     dead: BTreeSet<NodeId>,
-    /// Number of store failures of each node.
+    /// For each node, the number of times that its store failed.
     stumbles: BTreeMap<NodeId, u32>,
-    /// Disabled channels whose admins were alerted.
+    /// Disabled channels about which admins were alerted.
     alerts: BTreeSet<String>,
-    /// Counts of attempts and deliveries: see [`crate::sim::SimulationReport::told`].
+    /// Numbers of attempts and deliveries, by their results: see [`crate::sim::SimulationReport::told`].
     pub(in crate::sim) counts: BTreeMap<&'static str, u64>,
 }
 
 #[derive(Clone, Copy)]
 struct ClaimedDelivery {
     term: Option<Term>,
-    /// True if the interrupt was open when the delivery was claimed.
+    /// True if the interrupt was still open when the delivery was claimed.
     was_open: bool,
 }
 
@@ -55,17 +57,17 @@ struct Attempt {
     node: NodeId,
     term: Option<Term>,
     stumbles: u32,
-    /// Response of the receiver. `None` if the receiver has not responded.
+    /// Response of the receiver. `None` if there is no response yet.
     answer: Option<ReceiverAnswer>,
 }
 
-/// Response of a receiver, as the sender sees it.
+/// Response of a receiver, as the sender understands it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum ReceiverAnswer {
     Well,
-    /// Failure after which the sender may retry.
+    /// Failure after which the sender is allowed to try again.
     Badly,
-    /// Failure after which the sender may not retry.
+    /// Failure after which the sender must not try again.
     Never,
 }
 
@@ -105,7 +107,7 @@ impl DeliveryWitness {
         self.received.insert((channel.to_owned(), what.clone()));
     }
 
-    /// Returns true if the delivery may be sent again after its last attempt.
+    /// Returns true if there is a reason to send the delivery again after its last attempt.
     fn is_excused(&self, last: &Attempt, leases: &Leases) -> bool {
         matches!(last.answer, Some(ReceiverAnswer::Badly | ReceiverAnswer::Never))
             || self.dead.contains(&last.node)
@@ -154,8 +156,8 @@ impl DeliveryWitness {
         Ok(())
     }
 
-    /// Checks that the channel sent every notice that the events require, unless the channel had a reason to leave it
-    /// out.
+    /// Checks that the channel sent every notice that the events require. A notice may be missing only if the channel
+    /// had a reason to leave it out.
     fn check_channel(&self, channel: &Channel, rows: &[Delivery], is_disabled: bool) -> Result<(), String> {
         let occasions = &channel.rule.occasions;
         let takes = |what: &&NoticeKey| occasions.is_empty() || occasions.contains(&what.occasion);
@@ -194,7 +196,7 @@ impl DeliveryWitness {
         Ok(())
     }
 
-    /// Returns true if all attempts of the delivery failed, or if one attempt failed permanently.
+    /// Returns true if all attempts of the delivery failed, or one of them failed permanently.
     fn has_failed(&self, channel: &Channel, row: &Delivery) -> bool {
         let attempts = self.attempts.get(&row.delivery).map(Vec::as_slice).unwrap_or_default();
         let badly = attempts.iter().filter(|each| each.answer == Some(ReceiverAnswer::Badly)).count();
@@ -202,9 +204,10 @@ impl DeliveryWitness {
             || attempts.iter().any(|each| each.answer == Some(ReceiverAnswer::Never))
     }
 
-    /// Returns true if the channel need not send this notice. A request to decide is unnecessary if its interrupt is
-    /// resolved. In a channel with digests, a later notice about the same interrupt is enough. Such a channel also need
-    /// not send a resolution if it sent no request for the interrupt.
+    /// Returns true if the channel has a reason not to send this notice. For example, a request to decide is not needed
+    /// if its interrupt is already resolved. In a channel with digests, it is enough to send a later notice about the
+    /// same interrupt. Such a channel also need not report a resolution if it has not asked anyone to decide on the
+    /// interrupt.
     fn may_be_dropped(&self, channel: &Channel, what: &NoticeKey) -> bool {
         if !channel.via.is_read_by_people() {
             return false;
@@ -225,7 +228,7 @@ impl DeliveryWitness {
 }
 
 impl Witness {
-    /// Records the deliveries that a node has claimed.
+    /// Records which deliveries a node has claimed.
     pub(in crate::sim) fn claimed(&mut self, node: NodeId, leases: &Leases, claimed: &[Delivery]) {
         let mut claimed: Vec<&Delivery> = claimed.iter().collect();
         // Deliveries that a node claims together are sent at the same time, or in one message.
@@ -252,7 +255,7 @@ impl Witness {
         }
     }
 
-    /// Checks a delivery attempt of a node. `believes` is true if the node assumes that its lease is valid.
+    /// Checks an attempt of a node to send a delivery. `believes` is true if the node believes that its lease is valid.
     pub(in crate::sim) fn sends(
         &mut self,
         (node, believes): (NodeId, bool),
@@ -272,7 +275,7 @@ impl Witness {
         }
     }
 
-    /// Checks that no delivery is lost. Called at the end, when no more deliveries are sent.
+    /// Checks that no delivery was lost. It is called at the end, when all deliveries have been sent.
     pub(in crate::sim) fn check_deliveries(&mut self, store: &Store, channels: &[Channel]) {
         let checked = self.check_all_channels(store, channels);
         self.note(checked);

@@ -1,7 +1,7 @@
-//! Ledger of calls. It checks which calls may run, from written events alone. For each call, it records the side
-//! effects, and the decision, rule or grant that released the call.
+//! Ledger of calls. The ledger decides from the written events alone which calls are allowed to run. For each call, it
+//! records the side effects, and the decision, rule or grant that allowed the call to run.
 //!
-//! Two rules are written here without code of the core: which content a person saw, and which calls a rule matches.
+//! Two rules are implemented here without using the core: which content a person saw, and which calls a rule matches.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::gate::{Release, Source};
@@ -22,37 +22,39 @@ use super::super::freezes;
 use super::WitnessedRun;
 use super::commits::{Commits, may_commit};
 
-/// Side effect of a call, with the arguments and preconditions of that call.
+/// Side effect of a call, with the arguments and preconditions that the call had.
 pub(in crate::sim) struct Effect {
     pub(in crate::sim) call: String,
     pub(in crate::sim) attempt: u32,
     pub(in crate::sim) tool: String,
     pub(in crate::sim) arguments: Value,
     pub(in crate::sim) preconditions: Vec<Precondition>,
-    /// True if the files matched the preconditions at the time of the side effect.
+    /// True if, when the side effect occurred, the files met the preconditions.
     pub(in crate::sim) as_shown: bool,
 }
 
 #[derive(Default)]
 pub(super) struct Ledger {
     released: Option<CallRelease>,
-    /// Attempts that had a side effect. The flag is true if the side effect was late: the lease of the start had ended.
+    /// Attempts in which a side effect occurred. The flag is true if the side effect occurred late: after the end of
+    /// the lease under which the attempt was started.
     effects: Vec<(u32, bool)>,
-    /// Number of times that a person requested another attempt.
+    /// Number of times that a person asked for another attempt.
     reruns: usize,
-    /// True if the outcome of the call was ever unknown.
+    /// True if the outcome of the call was unknown at any time.
     doubted: bool,
-    /// True if a person stopped the call while it ran in the workspace. The result for the agent then says that the
-    /// call may be partly done.
+    /// True if a person stopped the call while it was running in the workspace. The agent is then told in the result
+    /// that the call may be partly done.
     ended_stopped: bool,
     pub(super) commits: Commits,
 }
 
-/// Decision, rule or grant that released a call.
+/// The decision, rule or grant that allowed a call to run.
 struct CallRelease {
     digest: Digest,
     arguments: Value,
-    /// `None` if a person edited the arguments, or if the interrupt was not the approval of the call.
+    /// Preconditions that a person approved. `None` if the person edited the arguments, or if the interrupt was not the
+    /// approval of the call.
     preconditions: Option<Value>,
     grant: Option<GrantId>,
 }
@@ -66,14 +68,14 @@ impl Ledger {
         self.doubted
     }
 
-    /// Returns the number of side effects that were not late.
+    /// Returns how many side effects did not occur late.
     fn in_time(&self) -> usize {
         self.effects.iter().filter(|(_, late)| !late).count()
     }
 }
 
 impl WitnessedRun {
-    /// Checks that a fact may follow the facts that were written before.
+    /// Checks that a fact is allowed after the facts that were written before it.
     pub(super) fn check(
         &mut self,
         fact: &Fact,
@@ -239,13 +241,13 @@ impl WitnessedRun {
         }
     }
 
-    /// Returns true if no work may start in the run, or no work of this agent.
+    /// Returns true if the run is paused, or if a freeze stops the run or this agent.
     fn is_held(&self, system: &System, agent: Option<&str>) -> bool {
         self.run.is_paused() || freezes::hold(system, &self.run, agent)
     }
 
-    /// Returns true if the call runs at a client and a person has approved it. Its result is accepted even if the run
-    /// is frozen or paused.
+    /// Returns true if a client runs the call and a person has approved it. The result of such a call is accepted even
+    /// while the run is frozen or paused.
     pub(super) fn may_have_run_elsewhere(&self, call: &Call) -> bool {
         self.run.definition.tools.get(&call.tool).is_some_and(|spec| {
             matches!(spec.runs, Runs::Client { .. })
@@ -323,10 +325,10 @@ impl WitnessedRun {
         }
     }
 
-    /// Checks a side effect of a tool.
+    /// Checks that a side effect of a tool was allowed.
     ///
-    /// `late` is true if the lease of the start had ended before the side effect. Another node may then have taken over
-    /// the call. Even then, a tool may run a second time only if a person was asked.
+    /// `late` is true if the lease under which the call was started had ended before the side effect. Another node may
+    /// have taken over the call by then. Even in this case, a tool may run a second time only after a person was asked.
     pub(super) fn happened(&mut self, late: bool, effect: Effect) -> Result<(), String> {
         let Effect { call: id, attempt, tool, arguments, preconditions, as_shown } = effect;
         let call = self.run.calls.get(&id).ok_or("an unknown call took effect")?;
@@ -371,7 +373,7 @@ impl WitnessedRun {
     }
 }
 
-/// Returns the content that a person released by resolving this interrupt, as the interrupt showed it.
+/// Returns the content that this interrupt showed and that a person released by resolving it.
 fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<CallRelease, String> {
     let resolution =
         interrupt.resolution.as_ref().ok_or("the call was released by an interrupt that is still open")?;
@@ -418,8 +420,8 @@ fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<CallRe
     Ok(CallRelease { digest, arguments, preconditions, grant: None })
 }
 
-/// Returns the assumption that the core makes after a crash during the call. Returns `None` if the call changes
-/// nothing.
+/// Returns what the core assumes about the call if a crash occurs while it runs. Returns `None` if the call makes no
+/// changes.
 fn writes(run: &Run, call: &Call) -> Option<OnCrash> {
     match run.definition.tools.get(&call.tool)?.runs {
         Runs::Here { effect: holdshort_core::tool::Effect::Write, on_crash, .. } => Some(on_crash),
@@ -453,7 +455,7 @@ fn is_forbidden(run: &Run, system: &System, call: &Call) -> bool {
     })
 }
 
-/// Returns true if a rule matches the tool and the first words of the command of this call.
+/// Returns true if a rule matches the tool of this call and the first words of its command.
 fn names(rule: &Rule, call: &Call) -> bool {
     let changes_nothing =
         first_word(call) == Some("ls") || call.committing().is_some_and(|found| found.changed == 0);
@@ -474,7 +476,7 @@ fn first_word(call: &Call) -> Option<&str> {
     call.argument("command").and_then(|command| command.split(' ').next())
 }
 
-/// Returns the number of votes that an assignment requires in all stages together.
+/// Returns how many votes an assignment requires, all stages together.
 fn required(assignment: &Assignment) -> usize {
     assignment.stages.iter().map(|stage| stage.required.max(1) as usize).sum()
 }

@@ -1,10 +1,11 @@
-//! The witness of a simulation. It checks every append and every side effect when it happens, and trusts no other
-//! component.
+//! The witness of a simulation: an observer that checks what the engine does. It checks every append and every side
+//! effect at the moment when it happens. It trusts no other part of the simulation.
 //!
-//! The witness replays every stream from the written bytes, and checks each step against the replay. `ledger.rs` checks
-//! which calls may run. `rounds.rs` checks when a round, or a phase that a call begins, may begin and end. `starts.rs`
-//! checks which node may begin an action or take it over. `deliveries.rs` checks the deliveries of channels. `whole.rs`
-//! checks the whole journal. The witness reports only the first problem.
+//! The witness rebuilds the state of every stream from the bytes that were written, and checks each step against this
+//! state. `ledger.rs` checks which calls are allowed to run. `rounds.rs` checks when rounds, and phases that a call
+//! begins, may begin and end. `starts.rs` checks which node is allowed to begin an action or to take it over.
+//! `deliveries.rs` checks the deliveries of channels. `whole.rs` checks the whole journal. If there are several
+//! problems, the witness reports only the first.
 
 mod commits;
 pub(super) mod deliveries;
@@ -54,36 +55,36 @@ pub(super) struct Witness {
     sessions: BTreeMap<SessionId, (Session, Chain)>,
     system: System,
     system_chain: Option<Chain>,
-    /// Id of the run that the first request with each idempotency key started.
+    /// For each idempotency key, the run that the first request with this key started.
     keys: BTreeMap<String, RunId>,
-    /// Sequence numbers of the messages that sessions have recorded, by run.
+    /// For each run, the sequence numbers of those messages that sessions have recorded.
     said: BTreeMap<RunId, Vec<u64>>,
-    /// First node that used each epoch.
+    /// For each epoch, the node that used it first.
     epochs: BTreeMap<u64, NodeId>,
-    /// Run and call of the last commit to each path. An entry is removed when something other than a commit writes the
-    /// path.
+    /// For each path, the run and the call that last committed it. If something other than a commit writes the path,
+    /// its entry is removed.
     committed: BTreeMap<String, (RunId, String)>,
     pub(super) telling: DeliveryWitness,
     events: u64,
-    /// Runs whose last written state was not compared with a driver's state yet.
+    /// Runs whose newest written state has not been compared with the state in a driver's memory.
     not_compared: BTreeSet<RunId>,
     problem: Option<String>,
 }
 
-/// State of a run, replayed from the written bytes.
+/// State of a run, rebuilt from the bytes that were written.
 struct WitnessedRun {
     run: Run,
     chain: Chain,
     calls: BTreeMap<String, Ledger>,
     begun: BTreeMap<ActionId, StartedAction>,
-    /// All written votes, as interrupt, voter and option. Votes that were later replaced are included.
+    /// All votes that were written: interrupt, voter and option. They include votes that were replaced later.
     cast: BTreeSet<(InterruptId, String, String)>,
-    /// Sequence numbers of all messages in the run, if the run is its session's front run.
+    /// Sequence numbers of all messages in the run, if it is the front run of its session.
     spoken: Vec<u64>,
     rounds: Rounds,
 }
 
-/// Returns true if the session must record this fact. Written without code of the core.
+/// Returns true if the session must record this fact of a run. This rule is implemented without using the core.
 fn must_be_noted(fact: &Fact) -> bool {
     match fact {
         Fact::RunStarted { front, .. } => *front,
@@ -93,7 +94,8 @@ fn must_be_noted(fact: &Fact) -> bool {
     }
 }
 
-/// Returns the fact and the sequence of a run's event. Returns `None` for an event of another stream.
+/// Returns the fact and the sequence number of an event of a run. Returns `None` if the event belongs to another kind
+/// of stream.
 fn fact(sealed: &Sealed) -> Option<(u64, Fact)> {
     match event::decode(sealed).ok()?.fact {
         event::Fact::Run(fact) => Some((sealed.seq, fact)),
@@ -106,7 +108,7 @@ impl Witness {
         self.problem.as_deref()
     }
 
-    /// Returns the runs whose last written state was not compared with a driver's state yet.
+    /// Returns the runs whose newest written state has not been compared with the state in a driver's memory.
     pub(super) fn not_compared(&self) -> Vec<RunId> {
         self.not_compared.iter().cloned().collect()
     }
@@ -150,8 +152,8 @@ impl Witness {
             .collect()
     }
 
-    /// Returns true if the call had a side effect. If a simulated person is asked about an unknown outcome, the person
-    /// answers with this value.
+    /// Returns true if the call had a side effect. If a simulated person is asked about an outcome that is unknown,
+    /// this value is the person's answer.
     pub(super) fn took_effect(&self, run: &RunId, call: &str) -> bool {
         let ledger = self.runs.get(run).and_then(|each| each.calls.get(call));
         ledger.is_some_and(Ledger::took_effect)
@@ -163,7 +165,7 @@ impl Witness {
         }
     }
 
-    /// Records a written append of a node, and checks it.
+    /// Records an append that a node has written, and checks it.
     pub(super) fn appended(&mut self, node: NodeId, leases: &Leases, append: &Append) {
         let checked = self.check_append(node, leases, append);
         self.note(checked);
@@ -228,7 +230,8 @@ impl Witness {
         self.check_rows(append, &rows)
     }
 
-    /// Checks that the session records exactly the messages of its front run, in the append that writes them.
+    /// Checks that the session records exactly the messages of its front run, and records each in the append that
+    /// writes the message.
     fn check_said(&self, append: &Append) -> Result<(), String> {
         for part in &append.streams {
             let StreamId::Run(id) = &part.stream else { continue };
@@ -253,7 +256,7 @@ impl Witness {
         Ok(())
     }
 
-    /// Checks that the append contains exactly the rows that follow from its events.
+    /// Checks that the append contains exactly the rows that its events imply.
     fn check_rows(&self, append: &Append, implied: &Rows) -> Result<(), String> {
         if append.rows.run != implied.run {
             return Err(format!(
@@ -286,7 +289,8 @@ impl Witness {
         Ok(())
     }
 
-    /// Checks and applies an event of a run. Returns the interrupt whose row the event changes.
+    /// Checks an event of a run, and applies it to the run's state. If the event changes the row of an interrupt,
+    /// returns this interrupt.
     fn run_event(
         &mut self,
         node: NodeId,
@@ -389,7 +393,8 @@ impl Witness {
         })
     }
 
-    /// Checks an event of a session and applies it to the replay. Adds the row that the event changes to `rows`.
+    /// Checks an event of a session, and applies it to the session's state. Adds to `rows` the row that the event
+    /// changes.
     fn session_event(&mut self, id: &SessionId, sealed: &Sealed, rows: &mut Rows) -> Result<(), String> {
         let known = self.sessions.entry(id.clone());
         let (session, chain) = known.or_insert_with(|| (Session::new(id.clone()), Chain::START));
@@ -431,8 +436,8 @@ impl Witness {
         Ok(())
     }
 
-    /// Checks a job that a driver passes to its executor. The node of the driver must have written the start of the
-    /// job, and must assume that it drives the run.
+    /// Checks a job that a driver gives to its executor. The driver's node must have written the start of the job, and
+    /// must believe that it drives the run.
     pub(super) fn performed(&mut self, node: NodeId, believes: bool, job: &Job) {
         // An inspection has no start event.
         if matches!(job.work, Work::Inspect { .. }) {
@@ -457,7 +462,7 @@ impl Witness {
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(run.as_str()))));
     }
 
-    /// Compares the run in a driver's memory with the replay.
+    /// Compares the state of a run in a driver's memory with the state that was rebuilt from the written events.
     pub(super) fn live(&mut self, live: &Run) {
         let checked = match self.run(&live.id) {
             None => Err("a driver has a run that has no events".to_owned()),
@@ -479,8 +484,8 @@ impl Witness {
         self.note(checked);
     }
 
-    /// Checks that an accepted decision resolved its interrupt. If several people must agree, only checks that the vote
-    /// was written, because a later vote may have replaced it.
+    /// Checks that a decision which was accepted has resolved its interrupt. If several people must agree, checks only
+    /// that the vote was written, because a later vote may have replaced it.
     pub(super) fn decided(&mut self, run: &RunId, id: &InterruptId, actor: &Actor, decision: &Decision) {
         let standing = self.run(run).and_then(|run| run.interrupts.get(id));
         let stands = standing.is_some_and(|interrupt| {
@@ -502,7 +507,8 @@ impl Witness {
         }
     }
 
-    /// Checks that a message is not in the run. Called if its sender got the error that nothing was written.
+    /// Checks that a message was not written to the run. It is called if the sender of the message received the error
+    /// that nothing was written.
     pub(super) fn not_said(&mut self, run: &RunId, text: &str) {
         let is_there = self.run(run).is_some_and(|run| run.messages.iter().any(|each| **each == *text));
         if is_there {
@@ -511,7 +517,7 @@ impl Witness {
         }
     }
 
-    /// Checks that all start requests with the same idempotency key return the same run.
+    /// Checks that all requests to start a run with the same idempotency key return the same run.
     pub(super) fn started(&mut self, key: &str, run: &RunId) {
         let first = self.keys.entry(key.to_owned()).or_insert_with(|| run.clone());
         if first != run {

@@ -1,7 +1,7 @@
-//! Derives the notices that follow from the events of an append, in another way than the core.
+//! Computes which notices the events of an append imply, in another way than the core.
 //!
-//! The core derives notices from each event in turn. This module compares the state of each interrupt before and after
-//! the append.
+//! The core computes notices from one event after another. This module compares the interrupts before the append with
+//! those after it.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use holdshort_core::interrupt::Outcome;
 use holdshort_core::notice::{Notice, Occasion};
 use holdshort_core::run::{Fact, Run};
 
-/// Key of a notice: the event about which channels send it.
+/// Key of a notice: the event because of which channels send the notice.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::sim) struct NoticeKey {
     pub(in crate::sim) interrupt: InterruptId,
-    /// Sequence number of the event in the run's stream.
+    /// Sequence number of this event in the stream of the run.
     pub(in crate::sim) seq: u64,
     pub(in crate::sim) occasion: Occasion,
     pub(in crate::sim) run: RunId,
@@ -27,7 +27,7 @@ impl NoticeKey {
     }
 }
 
-/// Interrupts of a run before an append, each with its current stage.
+/// Interrupts of a run before an append, each with the stage that it had reached.
 pub(super) type StageByInterrupt = BTreeMap<InterruptId, usize>;
 
 pub(super) fn collect_stages(run: Option<&Run>) -> StageByInterrupt {
@@ -35,7 +35,8 @@ pub(super) fn collect_stages(run: Option<&Run>) -> StageByInterrupt {
     all.map(|(id, interrupt)| (id.clone(), interrupt.stage_now())).collect()
 }
 
-/// Returns the notices that follow from these facts. Each fact has its sequence. `run` is the run after all facts.
+/// Returns the notices that these facts imply. With each fact is its sequence number. `run` is the state of the run
+/// after all these facts.
 pub(super) fn implied(before: &StageByInterrupt, run: &Run, facts: &[(u64, Fact)]) -> Vec<NoticeKey> {
     if run.session().is_none() {
         return Vec::new();
@@ -83,7 +84,7 @@ pub(super) fn implied(before: &StageByInterrupt, run: &Run, facts: &[(u64, Fact)
     happened
 }
 
-/// Returns the interrupt of a fact, if the fact may need a notice.
+/// If the fact may need a notice, returns the interrupt that it is about.
 fn subject(fact: &Fact) -> Option<&InterruptId> {
     match fact {
         Fact::InterruptOpened(opened) => Some(&opened.interrupt),

@@ -1,7 +1,7 @@
-//! Checks of questions: when a question may open, which steps may work before it is answered, which answer may be
-//! reused, and what the result of the run contains.
+//! Checks questions: when a question may open, which steps may work before the answer, which answer may be used again,
+//! and what the result of the run contains.
 //!
-//! The rules are written without code of the core.
+//! These rules are implemented without using the core.
 
 use holdshort_core::asking::{Deliver, Form, RECORD};
 use holdshort_core::envelope::Content;
@@ -15,11 +15,11 @@ use serde_json::Value;
 use super::WitnessedRun;
 use crate::sim::people::of_client;
 
-/// State of a recorded answer. If another run reuses the answer, the reuse is compared with it.
+/// State of an answer that was recorded. If another run uses the answer again, this use is compared with the state.
 pub(super) struct RecordedAnswer {
     subject: Option<String>,
     asked: String,
-    /// True if a person gave the answer and the answer is not erased.
+    /// True if a person gave the answer and it has not been erased.
     counts: bool,
     since: Timestamp,
 }
@@ -42,8 +42,8 @@ impl RecordedAnswer {
 }
 
 impl WitnessedRun {
-    /// Checks that a fact about questions may follow the facts that were written before. `kept` is the answer that a
-    /// resolution reuses.
+    /// Checks that a fact about questions is allowed after the facts that were written before it. `kept` is the earlier
+    /// answer with which the question is resolved.
     pub(super) fn asks(
         &self,
         fact: &Fact,
@@ -79,7 +79,8 @@ impl WitnessedRun {
         self.run.calls.get(call).map(|call| call.step.clone()).unwrap_or_default()
     }
 
-    /// Checks that no step begins work while a question of another step is open, if the workflow pauses sibling steps.
+    /// If the workflow pauses the other steps during a question, checks that no step begins work while another step has
+    /// an open question.
     fn check_step_may_begin(&self, step: &str) -> Result<(), String> {
         if !self.run.definition.asking.pause_siblings {
             return Ok(());
@@ -129,8 +130,8 @@ impl WitnessedRun {
         if asking.deliver == Deliver::PerStage { self.check_all_idle() } else { Ok(()) }
     }
 
-    /// Checks that the run is idle. It must have no open model call, no call that runs on the server, and no step that
-    /// can call a model.
+    /// Checks that nothing is going on in the run. There must be no pending model call, no call that runs on the
+    /// server, and no step that could call a model.
     fn check_all_idle(&self) -> Result<(), String> {
         let run = &self.run;
         let thinks = run.steps.iter().find(|(_, step)| step.end.is_none() && step.model != ModelCall::Idle);
@@ -186,7 +187,7 @@ impl WitnessedRun {
         Ok(())
     }
 
-    /// Checks that the result of the run contains every question that was asked and every assumption that was recorded.
+    /// Checks that the result of the run contains all questions that were asked and all assumptions that were recorded.
     fn tells_all(&self, result: &Value) -> Result<(), String> {
         if self.run.definition.is_external() {
             return Ok(());
@@ -206,6 +207,6 @@ impl WitnessedRun {
     }
 }
 
-/// Maximum number of milliseconds by which the clock of the node that reuses an answer may be behind the timestamps of
-/// written events.
+/// Milliseconds by which the clock of a node may be behind the timestamps of written events when the node uses an
+/// answer again.
 const SLACK_MS: u64 = 15 * 60_000;

@@ -1,8 +1,8 @@
-//! Checks the rounds of copilots, and the phases that calls begin. Only one round runs at a time, and only if a person
-//! wants it. Each phase ends once.
+//! Checks the rounds of copilots, and the phases that tool calls begin. Only one round runs at a time, and a round runs
+//! only if a person wants it. Each phase ends once.
 //!
-//! Rounds are counted here without code of the core, and the rules are written without it. Calls, steps and interrupts
-//! come from the replayed run.
+//! Rounds are counted here, and the rules are implemented here, without using the core. Only calls, steps and
+//! interrupts are taken from the run's state.
 
 use std::collections::BTreeMap;
 
@@ -15,41 +15,41 @@ use holdshort_core::tool::{PhaseTool, Runs};
 
 use super::WitnessedRun;
 
-/// Maximum number of phases that the calls of a run may begin. Also the maximum nesting depth
-/// (docs/reference/limits.md).
+/// Maximum number of phases that the calls of one run may begin. It is also the maximum depth to which they may be
+/// nested (docs/reference/limits.md).
 const MANY: usize = 50;
 const DEEP: usize = 3;
 
-/// Phases of a run, from the written events.
+/// The phases of a run, as far as the written events show them.
 #[derive(Default)]
 pub(super) struct Rounds {
     phases: BTreeMap<String, Option<StepEnd>>,
-    /// Phases that calls began, each with its call.
+    /// Phases that calls have begun, each with the call.
     called: BTreeMap<String, (String, Phase)>,
     talks: BTreeMap<String, CopilotPhase>,
-    /// True if a person ended the interrupted work in this append.
+    /// True if, in this append, a person ended the work that was interrupted.
     ends_work: bool,
 }
 
-/// Copilot phase with its rounds.
+/// A copilot phase, and the state of its rounds.
 #[expect(clippy::struct_excessive_bools, reason = "each flag is independent")]
 struct CopilotPhase {
     form: Copilot,
     begun: u32,
     at_work: Option<String>,
     router: Option<String>,
-    /// True for the first round, and for a round that a person wants.
+    /// True if a round is to begin: the first one, or one that a person wants.
     is_due: bool,
-    /// True until the router has routed the task.
+    /// True as long as the router has not decided about the task.
     is_unrouted: bool,
-    /// Kind of the interrupt that must open before the round.
+    /// Kind of interrupt that must be opened before the round begins.
     must_ask: Option<Kind>,
     was_asked: bool,
     asked: Option<InterruptId>,
-    /// Last answer of a person, until its consequence is written.
+    /// The last answer of a person, as long as its consequence has not been written.
     word: Option<(Kind, String)>,
-    /// Kind of the interrupt before a round. Set if this interrupt was superseded because a person interrupted with
-    /// other instructions.
+    /// Kind of the interrupt that was open before a round and then became obsolete. It is set if a person interrupted
+    /// the run with other instructions.
     withdrawn: Option<Kind>,
     is_over: bool,
 }
@@ -72,7 +72,7 @@ impl CopilotPhase {
         }
     }
 
-    /// Returns the reason why the next round may not begin. Returns `None` if it may begin.
+    /// Returns the reason why the next round is not allowed to begin. Returns `None` if it is allowed to begin.
     fn blocking_reason(&self) -> Option<&'static str> {
         let reasons = [
             (self.is_over, "its work is finished"),
@@ -157,8 +157,8 @@ fn wants_more(option: &str) -> bool {
 }
 
 impl WitnessedRun {
-    /// Checks that a fact about rounds, or about phases that calls begin, may follow the facts that were written
-    /// before.
+    /// Checks that a fact about rounds, or about phases that calls begin, is allowed after the facts that were written
+    /// before it.
     pub(super) fn check_round_fact(&mut self, fact: &Fact) -> Result<(), String> {
         let rounds = &mut self.rounds;
         match fact {
@@ -258,8 +258,8 @@ impl WitnessedRun {
         }
     }
 
-    /// Checks that an append leaves nothing half done. An answer must have its consequence. No phase or interrupt may
-    /// stay open if its call, step or run has ended.
+    /// Checks that an append is complete. If it contains an answer, it must contain the consequence of the answer. If a
+    /// call, a step or a run has ended, none of its phases and interrupts may still be open.
     pub(super) fn check_append_end(&mut self) -> Result<(), String> {
         self.rounds.ends_work = false;
         let run = &self.run;
@@ -296,7 +296,7 @@ impl WitnessedRun {
 }
 
 impl Rounds {
-    /// Returns the phases that calls began and that have not ended, together with their calls.
+    /// Returns those phases begun by calls that have not ended, each with its call.
     fn alive(&self) -> impl Iterator<Item = (&str, &str)> {
         let alive = self.called.iter().filter(|(id, _)| !matches!(self.phases.get(*id), Some(Some(_))));
         alive.map(|(id, (call, _))| (id.as_str(), call.as_str()))
@@ -371,8 +371,8 @@ impl Rounds {
         Ok(())
     }
 
-    /// Checks the end of a call that began phases. The result of the call must be the result of its last phase, and
-    /// must come after the end of this phase.
+    /// Checks the end of a call that has begun phases. The result of the call must be that of its last phase, and the
+    /// call must end after this phase.
     fn call_ends(&self, run: &Run, id: &str, end: CallEnd) -> Result<(), String> {
         let begins = |tool: &str| {
             matches!(run.definition.tools.get(tool).map(|spec| &spec.runs), Some(Runs::Begins(_)))

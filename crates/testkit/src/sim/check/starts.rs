@@ -1,9 +1,11 @@
-//! Checks the starts of actions. Each start is performed at most once. Only the node that wrote the start may perform
-//! it, and only while it assumes that it drives the run. Another node may take over the action if the node of the
-//! action is gone, or if the lease of that node has ended since the start.
+//! Checks the starts of actions, which are events. After a start was written, the action may be performed at most once.
+//! Only the node that wrote the start may perform the action, and only while the node believes that it drives the run.
+//! Another node may take over the action in two cases: the node that wrote the start is gone, or its lease has ended
+//! since the start.
 //!
-//! A node may freeze between the check of its lease and the side effect. The store cannot prevent this side effect, so
-//! it is accepted and called *late*: the lease of the start had ended when the tool ran.
+//! A node may freeze after it has checked its lease and before the side effect occurs. The store cannot prevent such a
+//! side effect. Therefore it is accepted, and is called *late*: it occurs after the end of the lease under which the
+//! action was started.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +15,12 @@ use super::WitnessedRun;
 use crate::sim::leases::{Leases, Term};
 use crate::sim::node::NodeId;
 
-/// Action whose start was written. The attempt count begins again at 1 when a step is retried. Action ids contain this
-/// count, so two nodes may write a start with the same id.
+/// An action for which a start was written. When a step is retried, its attempts are counted from 1 again. The id of an
+/// action contains this number. Therefore two nodes may write starts with the same id.
 pub(super) struct StartedAction {
-    /// Number of starts that each node wrote, and number of starts that it performed.
+    /// For each node, the number of starts that it wrote and the number of starts that it performed.
     counts: BTreeMap<NodeId, Counts>,
-    /// Node that wrote the last start, and the lease term of the node at that time.
+    /// Node that wrote the last start, and the period of its lease at that time.
     by: NodeId,
     term: Option<Term>,
 }
@@ -30,18 +32,18 @@ struct Counts {
 }
 
 impl StartedAction {
-    /// Returns true if a node has performed all starts that it wrote.
+    /// Returns true if a node has performed every start that it wrote.
     fn has_performed_all(&self, node: NodeId) -> bool {
         self.counts.get(&node).is_some_and(|counts| counts.performed == counts.started)
     }
 
-    /// Returns true if the lease under which the last start was written has been valid ever since.
+    /// Returns true if the lease under which the last start was written has never ended since then.
     pub(super) fn has_unbroken_lease(&self, leases: &Leases) -> bool {
         self.term.is_some() && self.term == leases.term(self.by)
     }
 }
 
-/// Checks that each epoch is used by only one node.
+/// Checks that no two nodes use the same epoch.
 pub(super) fn check_epoch(
     epochs: &mut BTreeMap<u64, NodeId>,
     node: NodeId,
@@ -78,8 +80,8 @@ impl WitnessedRun {
         begun.term = leases.term(node);
     }
 
-    /// Checks a takeover. A node may take over an action only if no other node works on it. A node may keep only
-    /// actions that it started itself.
+    /// Checks a takeover. A node may take over an action only if no other node is performing it. A node may declare
+    /// only its own actions as still running.
     pub(super) fn adopts(&self, node: NodeId, leases: &Leases, fact: &Fact) -> Result<(), String> {
         let Fact::Adopted { epoch, kept } = fact else { return Ok(()) };
         for action in kept {

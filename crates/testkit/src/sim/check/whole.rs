@@ -1,7 +1,8 @@
-//! Checks the whole journal with an audit and with a rebuild. Covers hash chains, replays and rows.
+//! Checks the whole journal, with an audit and with a rebuild of the rows. This includes hash chains, the replay of all
+//! runs, and the rows.
 //!
-//! Two different implementations compare the rows. With one, an audit that misses a wrong row and a rebuild that
-//! produces the same row would confirm each other.
+//! The rows are compared by two implementations that have nothing in common. With a single implementation, an audit
+//! that overlooks a wrong row and a rebuild that makes the same wrong row would agree.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use crate::sim::store::Store;
 const ALL: usize = usize::MAX >> 1;
 
 impl Witness {
-    /// Checks the whole journal. No other task may run during the check.
+    /// Checks the whole journal. No other task may run while this function checks the journal.
     pub(in crate::sim) fn check_all(&mut self, store: &Arc<Store>, clock: &SimClock) {
         let checked = self.everything(store, clock);
         self.note(checked);
@@ -84,7 +85,8 @@ impl Witness {
         Ok(())
     }
 
-    /// Checks that a living node has each runnable run. Called after a time without faults.
+    /// Checks that every runnable run has a lease of a living node. It is called after a period in which nothing has
+    /// failed.
     pub(in crate::sim) fn check_leases(&mut self, store: &Arc<Store>) {
         let checked = now(store.nodes()).and_then(|nodes| {
             let is_alive = |id| nodes.iter().any(|node| node.alive && node.node == id);
@@ -98,7 +100,8 @@ impl Witness {
     }
 }
 
-/// Returns the response of the store. In a simulation, the store always responds at the first poll.
+/// Returns the response that the store gives. In a simulation, the store responds at once: the first poll of the future
+/// completes it.
 fn now<T, E: std::fmt::Display>(future: impl Future<Output = Result<T, E>>) -> Result<T, String> {
     future.now_or_never().ok_or("the journal did not answer at once")?.map_err(|error| error.to_string())
 }
