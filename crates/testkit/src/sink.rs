@@ -1,4 +1,4 @@
-//! Webhook receiver on loopback. It records all requests, and responds as the test says.
+//! Webhook receiver on loopback. It records all requests. The test determines its responses.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::server::eventually;
 
-/// Request that the sink received.
+/// Request that the receiver of webhooks got.
 #[derive(Clone, Debug)]
 pub struct ReceivedRequest {
     pub path: String,
@@ -45,17 +45,18 @@ pub struct WebhookSink {
 #[derive(Debug)]
 struct SinkState {
     received: Mutex<Vec<ReceivedRequest>>,
-    /// Responses to the next requests. If the queue is empty, the response has status 200.
+    /// Responses to the next requests, in order. If there is none, the response has the status 200.
     answers: Mutex<VecDeque<Scripted>>,
-    /// True if each response repeats the request body.
+    /// True if the body of each response is the body of the request.
     repeats: AtomicBool,
     gate: Semaphore,
 }
 
-/// HTTP status, and an optional header.
+/// HTTP status of a response, and a header if it has one.
 type Scripted = (u16, Option<(&'static str, String)>);
 
-/// Number of permits while responses are not delayed. It is larger than the number of requests in any test.
+/// Number of permits of the semaphore while responses are not delayed. It is larger than the number of requests that
+/// any test sends.
 const OPEN: usize = 1 << 20;
 
 impl WebhookSink {
@@ -77,22 +78,22 @@ impl WebhookSink {
         format!("{}{path}", self.base)
     }
 
-    /// Sets the HTTP statuses of the next responses, one status per request.
+    /// Sets the HTTP statuses of the next responses: one status for each request.
     pub fn answer(&self, statuses: impl IntoIterator<Item = u16>) {
         lock(&self.state.answers).extend(statuses.into_iter().map(|status| (status, None)));
     }
 
-    /// Adds a response with this status and header to the queue.
+    /// Adds to the queue a response that has this status and this header.
     pub fn answer_with(&self, status: u16, name: &'static str, value: &str) {
         lock(&self.state.answers).push_back((status, Some((name, value.to_owned()))));
     }
 
-    /// Makes all later responses repeat the request body.
+    /// From now on, the body of each response is the body of the request.
     pub fn repeat(&self) {
         self.state.repeats.store(true, Ordering::Relaxed);
     }
 
-    /// Accepts requests, but delays all responses until [`release`](Self::release).
+    /// From now on, receives requests but sends no response until [`release`](Self::release) is called.
     pub fn hold(&self) {
         self.state.gate.forget_permits(OPEN);
     }
@@ -101,7 +102,7 @@ impl WebhookSink {
         self.state.gate.add_permits(OPEN);
     }
 
-    /// Returns all requests so far, in the order of arrival.
+    /// Returns all requests that were received so far, in the order of arrival.
     pub fn received(&self) -> Vec<ReceivedRequest> {
         lock(&self.state.received).clone()
     }

@@ -1,4 +1,4 @@
-//! Simulated Slack on loopback: the API methods that a bot calls, and the URLs to which it responds.
+//! A simulated Slack on this machine: the API methods that a bot calls, and the URLs to which the bot sends responses.
 //! `webhooks/slack.py` signs requests and validates messages with Slack's own SDK.
 
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 
 use crate::server::eventually;
 
-/// A received call with its path, token and body.
+/// A call that was received: its path, its token and its body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlackCall {
     pub path: String,
@@ -30,7 +30,7 @@ pub struct Slack {
 #[derive(Debug, Default)]
 struct SlackState {
     called: Mutex<Vec<SlackCall>>,
-    /// Error codes for the next calls of API methods, one code per call.
+    /// Error codes with which the next calls of API methods are answered, one code for each call.
     errors: Mutex<VecDeque<String>>,
 }
 
@@ -57,7 +57,7 @@ impl Slack {
         lock(&self.kept.errors).push_back(error.to_owned());
     }
 
-    /// Returns the received calls of this path, in the order of arrival.
+    /// Returns the calls of this path that were received, in the order of arrival.
     pub fn called(&self, path: &str) -> Vec<SlackCall> {
         lock(&self.kept.called).iter().filter(|called| called.path == path).cloned().collect()
     }

@@ -1,4 +1,4 @@
-//! Pseudo-terminal that runs the binary. It waits for output, types, and reads the exit code.
+//! Pseudo-terminal in which the program runs. A test can wait for output, type, and read the exit code.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::home::Home;
 use crate::server::real;
 
-/// Prompt at which a person may type.
+/// Prompt after which a person can type.
 pub const PROMPT: &str = "\n> ";
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -20,7 +20,7 @@ pub struct Terminal {
     child: Box<dyn Child + Send + Sync>,
     keyboard: Box<dyn Write + Send>,
     screen: Arc<Screen>,
-    /// Length of the output up to the last match.
+    /// Number of bytes of the output up to the end of the last match.
     seen: usize,
     _master: Box<dyn MasterPty + Send>,
 }
@@ -77,8 +77,8 @@ impl Terminal {
         Self { child, keyboard, screen, seen: 0, _master: pair.master }
     }
 
-    /// Waits until this text appears after the last match. Returns the output from the last match to the end of the
-    /// text.
+    /// Waits until the output contains this text after the last match. Returns the output from the last match up to the
+    /// end of the text.
     pub fn expect(&mut self, text: &str) -> String {
         let deadline = Instant::now() + PATIENCE;
         let mut shown = self.screen.shown.lock().unwrap();
@@ -96,8 +96,8 @@ impl Terminal {
         }
     }
 
-    /// Waits until one of these texts appears after the last match. Returns the output from the last match to the end
-    /// of the text that was found.
+    /// Waits until the output contains one of these texts after the last match. Returns the output from the last match
+    /// up to the end of the text that was found.
     pub fn expect_any(&mut self, texts: &[&str]) -> String {
         let deadline = Instant::now() + PATIENCE;
         let mut shown = self.screen.shown.lock().unwrap();
@@ -125,7 +125,7 @@ impl Terminal {
         self.child.wait().unwrap();
     }
 
-    /// Sends SIGHUP, as a lost connection does.
+    /// Sends SIGHUP, as a terminal does when its connection is lost.
     pub fn hang_up(&self) {
         self.signal(Signal::HUP);
     }
@@ -159,8 +159,8 @@ impl Terminal {
     }
 }
 
-/// Removes control sequences. Only complete lines are stable, but no text for which a test waits spans a line that is
-/// drawn again.
+/// Removes control sequences. Only complete lines are certain not to change. But no text for which a test waits is in a
+/// line that is drawn again.
 fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     console::strip_ansi_codes(&text).replace('\r', "")

@@ -1,16 +1,17 @@
-//! Names of trace events of the program. A trace event marks a moment of a commit that neither a response nor a file
-//! shows. A test can act at this moment.
+//! Names of the trace events that the program emits for tests. A trace event marks a moment in a commit that no
+//! response and no file shows. Therefore a test can act exactly at this moment.
 
 use tracing::Event;
 use tracing::field::{Field, Visit};
 
-/// Trace event that the SQLite writer emits after it has committed a group of appends and before it responds.
+/// Trace event of the SQLite writer. It is emitted after a group of appends was committed and before the replies are
+/// sent.
 pub const JOURNAL_COMMITTED: &str = "journal_committed";
-/// Trace event after another path of a changeset was written. The field `changed` has the number of paths that this
-/// commit has changed.
+/// Trace event that is emitted after each path of a changeset was written. The field `changed` states how many paths
+/// this commit has changed so far.
 pub const CHANGESET_PATH_CHANGED: &str = "changeset_path_changed";
 
-/// Returns the number in this field of a trace event.
+/// Returns the number that a field of a trace event contains.
 pub fn number(event: &Event<'_>, name: &str) -> Option<u64> {
     let mut found = Number { name, value: None };
     event.record(&mut found);

@@ -23,21 +23,21 @@ pub(super) enum Fault {
     Full,
     /// An append is written, but the caller receives an error.
     Unheard,
-    /// An append is not written. The error does not tell the caller whether it was written.
+    /// An append is not written. The caller's error leaves open if the append was written.
     Lost,
     /// A read fails.
     Reads,
-    /// The wall clock of all nodes or of one node jumps.
+    /// The wall clock of one node, or of all nodes, jumps.
     Jump,
-    /// The background task of a node restarts, and its pending wake-ups are lost.
+    /// The background task of a node is restarted, and notifications that it has not handled are lost.
     LostWake,
-    /// A task is polled without a wake-up.
+    /// A task is polled although nothing has woken it.
     Wake,
-    /// The result of a job is delivered twice.
+    /// The result of a job is delivered to the driver twice.
     Twice,
-    /// The sender of a request drops it before it completes.
+    /// The sender of a request stops waiting before the request is complete.
     GiveUp,
-    /// A file changes while no run writes it.
+    /// A file changes although no run writes to it.
     File,
 }
 
@@ -60,18 +60,18 @@ const ALL: [Fault; 16] = [
     Fault::File,
 ];
 
-/// Conditions of one simulation: its store, faults, length and end.
+/// Conditions of one simulation: the kind of its store, its faults, its length and its end.
 #[expect(clippy::struct_excessive_bools, reason = "each flag is drawn independently")]
 pub(super) struct Climate {
     pub(super) faults: Vec<Fault>,
     pub(super) turns: usize,
-    /// True if several nodes may open the store.
+    /// True if several nodes may use the store at the same time.
     pub(super) shared: bool,
-    /// True if appends stay in the queue for many turns.
+    /// True if appends can wait in the queue for many turns.
     pub(super) slow: bool,
-    /// True if new texts may equal texts that were written before.
+    /// True if new texts may be the same as texts that were written before.
     pub(super) same_texts: bool,
-    /// True if the calm at the end begins with a restart.
+    /// True if the calm at the end of the simulation begins with a restart.
     pub(super) ends_with_restart: bool,
     /// True if faults are rare.
     pub(super) mild: bool,
@@ -90,7 +90,7 @@ impl Climate {
         }
     }
 
-    /// Makes faults four times as rare. Otherwise long conversations would not reach their end.
+    /// Makes faults four times less frequent. With more faults, long conversations would not reach their end.
     pub(super) fn mild(self) -> Self {
         Self { mild: true, ..self }
     }

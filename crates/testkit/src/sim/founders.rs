@@ -1,4 +1,4 @@
-//! People who exist from the start of a simulation.
+//! The people who exist when a simulation starts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +13,10 @@ use holdshort_store::{Append, StreamAppend};
 
 use super::site::Site;
 
-/// Names of these people. All of them are operators.
+/// Names of these people. Each of them is an operator.
 pub(super) const NAMES: [&str; 2] = ["alice", "bob"];
 
-/// Returns the append that adds the people of [`NAMES`] to the installation.
+/// Returns the append that makes the people in [`NAMES`] members of the installation.
 pub(super) fn made(site: &Site) -> Append {
     let person = Person {
         roles: BTreeSet::from([Role::Operator]),

@@ -1,5 +1,5 @@
-//! Freezes of runs, workflows and agents. Contains the requests that set and lift freezes, and a second rule, without
-//! code of the core, for what a freeze stops.
+//! Freezes of runs, workflows and agents in a simulation. Contains the requests that set and lift freezes. Also
+//! decides, without using the core, what a freeze stops.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::run::{Action, Run};
@@ -37,13 +37,13 @@ pub(super) fn who_changes(input: &Input) -> Actor {
     }
 }
 
-/// Freezes the whole installation, or lifts that freeze.
+/// Returns a request that freezes the whole installation, or that lifts this freeze.
 pub(super) fn of_all(choices: &mut Choices) -> SimRequest {
     let freezes = choices.one_in(3);
     SimRequest::Change { input: if freezes { Input::freeze("a look is needed") } else { Input::unfreeze() } }
 }
 
-/// Freezes the run, its workflow or one of its agents, or lifts a freeze.
+/// Returns a request that freezes the run, its workflow or one of its agents, or that lifts a freeze.
 pub(super) fn change_freeze(run: &Run, system: &System, choices: &mut Choices) -> SimRequest {
     let standing: Vec<&Part> = system.freezes.parts.keys().collect();
     if !standing.is_empty() && !choices.one_in(3) {
@@ -70,7 +70,7 @@ pub(super) fn lift(system: &System) -> Option<SimRequest> {
     Some(SimRequest::Change { input: Input::Unfreeze { part } })
 }
 
-/// Returns true if a freeze stops the run, or stops this agent in the run.
+/// Returns true if a freeze stops the whole run, or the work of this agent in the run.
 pub(super) fn hold(system: &System, run: &Run, agent: Option<&str>) -> bool {
     let holds = |part: &Part| match part {
         Part::Run(id) => *id == run.id,
@@ -80,7 +80,8 @@ pub(super) fn hold(system: &System, run: &Run, agent: Option<&str>) -> bool {
     system.freezes.all.is_some() || system.freezes.parts.keys().any(holds)
 }
 
-/// Returns the agent of an action. Returns `None` for an inspection.
+/// Returns the agent in whose name an action is performed. Returns `None` for an inspection, because no agent performs
+/// it.
 pub(super) fn agent<'r>(run: &'r Run, action: &Action) -> Option<&'r str> {
     match action {
         Action::Try { call, .. } | Action::CallTool { call, .. } => of_call(run, call),

@@ -1,4 +1,5 @@
-//! Readable history of a simulation. Each line has the time since the start, the actor and the event.
+//! The history of a simulation as text that people can read. Each line contains the time since the start, the actor,
+//! and what happened.
 
 use holdshort_core::event;
 use holdshort_core::time::Timestamp;
@@ -7,7 +8,7 @@ use serde_json::Value;
 
 use crate::clock::START;
 
-/// Lines of the history, or `None` if the history is not recorded.
+/// Lines of the history. `None` if no history is recorded.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History(Option<Vec<String>>);
 
@@ -28,7 +29,7 @@ impl History {
     }
 }
 
-/// Returns an id shortened to its kind and its last four characters.
+/// Returns an id in short form: its kind and its last four characters.
 pub(super) fn short(id: &str) -> String {
     match id.split_once('_') {
         Some((kind, rest)) if rest.len() > 4 => format!("{kind}_{}", &rest[rest.len() - 4..]),
@@ -36,7 +37,7 @@ pub(super) fn short(id: &str) -> String {
     }
 }
 
-/// Describes the events of an append, stream by stream.
+/// Describes the events in an append, one stream after another.
 pub(super) fn append(append: &Append) -> String {
     let parts = append.streams.iter().map(|part| {
         let events: Vec<String> = part
@@ -51,7 +52,7 @@ pub(super) fn append(append: &Append) -> String {
     parts.collect::<Vec<_>>().join(" | ")
 }
 
-/// Describes an event by its type and the facts that distinguish it from other events of that type.
+/// Describes an event: its type, and the facts that distinguish it from other events of this type.
 fn describe_event(event: &event::Event) -> String {
     const TELLING: [&str; 12] = [
         "call",

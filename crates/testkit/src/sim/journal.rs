@@ -1,8 +1,9 @@
-//! The journal of one node in a simulation: the store, a queue of appends, and injected faults.
+//! The journal that one node of a simulation uses: the store, a queue of appends, and injected faults.
 //!
-//! An append stays in the queue until the simulator writes it. The simulator can lose the append, refuse it, or write
-//! it and report an error. The append may be written even after its caller has dropped the request or died. Before
-//! every read, other tasks can act. If a second process opens a store for one node, the first node loses access.
+//! An append stays in the queue until the simulator writes it. The simulator can write it, lose it, refuse it, or write
+//! it and report an error. Even if the caller has dropped its request or has died, the append may still be written.
+//! Before each read, other tasks get the opportunity to act. If the store is for one node and a second process opens
+//! it, the first process loses access.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::future::Future;
@@ -34,7 +35,7 @@ use super::node::NodeId;
 use super::site::{Shared, Site, lock};
 use super::store::Store;
 
-/// Result of the next append.
+/// Outcome of the next append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Write {
     Well,
@@ -42,18 +43,18 @@ pub(super) enum Write {
     Full,
     /// The append is written, but the caller receives an error.
     Unheard,
-    /// The append is not written. The error does not tell the caller whether it was written.
+    /// The append is not written. The caller's error leaves open if the append was written.
     Lost,
 }
 
-/// Queued appends, and the number of times that the store was opened.
+/// Appends that wait to be written, and how often the store was opened.
 #[derive(Default)]
 pub(super) struct Queue {
     pub(super) opening: u64,
     waiting: VecDeque<Waiting>,
-    /// Number of upcoming reads that fail.
+    /// Number of reads from now on that fail.
     pub(super) failing_reads: u32,
-    /// Appends that a mutant has reported as written before they are written.
+    /// Appends that a mutant has reported as written although they are not written yet.
     unwritten: Vec<(NodeId, Arc<Store>, Append)>,
 }
 
@@ -69,14 +70,15 @@ impl Queue {
         self.waiting.len()
     }
 
-    /// Counts one more opening of the store. Appends that are still in the queue are never written.
+    /// Records that the store was opened once more. Appends that are in the queue at this time are never written.
     pub(super) fn reopen(&mut self, opening: u64) {
         *self = Self { opening, ..Self::default() };
     }
 }
 
 impl Site {
-    /// Takes one append from the queue, and writes it or makes it fail. The witness sees every written append.
+    /// Takes one append out of the queue. Either writes it or makes it fail. The witness is shown every append that is
+    /// written.
     pub(super) fn write_one(&mut self, index: usize, how: Write) {
         let Some(Waiting { node, store, append, answer }) = self.queue.waiting.remove(index) else { return };
         let broken = |why: &str| AppendError::Store(Error::Io(why.into()));
@@ -135,14 +137,14 @@ impl Site {
 }
 
 impl Site {
-    /// Writes the first append of the simulation, before any turn.
+    /// Writes the first append of a simulation. This happens before the first turn.
     pub(super) fn found(&mut self, append: &Append) {
         let written = at_once(self.store.append(append.clone()));
         assert!(written.is_ok(), "the first append is written: {written:?}");
         self.witness.appended(0, &self.leases, append);
     }
 
-    /// Returns an error if this read must fail.
+    /// Returns an error if this read is one of those that fail.
     fn read(&mut self) -> Result<(), Error> {
         if self.queue.failing_reads == 0 {
             return Ok(());
@@ -166,15 +168,16 @@ fn outcome(how: Write, answered: &Result<Appended, AppendError>) -> Option<Strin
     }
 }
 
-/// Journal handle of a node.
+/// Handle with which a node uses the journal.
 pub(super) struct SimJournal {
     site: Shared,
     node: NodeId,
     store: Arc<Store>,
     opening: u64,
-    /// Channel for commits that never sends anything, so a receiver waits without a notification.
+    /// Channel for commits to which nothing is ever sent. A receiver therefore waits forever.
     silence: Option<watch::Sender<u64>>,
-    /// Last epoch, for a mutant whose nodes choose epochs by themselves.
+    /// Last epoch that the node has chosen. It is used only by a mutant whose nodes choose their epochs without the
+    /// store.
     own_epoch: AtomicU64,
 }
 
@@ -193,7 +196,7 @@ impl SimJournal {
         self.mutant() == Some(mutant)
     }
 
-    /// Lets other tasks act. Then returns the store or an injected error.
+    /// Lets other tasks act. After that, returns the store or an injected error.
     async fn reading(&self) -> Result<&Store, Error> {
         Pause(false).await;
         let mut site = lock(&self.site);
@@ -205,7 +208,7 @@ impl SimJournal {
     }
 }
 
-/// Future that lets other tasks act first: it is ready at the second poll.
+/// Future that gives other tasks the opportunity to act: it completes at the second poll.
 pub(super) struct Pause(pub(super) bool);
 
 impl Future for Pause {
@@ -390,7 +393,7 @@ impl Leases for SimJournal {
         self.reading().await?.runnable(limit).await
     }
 
-    /// Claims leases. If a fault is injected, only the response is lost, and the leases are claimed.
+    /// Claims leases. An injected fault loses only the response; the leases are claimed anyway.
     async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
         Pause(false).await;
         if self.mutant() == Some(Mutant::ClaimNothing) {

@@ -1,7 +1,7 @@
-//! Leases of all nodes in virtual time. Each lease has a validity in the store, and a validity that its node assumes.
-//! As long as a node renews its lease, the lease does not expire. Without renewals, the node is alive for the store
-//! until the lease expires. The node itself stops trusting the lease a little earlier, except if its clock has stopped
-//! too.
+//! The leases of all nodes, in the time of the simulation. For each lease there are two ends: when it expires in the
+//! store, and until when its node believes that it is valid. As long as a node renews its lease, the lease does not
+//! expire. If the node no longer renews it, the store treats the node as alive until the lease expires. The node itself
+//! stops believing in the lease a little earlier. But if its clock has stopped too, it goes on believing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use holdshort_store::Leases as _;
 use super::node::NodeId;
 use super::store::Store;
 
-/// Milliseconds for which a lease is valid in the store after a renewal.
+/// Milliseconds after a renewal for which a lease is valid in the store.
 pub(super) const LEASE_MS: u64 = 6_000;
-/// Milliseconds for which the node trusts its lease after a renewal.
+/// Milliseconds after a renewal for which the node believes that its lease is valid.
 const BELIEVED_MS: u64 = 5_000;
 
-/// Number of a period in which a node's lease is valid without interruption, counted from 0.
+/// Number of a period, from 0, in which the lease of a node was valid without interruption.
 pub(super) type Term = u32;
 
 #[derive(Default)]
@@ -30,7 +30,7 @@ struct LeaseState {
     renews: bool,
     renewed_at: u64,
     believed_until: u64,
-    /// True if the clock of the node has stopped. The node then does not notice that its lease has expired.
+    /// True if the clock of the node has stopped. The node then goes on believing in a lease that has expired.
     clock_stands: bool,
 }
 
@@ -48,7 +48,7 @@ impl Leases {
         self.0.insert(node, standing);
     }
 
-    /// Stops the renewals of a node.
+    /// Makes a node stop renewing its lease.
     pub(super) fn stop(&mut self, node: NodeId, clock_stands: bool) {
         if let Some(standing) = self.0.get_mut(&node) {
             standing.renews = false;
@@ -56,8 +56,8 @@ impl Leases {
         }
     }
 
-    /// Resumes the renewals of a node. If the lease had expired, the node trusts only its next renewal. Therefore work
-    /// that began earlier finds the lease expired.
+    /// Makes a node renew its lease again. If the lease had expired, the node believes in it only after another
+    /// renewal. Therefore work that began before the expiry finds that the lease has expired.
     pub(super) fn renew(&mut self, node: NodeId, now: u64) {
         let Some(standing) = self.0.get_mut(&node).filter(|standing| !standing.renews) else { return };
         standing.store.renew();
@@ -74,7 +74,7 @@ impl Leases {
         self.0.get(&node).is_some_and(|standing| standing.renews)
     }
 
-    /// Ends the lease of a node that has lost access to the store.
+    /// Ends the lease of a node that can no longer access the store.
     pub(super) fn end(&mut self, node: NodeId) {
         if let Some(standing) = self.0.get_mut(&node) {
             standing.renews = false;
@@ -82,7 +82,7 @@ impl Leases {
         }
     }
 
-    /// Moves the virtual time to `now`, and expires leases.
+    /// Moves the time of the simulation to `now`, and ends leases that expire by then.
     pub(super) fn pass(&mut self, now: u64) {
         for standing in self.0.values_mut() {
             if standing.renews {
@@ -94,7 +94,7 @@ impl Leases {
         }
     }
 
-    /// Returns true if the node assumes that its lease is valid.
+    /// Returns true if the node believes that its lease is valid.
     pub(super) fn is_believed_valid(&self, node: NodeId, now: u64) -> bool {
         self.0.get(&node).is_some_and(|standing| match standing.store.poll() {
             Some(_) => standing.clock_stands || now < standing.believed_until,
@@ -103,7 +103,8 @@ impl Leases {
         })
     }
 
-    /// Returns the term of the node's lease. Returns `None` if the lease is not valid in the store.
+    /// Returns the number of the present period of the node's lease. Returns `None` if the lease is not valid in the
+    /// store.
     pub(super) fn term(&self, node: NodeId) -> Option<Term> {
         self.0.get(&node).filter(|standing| standing.stands).map(|standing| standing.term)
     }

@@ -1,18 +1,19 @@
-//! Simulator. It plays whole systems from a seed, in virtual time, with the real driver.
+//! Simulator. It runs whole systems with the real driver, in simulated time. All choices come from a seed.
 //!
-//! The simulator runs in one thread, without a real clock or real randomness. In each turn, `choices.rs` decides what
-//! happens next (`turns.rs`), what models and people do, and what fails (`faults.rs`).
+//! It needs only one thread, and uses no real clock and no real randomness. In each turn, choices (`choices.rs`)
+//! determine what happens next (`turns.rs`), what models and people do, and what fails (`faults.rs`).
 //!
-//! The number of the seed decides which features are played (`ranges.rs`): agents alone, plans, teams, sessions,
-//! conversations, trials and undo, interruptions, copilots, questions, freezes, deliveries (`outbox.rs`).
+//! The number of the seed determines which features a simulation includes (`ranges.rs`): agents alone, plans, teams,
+//! sessions, conversations, trials and undo, interruptions, copilots, questions, freezes, deliveries (`outbox.rs`).
 //!
-//! The witness (`check/`) checks every append and every side effect. At the end, in the calm (`calm.rs`), nothing
-//! fails, and every run must end. The history of a failing seed is shrunk (`shrink.rs`). To test the witness, mutants
-//! break the engine on purpose (`mutants.rs`), and the witness must notice each of them (`witness.rs`).
+//! The witness (`check/`) is an observer that checks every append and every side effect. In the last part of a
+//! simulation, the calm (`calm.rs`), nothing fails any more, and every run must end. If a seed fails, the history of
+//! its simulation is shortened (`shrink.rs`). To test the witness itself, mutants break the engine on purpose
+//! (`mutants.rs`). The witness must detect each of them (`witness.rs`).
 //!
-//! `assignments/` simulates assignments and their deadlines separately, without a store. The store of all other
-//! simulations is in memory. On request, a real PostgreSQL receives the same requests and must give the same responses
-//! (`store.rs`).
+//! `assignments/` is a separate simulation, of assignments and their deadlines. It has no store. All other simulations
+//! have a store in memory. If this is requested, a real PostgreSQL receives the same requests, and must give the same
+//! responses (`store.rs`).
 
 mod assignments;
 mod calm;
@@ -63,7 +64,7 @@ use site::lock;
 use turns::Sim;
 use twin::Database;
 
-/// Returns the seeds that have failed before, one per line of `seeds.txt`. The test command always plays them.
+/// Returns seeds that have failed before. They are the lines of `seeds.txt`. The test command always plays them.
 pub fn failed_once() -> impl Iterator<Item = u64> {
     include_str!("seeds.txt").lines().filter_map(|line| line.parse().ok())
 }
@@ -72,16 +73,17 @@ pub fn failed_once() -> impl Iterator<Item = u64> {
 #[derive(Clone, Debug)]
 pub struct SimulationReport {
     pub seed: u64,
-    /// Number of turns. In each turn, a task continues, an append is written, a job completes, a person acts, time
-    /// passes, or something fails.
+    /// Number of turns. In one turn, one of these things happens: a task continues, an append is written, a job
+    /// completes, a person acts, time passes, or something fails.
     pub steps: u64,
     /// Number of written events.
     pub events: u64,
-    /// Numbers of attempts and deliveries over channels, by the names in `outbox.rs` and `check/deliveries.rs`.
+    /// Numbers of delivery attempts and deliveries, by their results. `outbox.rs` and `check/deliveries.rs` define the
+    /// names.
     pub told: BTreeMap<&'static str, u64>,
-    /// First violated invariant, if any.
+    /// Description of the first violated invariant. `None` if none was violated.
     pub problem: Option<String>,
-    /// Choices of each turn, up to the calm or the problem.
+    /// The choices of each turn, until the calm begins or a problem is found.
     pub turns: Vec<Turn>,
     /// Lines of the history. Empty unless a history was requested.
     pub history: Vec<String>,
@@ -92,8 +94,8 @@ pub fn play(seed: u64, mutant: Option<Mutant>) -> SimulationReport {
     play_to_end(seed, Sim::new(seed, Choices::seeded(seed), mutant, History::default(), None))
 }
 
-/// Plays a seed with a real PostgreSQL that must give the same responses as the journal in memory. Returns `None` if
-/// the store of this seed is for one node, because PostgreSQL is for several nodes.
+/// Plays a seed with two stores, the journal in memory and a real PostgreSQL, which must give the same responses.
+/// Returns `None` if the store of this seed is for one node only, because PostgreSQL is for several nodes.
 pub fn play_beside_postgres(seed: u64) -> Option<SimulationReport> {
     let mut choices = Choices::seeded(seed);
     choices.next_turn();

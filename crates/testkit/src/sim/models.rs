@@ -1,4 +1,5 @@
-//! Replies of models: texts, parallel calls, questions, nonsense, errors. Choice 0 is a final text.
+//! The replies that simulated models give: texts, parallel calls, questions, nonsense, errors. With choice 0, the reply
+//! is a text that ends the work.
 
 use holdshort_core::handoff::FINISH;
 use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, Request, RequestedCall, Stop, Usage};
@@ -97,15 +98,15 @@ pub(super) fn answer(
     Input::Replied { step, turn, reply }
 }
 
-/// Returns an incomplete reply, sometimes with a tool call.
+/// Returns a reply that breaks off. It may contain a tool call.
 fn broken_off(world: &mut World, choices: &mut Choices) -> Reply {
     let calls = if choices.one_in(2) { vec![call(world, choices)] } else { Vec::new() };
     let stop = if choices.one_in(2) { Stop::Filtered } else { Stop::Cut };
     Reply { text: "Half a".to_owned(), calls, stop, model: "simulated".to_owned(), ..Reply::default() }
 }
 
-/// Returns calls that end the work, correctly or not. Faults are a second call, a blank summary, two ends, or a list of
-/// unfinished work.
+/// Returns calls by which an agent ends its work. They may be wrong. They are wrong, for example, if there is a second
+/// call, an empty summary, a second end, or a list of unfinished work.
 fn finishing(world: &mut World, choices: &mut Choices) -> Vec<RequestedCall> {
     let mut calls = Vec::new();
     for _ in 0..=usize::from(choices.one_in(6)) {
@@ -131,7 +132,7 @@ const JUDGEMENTS: [&str; 4] = [
     "I cannot say.",
 ];
 
-/// Returns a call of a tool that only teams have, or of any tool.
+/// Returns a call of a tool that exists only in teams, or of another tool.
 fn call_of_a_team(request: &Request, world: &mut World, choices: &mut Choices) -> RequestedCall {
     let own: Vec<&str> = request
         .tools
@@ -147,7 +148,7 @@ fn call_of_a_team(request: &Request, world: &mut World, choices: &mut Choices) -
     RequestedCall { tool, arguments: Arguments::Json(arguments) }
 }
 
-/// Returns a plan with a few subtasks. Some plans cannot be carried out.
+/// Returns a plan that consists of a few subtasks. Some of these plans are impossible to carry out.
 fn plan(choices: &mut Choices) -> String {
     let subtasks: Vec<Value> = (0..=choices.below(4))
         .map(|n| {

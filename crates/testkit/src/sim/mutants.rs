@@ -1,6 +1,7 @@
-//! Mutants. A mutant breaks the engine in one way, to prove that the simulator notices the defect.
+//! A mutant breaks the engine in one way. With it, a test proves that the simulator detects this defect.
 //!
-//! A mutant does not change the driver, but only its journal, its executor, its clock or its start.
+//! The driver itself is not changed. A mutant changes the driver's journal, its executor, its clock, or the way in
+//! which it is started.
 
 use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::envelope::{self, Chain};
@@ -20,90 +21,90 @@ use super::{
     COPILOTS_FROM, OUTBOX_FROM, QUESTIONS_FROM, SimulationReport, TALKS_FROM, TRIALS_FROM, failed_once, play,
 };
 
-/// Maximum number of seeds that are played to find a simulation in which a mutant is detected.
+/// Maximum number of seeds that are played until a mutant is detected.
 const SEEDS: u64 = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
-    /// An append does not check the expected end of its streams.
+    /// An append is accepted even if its streams do not end where they should.
     DropTheCompareAndSet,
-    /// An append does not check if the session or the installation has changed.
+    /// An append is accepted even if the session or the installation has changed.
     DropTheGuards,
-    /// Idempotency keys are not stored.
+    /// Idempotency keys are not written to the store.
     ForgetKeys,
-    /// The rows of interrupts are not written with their events.
+    /// When an event about an interrupt is written, the row of the interrupt is not.
     ForgetRows,
-    /// Work begins before the event that authorizes the work is written.
+    /// Work begins before the event that permits it is written.
     AnswerBeforeWriting,
-    /// The store reports that it is full although it has written the append.
+    /// The store writes the append, but reports that it is full.
     SayFullAfterWriting,
-    /// A restarted process uses its previous epoch again.
+    /// After a restart, a process uses the epoch that it had before.
     KeepTheEpoch,
-    /// Nodes do not look for work without a driver, which a crash or a lost response leaves behind.
+    /// Nodes do not look for runs that no node drives, for example after a crash or a lost response.
     NeverSweep,
     /// Deadlines have no effect.
     KeepNoTime,
-    /// Neither the driver nor the tool checks that a file still has the content that a person saw.
+    /// Neither the driver nor the tool checks if a file still has the content that a person saw.
     BelieveWhatWasShown,
-    /// A tool runs with arguments that were not approved.
+    /// A tool runs with other arguments than those that were approved.
     RunSomethingElse,
-    /// A job is done twice.
+    /// Each job is performed twice.
     WorkTwice,
-    /// A commit that a crash interrupted is treated as complete.
+    /// If a crash interrupts a commit, the commit is treated as complete.
     ForgetTheRest,
-    /// A commit writes files without checking their content first.
+    /// A commit overwrites files without checking their present content.
     WriteOverOthers,
     /// A commit leaves out the last path.
     LeaveTheLast,
     /// An undo leaves out the last path.
     UndoInPart,
-    /// A result that the store refuses is not sent again.
+    /// If the store refuses a result, the result is not sent again.
     LoseAnswers,
-    /// An append of a node is accepted although another living node drives the run.
+    /// An append is accepted even if another living node drives the run.
     IgnoreLeases,
-    /// Nodes do not claim runs that a dead node left behind.
+    /// Nodes do not take over the runs of a dead node.
     ClaimNothing,
-    /// Each node chooses its epochs by itself.
+    /// Each node chooses its epochs without asking the store.
     SameEpochForAll,
-    /// A node never checks if its lease has expired.
+    /// No node ever checks if its lease has expired.
     HoldForEver,
-    /// A node that lost one part of its work adopts all its work, including work that still runs.
+    /// If a node has lost a part of its work, it treats all its work as lost, even what is still running.
     AdoptEverything,
-    /// Reads of sessions and of the installation omit the last event.
+    /// When sessions or the installation are read, the last event is missing.
     ReadWhatWas,
-    /// The session records a message of a run with a wrong sequence.
+    /// The session records a wrong sequence number for a message in a run.
     ForgetWhatWasSaid,
-    /// One person's vote is enough where two votes are required.
+    /// One vote is enough even if two are required.
     ForgetTheQuorum,
-    /// A claim is written under the name of a person who did not claim.
+    /// A claim is recorded for a person who has not claimed the interrupt.
     ClaimForAnother,
-    /// A round begins without the event that a person wanted the round.
+    /// A round begins, but the event that a person wanted it is missing.
     ForgetTheWord,
-    /// A person says that the work is over, but one more round follows.
+    /// A person ends the work, but another round follows.
     GoOnAfterTheEnd,
-    /// The routing of a task is written twice.
+    /// The decision of a router about a task is written twice.
     RouteTwice,
-    /// A phase that a call began never ends, although the call has its result.
+    /// A call has its result, but a phase that it began never ends.
     LeaveThePhaseOpen,
-    /// A changeset is committed before the event that names the changeset is written.
+    /// A changeset is committed before the event that names it is written.
     CommitBeforeWriting,
-    /// Answers about one subject are reused for a different subject.
+    /// Answers about one subject are used again for another subject.
     MixSubjects,
     /// Questions never expire.
     ForgetTheTime,
-    /// An append does not contain its deliveries.
+    /// The deliveries that belong to an append are left out.
     DropDeliveries,
-    /// Each delivery is written twice, under two different ids.
+    /// Each delivery is written twice, with two different ids.
     TellTwice,
-    /// An append is refused, but its deliveries are written.
+    /// An append is refused, but the deliveries that belong to it are written.
     TellWhatWasRefused,
-    /// A delivery is recorded as delivered before it is sent.
+    /// A delivery is recorded as delivered before its message is sent.
     SettleBeforeSending,
-    /// A node sends a delivery without recording that it has claimed the delivery.
+    /// A node sends a delivery without first recording that it has claimed it.
     ForgetToClaim,
-    /// Disabling a channel drops all waiting deliveries of the channel.
+    /// When a channel is disabled, all waiting deliveries of the channel are dropped.
     DropWithTheChannel,
-    /// Senders treat every interrupt as open.
+    /// When messages are sent, every interrupt is treated as open.
     AskWhatIsDecided,
 }
 
@@ -151,8 +152,8 @@ impl Mutant {
         Self::AskWhatIsDecided,
     ];
 
-    /// Searches for a simulation in which the witness detects the mutant. Returns the report of the first one. Plays
-    /// the seeds that have failed before first, because they reach rare states.
+    /// Plays seeds until the witness detects the mutant. Returns the report of that simulation. Begins with the seeds
+    /// that have failed before, because these reach rare states.
     pub fn noticed(self) -> Option<SimulationReport> {
         // Only simulations in which people talk show these mutants.
         let talks = matches!(self, Self::ForgetWhatWasSaid | Self::ForgetTheQuorum | Self::ClaimForAnother);
@@ -193,7 +194,7 @@ pub(super) fn starts_a_commit(append: &Append) -> bool {
     })
 }
 
-/// Falsifies the deliveries that a node has claimed.
+/// Falsifies the deliveries that a node has just claimed.
 pub(super) async fn claimed(mutant: Mutant, store: &Store, claimed: &[Delivery]) -> Result<(), Error> {
     for delivery in claimed {
         let delivery = match mutant {
@@ -213,7 +214,7 @@ pub(super) async fn claimed(mutant: Mutant, store: &Store, claimed: &[Delivery])
 }
 
 impl Site {
-    /// Returns the append as a broken store would write it.
+    /// Returns the append in the form in which a broken store would write it.
     pub(super) fn mutated(&self, mut append: Append) -> Append {
         match self.mutant {
             Some(Mutant::DropTheCompareAndSet) => {
@@ -285,13 +286,13 @@ impl Site {
         append
     }
 
-    /// Moves the events to the current end of their stream.
+    /// Renumbers the events, so that they follow the present end of their stream.
     fn moved(&self, part: StreamAppend) -> StreamAppend {
         let Some(end) = self.end(&part).filter(|end| end.seq != part.expected) else { return part };
         self.resealed(part, end, |event| vec![event])
     }
 
-    /// Changes each event of an append, if the append will be accepted.
+    /// If the append will be accepted, changes each of its events.
     fn change(&self, append: &mut Append, change: impl Fn(&mut Event)) {
         self.replace(append, |mut event| {
             change(&mut event);
@@ -299,7 +300,7 @@ impl Site {
         });
     }
 
-    /// Replaces each event of an append, if the append will be accepted.
+    /// If the append will be accepted, replaces each of its events.
     fn replace(&self, append: &mut Append, by: impl Fn(Event) -> Vec<Event>) {
         for part in &mut append.streams {
             let Some(end) = self.end(part).filter(|end| end.seq == part.expected) else { continue };

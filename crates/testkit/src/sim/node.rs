@@ -1,4 +1,5 @@
-//! Node of a simulation: the real driver with a simulated journal, clock and executor, and its background work.
+//! A node of a simulation: the real driver, with a simulated journal, clock and executor, and with its background
+//! tasks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -18,7 +19,7 @@ use super::mutants::Mutant;
 use super::site::{Shared, lock};
 use crate::clock::SimClock;
 
-/// Number that identifies the process of a node. Numbers are never reused.
+/// Number that identifies a node's process. Numbers are never reused.
 pub(super) type NodeId = usize;
 pub(super) type SimDriver = Driver<SimJournal, NodeClock, Hands>;
 
@@ -26,7 +27,7 @@ pub(super) type SimDriver = Driver<SimJournal, NodeClock, Hands>;
 pub(super) struct Node {
     pub(super) id: NodeId,
     pub(super) driver: Arc<SimDriver>,
-    /// True if the whole process is frozen. The tools of a frozen process continue.
+    /// True if the process of the node is suspended. Tools of the process continue to run.
     pub(super) frozen: bool,
 }
 
@@ -37,7 +38,8 @@ impl Node {
         Self { id, driver, frozen: false }
     }
 
-    /// Does the background work of a node: claims runs, sweeps work without a driver, and then follows new events.
+    /// Runs the background tasks of a node: it claims runs, continues runs that no node drives, and then follows new
+    /// events.
     pub(super) async fn live(self, mutant: Option<Mutant>) {
         if mutant == Some(Mutant::NeverSweep) {
             return Box::pin(self.live_without_sweep()).await;
@@ -62,7 +64,7 @@ impl Node {
     }
 }
 
-/// Wall clock of a node. Time passes at the same speed on all nodes, but some clocks are ahead.
+/// The wall clock that a node has. On all nodes, time passes at the same speed, but the clocks of some nodes are ahead.
 #[derive(Clone, Debug)]
 pub(super) struct NodeClock {
     clock: SimClock,
@@ -89,7 +91,7 @@ impl Clock for NodeClock {
     }
 }
 
-/// Executor of a node. A job stays in the simulated world until the simulator performs it.
+/// Executor of a node. A job is kept in the simulated world until the simulator performs it.
 pub(super) struct Hands {
     node: NodeId,
     site: Shared,
@@ -110,8 +112,8 @@ impl Executor for Hands {
         paths.iter().map(|path| site.world.state(path)).collect()
     }
 
-    /// Rejects a path outside the workspace if the simulation plays [`super::ENDINGS_FROM`]. In all other simulations,
-    /// only the inspection rejects the path.
+    /// If the simulation includes the features from [`super::ENDINGS_FROM`] on, rejects a path outside the workspace.
+    /// In other simulations, such a path is rejected only by the inspection.
     async fn check_call(&self, _: &Run, _: &str, arguments: &Value) -> Result<(), Unfit> {
         Pause(false).await;
         let is_outside = arguments["path"].as_str().is_some_and(|path| path.contains(".."));

@@ -1,8 +1,8 @@
-//! Channels of a simulation, and the sink, which simulates their receivers. A receiver accepts a message, fails, asks
-//! for a delay, hangs, is unreachable, or refuses all further messages.
+//! The channels of a simulation, and the sink. The sink simulates the receivers of the channels. A receiver can accept
+//! a message, fail, ask for a delay, not respond, be unreachable, or refuse all further messages.
 //!
-//! Each node runs the real delivery worker of the engine. A letter is a message of a node. It stays in the sink until
-//! the simulator responds to it.
+//! On each node, the engine's real worker sends the deliveries. A letter is a message that a node has sent. It is kept
+//! in the sink until the simulator gives the response.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -33,17 +33,19 @@ use super::site::{Shared, lock};
 use super::turns::Sim;
 use crate::clock::START;
 
-/// Maximum number of attempts of a delivery. The first delay is [`RETRY_MS`], so the last attempt ends within minutes.
+/// Maximum number of times that a delivery is tried. The first delay is [`RETRY_MS`]. Therefore the last attempt takes
+/// place within minutes.
 const ATTEMPTS: u64 = 5;
 const RETRY_MS: u64 = 1_000;
-/// Maximum time until everything is sent, in milliseconds. It is longer than all retry delays of a delivery together.
+/// Maximum number of milliseconds until all deliveries are sent. It is longer than the sum of all delays between the
+/// attempts of a delivery.
 const PATIENCE_MS: u64 = 60 * 60_000;
 
-/// Letters that nodes have sent, until the simulator responds.
+/// Letters to which the simulator has not given a response yet.
 #[derive(Default)]
 pub(super) struct Sink {
     letters: Vec<PendingLetter>,
-    /// Channels whose receivers are unreachable.
+    /// Channels whose receivers cannot be reached at present.
     down: BTreeSet<String>,
 }
 
@@ -54,16 +56,16 @@ struct PendingLetter {
     answer: oneshot::Sender<Sent>,
 }
 
-/// Response of a receiver to a letter.
+/// Response that a receiver gives to a letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LetterAnswer {
     Well,
-    /// An error, although the receiver has read the letter.
+    /// The receiver has read the letter, but responds with an error.
     ReadAndFailed,
     Failed,
-    /// A response that asks the sender to wait this many seconds.
+    /// The receiver asks the sender to wait for this number of seconds.
     Busy(u64),
-    /// No response, although the receiver has read the letter.
+    /// The receiver has read the letter, but does not respond.
     Hangs,
     Refused,
     Gone,
@@ -102,7 +104,7 @@ impl LetterAnswer {
     }
 }
 
-/// Returns a channel for a program, a channel for people, and two channels that delay messages.
+/// Returns four channels: one for a program, one for people, and two that delay their messages.
 pub(super) fn channels() -> Vec<Channel> {
     let minute = u16::try_from(START.as_millis() / 60_000 % (24 * 60)).unwrap_or_default();
     let from_now = |minutes| (minute + minutes) % (24 * 60);
@@ -150,7 +152,7 @@ fn channel(name: &str, via: Via, hold: Hold) -> Channel {
     }
 }
 
-/// Sends the deliveries of a node until the node dies.
+/// Sends the deliveries of a node as long as the node lives.
 pub(super) fn worker(node: &Node, site: &Shared) -> impl Future<Output = ()> + Send + use<> {
     let opened = Channels::open(channels(), Path::new(""), &|_| None);
     let opened = opened.expect("channels without secrets can be opened");
@@ -160,7 +162,7 @@ pub(super) fn worker(node: &Node, site: &Shared) -> impl Future<Output = ()> + S
     keep_sending(node.driver.clone(), channels, hands.clone(), hands, None)
 }
 
-/// Connection of a node to the sink.
+/// Connection from a node to the sink.
 struct Hands {
     node: NodeId,
     site: Shared,
@@ -247,8 +249,8 @@ impl Pages for Hands {
 }
 
 impl Sim {
-    /// Lets a receiver respond to a letter, or changes whether the receivers of a channel can be reached. Returns false
-    /// if there was nothing to do.
+    /// Lets a receiver respond to a letter, or makes the receivers of a channel reachable or unreachable. Returns false
+    /// if nothing of this was possible.
     pub(super) fn receive(&mut self) -> bool {
         let letters = self.letters();
         if self.choices.one_in(12) {
@@ -278,7 +280,7 @@ impl Sim {
         true
     }
 
-    /// Returns the number of letters without a response.
+    /// Returns how many letters have no response yet.
     pub(super) fn letters(&self) -> usize {
         lock(&self.site).sink.letters.len()
     }
@@ -288,7 +290,7 @@ impl Sim {
         lock(&self.site).sink.down.clear();
     }
 
-    /// Lets the receiver of the oldest letter accept it.
+    /// Lets the receiver of the oldest letter accept this letter.
     pub(super) fn receive_well(&mut self) {
         self.answer(0, LetterAnswer::Well);
     }
@@ -313,7 +315,7 @@ impl Sim {
         let _nobody_waits = answer.send(sent);
     }
 
-    /// Drops the letters of a dead node. A receiver may have read them before.
+    /// Removes the letters that a dead node has sent. Their receivers may have read them before.
     pub(super) fn hang_up(&mut self, dead: NodeId) {
         let mut guard = lock(&self.site);
         let site = &mut *guard;
@@ -330,8 +332,8 @@ impl Sim {
         }
     }
 
-    /// Sends all waiting deliveries. After that, retries disabled channels, and sends the deliveries that waited for
-    /// them.
+    /// Sends all waiting deliveries. After that, enables disabled channels again, and sends the deliveries that waited
+    /// for these channels.
     pub(super) fn empty_outbox(&mut self) {
         if !lock(&self.site).witness.telling.plays {
             return;
@@ -363,7 +365,7 @@ impl Sim {
         }
     }
 
-    /// Returns true if a delivery waits for a channel that is enabled.
+    /// Returns true if a delivery is waiting although its channel is enabled.
     fn waits(&self) -> Result<bool, String> {
         let store = lock(&self.site).store.clone();
         let disabled = deliveries::list_disabled_channels(&store)?;
@@ -371,7 +373,7 @@ impl Sim {
         Ok(all.any(|each| each.state == DeliveryState::Waiting && !disabled.contains(&each.channel)))
     }
 
-    /// Retries one failed delivery of each disabled channel. Returns true if a channel was disabled.
+    /// For each disabled channel, retries one delivery that failed. Returns true if at least one channel was disabled.
     fn try_disabled_again(&mut self) -> bool {
         let store = lock(&self.site).store.clone();
         let (Ok(disabled), Ok(all)) =

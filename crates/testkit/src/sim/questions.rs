@@ -1,5 +1,5 @@
-//! Questions in a simulation: workflows that gather, time, hold and reuse questions, agents that ask with a tool or in
-//! a reply, and people who correct or erase answers.
+//! Questions in a simulation. In its workflows, questions are collected, have time limits, wait, and are answered again
+//! with earlier answers. Agents ask with a tool or in a reply, and people correct or erase answers.
 
 use std::sync::Arc;
 
@@ -16,11 +16,12 @@ use super::choices::Choices;
 use super::people::{SimRequest, someone};
 use super::workflows;
 
-/// The questions. There are only a few, so that answers can be reused.
+/// The questions. There are only a few different ones, so that answers can be used again.
 const QUESTIONS: [&str; 3] = ["Which?", "which  ?", "When was it?"];
 const SUBJECTS: [&str; 2] = ["one", "other"];
 
-/// Returns a workflow whose agents may ask. In most workflows the agents work in parallel.
+/// Returns a workflow in which agents are allowed to ask people. In most of these workflows, the agents work in
+/// parallel.
 pub(super) fn workflow(choices: &mut Choices) -> Arc<Definition> {
     let base = match choices.below(4) {
         0 => workflows::team(choices),
@@ -50,8 +51,8 @@ pub(super) fn subject(choices: &mut Choices) -> Option<&'static str> {
     (!choices.one_in(6)).then(|| *choices.pick(&SUBJECTS))
 }
 
-/// Returns the reply of an agent that asks in the form that its request allows. Returns `None` if the agent does not
-/// ask.
+/// Returns a reply in which an agent asks, in the form that the request to the model allows. Returns `None` if the
+/// agent does not ask.
 pub(super) fn asking_reply(request: &Request, choices: &mut Choices) -> Option<Reply> {
     let reply =
         |text: String, calls| Reply { text, calls, model: "simulated".to_owned(), ..Reply::default() };
@@ -107,7 +108,7 @@ fn amending_actor() -> Actor {
     someone("alice")
 }
 
-/// Returns the interrupt whose answer the input corrects or erases.
+/// If the input corrects or erases an answer, returns the interrupt that was answered.
 pub(super) fn amended_interrupt(input: &Input) -> Option<&InterruptId> {
     match input {
         Input::EraseAnswer { interrupt } | Input::CorrectAnswer { interrupt, .. } => Some(interrupt),

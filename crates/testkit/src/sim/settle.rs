@@ -1,5 +1,5 @@
-//! Requests of people in the calm at the end of a simulation. These people decide and resume runs so that every run
-//! ends successfully.
+//! Requests of people in the calm, the last part of a simulation. In this part, people decide, and resume runs, in such
+//! a way that every run ends successfully.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::interrupt::{Decision, Interrupt, Kind};
@@ -12,8 +12,8 @@ use super::copilots;
 use super::people::{SimRequest, of_client, someone};
 use super::site::Site;
 
-/// Returns the next request of a person that helps the run to end successfully. Returns `None` if the run needs no
-/// person.
+/// Returns the next request by which a person helps the run to end successfully. Returns `None` if the run can go on
+/// without a person.
 pub(super) fn settle(run: &Run, site: &Site) -> Option<SimRequest> {
     let send = |input, actor| SimRequest::Send { run: run.id.clone(), input: Box::new(input), actor };
     let session = run.session()?;

@@ -1,16 +1,17 @@
-//! Shrinks a failing history: leaves out turns as long as the simulation still fails.
+//! Shortens the history of a failed simulation: leaves out turns, as long as the simulation still fails.
 
 use super::choices::Turn;
 use super::mutants::Mutant;
 use super::{SimulationReport, replay};
 
-/// Maximum number of histories to try.
+/// Maximum number of histories that are tried.
 const TRIES: usize = 500;
 
-/// Maximum number of steps of all tried histories together. A history that fails because it never ends has many steps.
+/// Maximum number of steps in all tried histories together. The limit is needed because a history that fails by never
+/// ending has many steps.
 const STEPS: u64 = 1_000_000;
 
-/// Returns the shortest failing history that was found, played again with the lines of its history.
+/// Returns the shortest history that still fails. It is played once more, and its lines are recorded.
 pub fn shrink(failed: &SimulationReport, mutant: Option<Mutant>) -> SimulationReport {
     let mut turns = failed.turns.clone();
     let (mut tries, mut steps) = (0, 0);

@@ -1,8 +1,9 @@
-//! Store of a simulation: a journal in memory. On request, a real PostgreSQL is its twin.
+//! The store of a simulation, which is a journal in memory. If this is requested, it has a twin, a real PostgreSQL.
 //!
-//! Most requests to the journal in memory are also sent to PostgreSQL by the same node. PostgreSQL must give the same
-//! response. `twin.rs` records the first difference. The simulation continues with the response from memory, so a seed
-//! plays the same with and without a twin. If a lease ends in virtual time, both stores end it.
+//! Most requests to the journal in memory are then sent to PostgreSQL too, by the same node. PostgreSQL must give the
+//! same response. The first difference is recorded in `twin.rs`. The simulation always continues with the response from
+//! memory. Therefore a seed gives the same simulation with and without a twin. When a lease ends in the time of the
+//! simulation, it is ended in both stores.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,19 +25,19 @@ use tokio::sync::watch;
 
 use super::twin::{Database, Twin};
 
-/// Access of one node to the store.
+/// Handle with which one node uses the store.
 pub(super) struct Store {
     memory: Memory,
     twin: Option<Twin>,
 }
 
 impl Store {
-    /// Creates a store for one node.
+    /// Creates a store that only one node can use.
     pub(super) fn new() -> Self {
         Self { memory: Memory::new(), twin: None }
     }
 
-    /// Creates a store that several nodes may join. `beside` is the PostgreSQL database of the twin, if there is one.
+    /// Creates a store that several nodes can use. If the store has a twin, `beside` is the PostgreSQL database.
     pub(super) fn shared(beside: Option<Arc<Database>>) -> Self {
         Self::with_database(Memory::shared(), beside)
     }
@@ -54,7 +55,7 @@ impl Store {
         Self { memory, twin }
     }
 
-    /// Ends the node's leases, as if the node had not renewed them.
+    /// Ends the leases of the node, as if it had not renewed them.
     pub(super) fn lapse(&self) {
         self.memory.lapse();
         self.twin.iter().for_each(Twin::lapse);
@@ -66,7 +67,7 @@ impl Store {
         self.twin.iter().for_each(Twin::renew);
     }
 
-    /// Returns the first difference between a response of the twin and the response from memory.
+    /// Returns the first difference between the responses of the twin and those from memory.
     pub(super) fn difference(&self) -> Option<String> {
         self.twin.as_ref().and_then(Twin::difference)
     }
@@ -328,7 +329,7 @@ impl Leases for Store {
         answer
     }
 
-    /// Compares the claimed runs without their order.
+    /// The order of the claimed runs is not compared.
     async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
         let answer = self.memory.claim(limit).await;
         if let Some(twin) = &self.twin {
@@ -350,7 +351,8 @@ impl Leases for Store {
         self.memory.poll()
     }
 
-    /// Compares the living nodes and their numbers of runs. Other fields differ between the two stores.
+    /// Compares which nodes are alive, and how many runs each of them has. The other fields are not compared, because
+    /// they differ between the two stores.
     async fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
         let answer = self.memory.nodes().await;
         if let Some(twin) = &self.twin {

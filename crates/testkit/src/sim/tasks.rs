@@ -1,4 +1,4 @@
-//! Small executor without threads. The simulator chooses the task that continues.
+//! Small executor without threads. The simulator determines which task continues.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 
 use super::node::NodeId;
 
-/// Node and purpose of a task. A task ends when its node ends.
+/// The node to which a task belongs, and the purpose of the task. When the node ends, the task ends too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TaskLabel {
     pub(super) node: NodeId,
@@ -17,13 +17,13 @@ pub(super) struct TaskLabel {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TaskPurpose {
-    /// Background work of a node.
+    /// The background tasks of a node.
     Life,
     /// Sends deliveries over channels.
     Post,
-    /// Delivers the result of an action. The fields are the run and the action.
+    /// Delivers the result of an action to the driver. The fields contain the run and the action.
     Answer(String, String),
-    /// Sends a request. The simulator may drop this task before the request completes.
+    /// Sends a request. The simulator can drop this task before the request is complete.
     Request(String),
 }
 
@@ -50,13 +50,13 @@ impl Tasks {
         self.0.push(Task { about, future: Box::pin(future), woken });
     }
 
-    /// Returns the indices of all tasks of these nodes.
+    /// Returns the indexes of all tasks of these nodes.
     pub(super) fn all(&self, of: impl Fn(NodeId) -> bool) -> Vec<usize> {
         let all = self.0.iter().enumerate();
         all.filter(|(_, task)| of(task.about.node)).map(|(index, _)| index).collect()
     }
 
-    /// Returns the indices of these nodes' tasks that can continue, oldest first.
+    /// Returns the indexes of those tasks of these nodes that can continue, oldest first.
     pub(super) fn ready(&self, of: impl Fn(NodeId) -> bool) -> Vec<usize> {
         let mut all = self.all(of);
         all.retain(|index| self.0[*index].woken.0.load(Ordering::Relaxed));
@@ -70,7 +70,7 @@ impl Tasks {
             .collect()
     }
 
-    /// Polls a task once, and removes the task if it is complete.
+    /// Polls a task once. If it is complete, removes it.
     pub(super) fn poll(&mut self, index: usize) {
         let task = &mut self.0[index];
         task.woken.0.store(false, Ordering::Relaxed);

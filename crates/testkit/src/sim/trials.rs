@@ -1,6 +1,6 @@
-//! Changes of commands and file tools, and their commits. The command `./do a=TEXT -b` writes file `a` and deletes file
-//! `b`. In a trial, it changes no file. A commit writes one path per turn, so that anything may happen between two
-//! paths.
+//! Changes that simulated commands and file tools make, and the commits of these changes. The command `./do a=TEXT -b`
+//! writes the file `a` and deletes the file `b`. When it is tried, no file changes. A commit writes one path in each
+//! turn, so that anything can happen between two paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,9 +24,9 @@ use super::world::World;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Writing {
     is_begun: bool,
-    /// Number of paths that the commit has processed.
+    /// Number of paths that the commit has already processed.
     paths: usize,
-    /// True if the commit has changed at least one path.
+    /// True if the commit has already changed a path.
     has_written: bool,
 }
 
@@ -47,7 +47,7 @@ fn between(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) 
 }
 
 impl World {
-    /// Returns all files as changeset entries.
+    /// Returns all files in the form of changeset entries.
     pub(super) fn entries(&self) -> BTreeMap<String, Entry> {
         self.files.iter().map(|(path, text)| (path.clone(), entry(text))).collect()
     }
@@ -56,7 +56,7 @@ impl World {
         self.files.get(path).map(|text| entry(text))
     }
 
-    /// Returns a command that writes some files and deletes others.
+    /// Returns a command that writes some files and deletes some others.
     pub(super) fn writing(&mut self, choices: &mut Choices) -> String {
         let mut words = vec!["./do".to_owned()];
         for path in ["a", "b", "c"] {
@@ -69,7 +69,7 @@ impl World {
         words.join(" ")
     }
 
-    /// Returns the files after a command. Stores each text that the command writes under its digest.
+    /// Returns the files as they would be after a command. Stores each text that the command writes, by its digest.
     fn after(&mut self, line: &str) -> BTreeMap<String, String> {
         let mut files = self.files.clone();
         for word in line.strip_prefix("./do").unwrap_or_default().split_whitespace() {
@@ -89,7 +89,7 @@ impl World {
         self.kept.extend(texts);
     }
 
-    /// Returns the change that `write_file` proposes.
+    /// Returns the change that a call of `write_file` proposes.
     pub(super) fn proposed(&mut self, arguments: &Value) -> ProposedChanges {
         let text = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
         let mut files = self.files.clone();
@@ -102,7 +102,7 @@ impl World {
         }
     }
 
-    /// Returns the changes of a command.
+    /// Returns the changes that a command would make.
     pub(super) fn between(&mut self, line: &str) -> Changeset {
         let after = self.after(line);
         between(&self.files, &after)
@@ -120,7 +120,7 @@ impl World {
 }
 
 impl Site {
-    /// Tries a command without side effects, or computes an undo.
+    /// Tries a command, or computes an undo. No file changes.
     pub(super) fn try_on(
         &mut self,
         tool: &str,
@@ -144,7 +144,7 @@ impl Site {
         yielded(self.world.between(line), format!("tried {line}"))
     }
 
-    /// Returns the changes of an undo. Leaves out paths that have changed since the run.
+    /// Returns the changes that an undo would make. Paths that have changed since the run are left out.
     fn try_undo(&mut self, arguments: &Value) -> TrialOutcome {
         let impossible = |why: &str| TrialOutcome::Impossible { why: why.to_owned() };
         let Ok(arguments) = Arguments::deserialize(arguments) else {
@@ -167,7 +167,7 @@ impl Site {
         yielded(Changeset::new(changes).expect("each path comes once"), String::new())
     }
 
-    /// Writes the next path of a commit. Returns `None` if paths are left to write.
+    /// Writes the next path of a changeset that is being committed. Returns `None` if there are more paths to write.
     pub(super) fn write_on(&mut self, job: &Job, writing: &mut Writing) -> Option<Outcome> {
         let Job { run, action, work, .. } = job;
         let Work::Commit { call, attempt, changeset, is_resumed, layer: _, merges: _ } = work else {

@@ -1,8 +1,9 @@
-//! A PostgreSQL that gets the same requests as the journal in memory of a node. Its responses are compared with those
-//! from memory.
+//! The twin: a PostgreSQL that receives the same requests as a node's journal in memory. Its responses are compared
+//! with those from memory.
 //!
-//! The clock of PostgreSQL is real, so its lease is longer than any simulation. When a lease ends in virtual time, an
-//! SQL statement ends the lease in PostgreSQL. Every call blocks the simulation until PostgreSQL responds.
+//! PostgreSQL has a real clock. Therefore its leases are longer than any simulation. When a lease ends in the time of
+//! the simulation, an SQL statement ends it in PostgreSQL. During each call, the simulation waits until PostgreSQL has
+//! responded.
 
 use std::fmt::Debug;
 use std::ops::Deref;
@@ -15,19 +16,19 @@ use holdshort_testpg::Server;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-/// Duration of a lease, longer than any simulation.
+/// Time for which a lease in PostgreSQL is valid. It is longer than any simulation.
 const LEASE: Duration = Duration::from_hours(10);
-/// Maximum wait until reads by position see an append.
+/// Maximum time to wait until an append can be read in the order of positions.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Runtime for the background tasks of PostgreSQL nodes, because a simulation has no async runtime.
+/// Runtime that runs the background tasks of PostgreSQL nodes, because a simulation itself has no async runtime.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a runtime can be started"));
 
-/// Empty database that the twins of one simulation share.
+/// Database for one simulation, empty at first. All twins of the simulation share it.
 pub(super) struct Database {
     server: &'static Server,
     url: String,
-    /// Position in PostgreSQL of each event, indexed by the order of the events in memory.
+    /// Position that each event has in PostgreSQL. The index is the order of the events in memory.
     positions: Mutex<Vec<u64>>,
     /// First response that differed.
     difference: Mutex<Option<String>>,
@@ -55,11 +56,11 @@ impl Database {
 pub(super) struct Twin {
     database: Arc<Database>,
     postgres: Postgres,
-    /// Epoch that PostgreSQL assigned when the node opened the store.
+    /// Epoch that PostgreSQL gave to the node when it opened the store.
     node: u64,
 }
 
-/// Gives access to the node in PostgreSQL. [`Twin::same`] compares its responses.
+/// Gives direct access to the node's handle of PostgreSQL. [`Twin::same`] compares its responses.
 impl Deref for Twin {
     type Target = Postgres;
 
@@ -69,7 +70,7 @@ impl Deref for Twin {
 }
 
 impl Twin {
-    /// Opens a node. PostgreSQL must assign the same epoch as the journal in memory.
+    /// Opens a node. PostgreSQL must give the same epoch as the journal in memory.
     pub(super) fn open(database: Arc<Database>, epoch: u64) -> Self {
         let config =
             Config { lease: LEASE, connections: 1, ..Config::new(database.url.clone(), "simulated") };
@@ -92,7 +93,7 @@ impl Twin {
         lock(&self.database.difference).clone()
     }
 
-    /// Records a difference between the response of PostgreSQL and the expected response.
+    /// If the response of PostgreSQL is not the expected one, records the difference.
     pub(super) fn same<T: Debug, U: Debug>(&self, what: &str, expected: &T, asked: impl Future<Output = U>) {
         let told = format!("{:?}", RUNTIME.block_on(asked));
         let expected = format!("{expected:?}");
@@ -101,7 +102,7 @@ impl Twin {
         }
     }
 
-    /// Appends, and waits until every reader can see the append.
+    /// Makes the append, and waits until all readers can see it.
     pub(super) fn append(&self, append: Append, expected: &Result<Appended, AppendError>) {
         let events: usize = append.streams.iter().map(|part| part.events.len()).sum();
         let told = RUNTIME.block_on(self.postgres.append(append));
@@ -134,7 +135,7 @@ impl Twin {
         }
     }
 
-    /// Returns the position in PostgreSQL of the event that has this position in memory.
+    /// Returns the position that an event has in PostgreSQL, from the position that it has in memory.
     pub(super) fn position(&self, position: u64) -> u64 {
         let positions = lock(&self.database.positions);
         let index = usize::try_from(position).unwrap_or(usize::MAX).min(positions.len());

@@ -1,5 +1,5 @@
-//! Seeds with which each mutant and each bend is detected. `witnesses.txt` stores one seed for each of them, so that
-//! the test command need not search.
+//! For each mutant and each bend, a seed with which it is detected. The file `witnesses.txt` contains one seed for each
+//! of them. Therefore the test command need not search for seeds.
 
 use std::fmt::{self, Display, Formatter, Write};
 use std::path::Path;
@@ -7,14 +7,14 @@ use std::path::Path;
 use super::{Bend, Mutant};
 
 impl Mutant {
-    /// Returns the stored seed with which this mutant is detected.
+    /// Returns the seed, from the file, with which this mutant is detected.
     pub fn witness(self) -> Option<u64> {
         seed_of(&self.to_string())
     }
 }
 
 impl Bend {
-    /// Returns the stored seed with which this bend is detected.
+    /// Returns the seed, from the file, with which this bend is detected.
     pub fn witness(self) -> Option<u64> {
         seed_of(&self.to_string())
     }
@@ -37,8 +37,8 @@ fn seed_of(name: &str) -> Option<u64> {
     lines.find(|(of, _)| *of == name)?.1.parse().ok()
 }
 
-/// Searches for a seed with which each mutant and each bend is detected, and writes the seeds to `witnesses.txt`.
-/// Returns true if all were found.
+/// Searches, for each mutant and each bend, for a seed with which it is detected. Writes these seeds to
+/// `witnesses.txt`. Returns true if all of them were found.
 pub(super) fn search(say: &mut dyn FnMut(String)) -> bool {
     let mutants = Mutant::ALL.into_iter().map(|mutant| {
         let noticed = mutant.noticed().map(|played| (played.seed, played.problem));

@@ -1,4 +1,4 @@
-//! Random workflows with phases, gates, limits, rules and expiries, which use the real tools.
+//! Random workflows. They have phases, gates, limits, rules and expiries, and use the tools that really exist.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -62,7 +62,7 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
     })
 }
 
-/// Returns a workflow that makes a plan and then carries out its subtasks. All other settings are random.
+/// Returns a workflow that makes a plan and then carries out its subtasks. Its other settings are random.
 pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
     let mut definition = (*random(choices)).clone();
     let planner = Agent {
@@ -99,8 +99,8 @@ pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
     Arc::new(definition)
 }
 
-/// Returns a workflow with two agents that hand over to each other, to a person and to the terminator. It has client
-/// tools, and perhaps smart approval.
+/// Returns a workflow with two agents. They can hand over their work to each other, to a person, and to the terminator,
+/// which ends it. Some tools of the workflow run at the client, and it may have smart approval.
 pub(super) fn team(choices: &mut Choices) -> Arc<Definition> {
     let mut definition = (*random(choices)).clone();
     let names = ["agent", "other"];
@@ -134,8 +134,8 @@ pub(super) fn team(choices: &mut Choices) -> Arc<Definition> {
     Arc::new(definition)
 }
 
-/// Makes some agents end only with `finish`. The replies of the planner and the router are texts, so these two are left
-/// out.
+/// Changes some agents, so that they can end their work only with `finish`. The planner and the router are not changed,
+/// because their replies are texts.
 pub(super) fn with_finish(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
     let mut definition = definition.clone();
     for (name, agent) in &mut definition.agents {
@@ -148,7 +148,7 @@ pub(super) fn with_finish(definition: &Definition, choices: &mut Choices) -> Arc
     Arc::new(definition)
 }
 
-/// Makes some interrupts require two people.
+/// Changes some interrupts, so that they require two people.
 pub(super) fn with_quorums(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
     let mut definition = definition.clone();
     for kind in [Kind::ToolApproval, Kind::PlanApproval, Kind::Review] {
@@ -167,7 +167,8 @@ pub(super) fn with_quorums(definition: &Definition, choices: &mut Choices) -> Ar
     Arc::new(definition)
 }
 
-/// Turns on trials of commands. In some workflows, a call whose trial changed nothing then needs no approval.
+/// Changes a workflow, so that commands are tried. In some of these workflows, a call whose trial changed nothing then
+/// needs no approval.
 pub(super) fn with_trials(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
     let mut definition = definition.clone();
     definition.gates.trial = !choices.one_in(4);
@@ -179,7 +180,7 @@ pub(super) fn with_trials(definition: &Definition, choices: &mut Choices) -> Arc
     Arc::new(definition)
 }
 
-/// Makes some grants cover a category, and makes some grants expire.
+/// Changes some grants, so that they allow a whole category of calls. Changes others, so that they expire.
 pub(super) fn with_grants(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
     let mut definition = definition.clone();
     if choices.one_in(3) {
@@ -246,7 +247,7 @@ fn gate(kind: Kind, choices: &mut Choices) -> Option<KindGate> {
     })
 }
 
-/// Returns rules for a workflow or for the installation. The rules match the few calls that simulated models make.
+/// Returns rules for a workflow or for the installation. They match the few different calls that simulated models make.
 pub(super) fn rules(choices: &mut Choices) -> Vec<Rule> {
     (0..choices.below(4)).map(|_| rule(choices)).collect()
 }

@@ -1,4 +1,4 @@
-//! Simulated world of the tools: one directory of files, a command line, and the running jobs.
+//! The simulated world in which tools work: one directory of files, a command line, and the jobs that are running.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,22 +25,22 @@ pub(super) struct World {
     pub(super) files: BTreeMap<String, String>,
     /// Running jobs, oldest first.
     pub(super) jobs: Vec<RunningJob>,
-    /// Aborted jobs. No node waits for their results any more.
+    /// Aborted jobs. No node is waiting for the result of such a job.
     pub(super) aborted: Vec<(NodeId, RunId, ActionId)>,
-    /// Actions that a person has stopped.
+    /// Actions that a person has requested to stop.
     pub(super) stopped: BTreeSet<(RunId, ActionId)>,
-    /// Number of texts created so far. It makes each text unique.
+    /// Number of texts that were made so far. With this number, each text is different from all others.
     written: u64,
-    /// Every text that a tool was asked to write, by digest.
+    /// All texts that a tool was asked to write, by their digests.
     pub(super) kept: BTreeMap<Digest, String>,
-    /// True if commands are tried and file tools propose changesets: see [`super::TRIALS_FROM`].
+    /// True if commands are tried, and file tools propose changesets: see [`super::TRIALS_FROM`].
     pub(super) plays_trials: bool,
-    /// True if there are only three different texts, so that texts repeat.
+    /// True if there are only three different texts, so that the same text occurs often.
     pub(super) same_texts: bool,
-    /// True if replies break off, agents end their work in all ways, and edits are checked: see
+    /// True if replies can break off, agents can end their work in all possible ways, and edits are checked: see
     /// [`super::ENDINGS_FROM`].
     pub(super) plays_endings: bool,
-    /// True if agents ask in all ways: see [`super::QUESTIONS_FROM`].
+    /// True if agents can ask in all possible ways: see [`super::QUESTIONS_FROM`].
     pub(super) plays_questions: bool,
 }
 
@@ -68,14 +68,15 @@ impl World {
         Precondition { path: path.to_owned(), sha256 }
     }
 
-    /// Returns a text that was never written before. If `same_texts` is true, returns one of three texts.
+    /// Returns a text that is different from all earlier ones. If `same_texts` is true, returns one of only three
+    /// texts.
     pub(super) fn text(&mut self) -> String {
         self.written += 1;
         let many = if self.same_texts { 3 } else { u64::MAX };
         format!("text {}", self.written % many)
     }
 
-    /// Changes a file as if a program outside of all runs had written it.
+    /// Changes a file in the way in which a program outside all runs would do it.
     pub(super) fn change(&mut self, path: &str) {
         let text = self.text();
         self.files.insert(path.to_owned(), text);
@@ -103,7 +104,7 @@ impl World {
 }
 
 impl Site {
-    /// Performs a job and returns its result.
+    /// Performs a job, and returns the result of the job.
     pub(super) fn work(&mut self, job: &Job, choices: &mut Choices) -> Input {
         match &job.work {
             Work::Inspect { call, revision, tool, arguments } => Input::Inspected {
