@@ -180,8 +180,8 @@ fn outcome_label(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Converts milliseconds to seconds. Converts milliseconds to seconds. The conversion is exact for durations up to a
-/// few weeks, which are the only ones used.
+/// Converts milliseconds to seconds. The conversion is exact for durations up to a few weeks, which are the only ones
+/// used.
 #[expect(clippy::cast_precision_loss, reason = "a time for a histogram")]
 pub fn seconds(ms: i64) -> f64 {
     ms as f64 / 1_000.0

@@ -49,8 +49,7 @@ pub struct Subtask {
     /// Id of the step that carries out the subtask. Absent if the subtask has not started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// Column in the drawing. Column in the drawing. It is to the right of the columns of all subtasks on which this
-    /// subtask depends.
+    /// Column in the drawing. It is to the right of the columns of all subtasks on which this subtask depends.
     pub layer: u64,
     pub row: u64,
 }
@@ -110,8 +109,7 @@ pub struct PlanLayout {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NodePosition {
-    /// Column in the drawing. Column in the drawing. It is to the right of the columns of all subtasks on which this
-    /// subtask depends.
+    /// Column in the drawing. It is to the right of the columns of all subtasks on which this subtask depends.
     pub layer: u64,
     pub row: u64,
 }

@@ -41,7 +41,7 @@ pub struct Run {
     #[schema(value_type = Object)]
     pub input: Value,
     pub config: RunConfig,
-    /// Result of the run. Result of the run. Absent unless the run has completed.
+    /// Result of the run. Absent unless the run has completed.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub result: Value,

@@ -7,11 +7,11 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Work {
     pub phase: String,
-    /// Id of the step. Id of the step. Absent if the phase has no step yet or needs no step.
+    /// Id of the step. Absent if the phase has no step yet or needs no step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// Name of the agent. Name of the agent. Absent if the phase has no step. Also absent if the phase has not begun
-    /// and will not begin with exactly one agent.
+    /// Name of the agent. Absent if the phase has no step. Also absent if the phase has not begun and will not begin
+    /// with exactly one agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     pub state: WorkState,

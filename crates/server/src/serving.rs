@@ -1,5 +1,5 @@
-//! Accepts and serves connections. Accepts and serves connections. When the server stops, waits for the open requests.
-//! Many connections may be idle at the same time. Therefore an idle connection must use little memory.
+//! Accepts and serves connections. When the server stops, waits for the open requests. Many connections may be idle at
+//! the same time. Therefore an idle connection must use little memory.
 
 use std::convert::Infallible;
 use std::io::{self, ErrorKind};

@@ -1,5 +1,5 @@
-//! Expires deadlines. Expires deadlines. One task sleeps until the next deadline in the journal. Because all deadlines
-//! are in the journal, a server that was down expires them after its start.
+//! Expires deadlines. One task sleeps until the next deadline in the journal. Because all deadlines are in the journal,
+//! a server that was down expires them after its start.
 
 use std::pin::pin;
 use std::sync::Arc;

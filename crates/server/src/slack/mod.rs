@@ -1,5 +1,5 @@
-//! Decisions in Slack. Decisions in Slack. A person presses a button in a message. Slack then shows a form with the
-//! interrupt. The submitted form decides.
+//! Decisions in Slack. A person presses a button in a message. Slack then shows a form with the interrupt. The
+//! submitted form decides.
 //!
 //! Slack signs its requests, and each request names a Slack user. The decision is recorded for the person whose Slack
 //! address is this user. A person who may not decide gets a message that only this person sees. Pressing the button

@@ -20,8 +20,7 @@ pub(super) struct Received {
     pub(super) frame: Answer<ClientFrame>,
 }
 
-/// Returns the next frame. Returns the next frame. A ping or pong is not a frame: it only shows that the client is
-/// alive.
+/// Returns the next frame. A ping or pong is not a frame: it only shows that the client is alive.
 pub(super) async fn next(incoming: &mut SplitStream<WebSocket>, silence: Duration) -> Result<Received, End> {
     match websocket::next(incoming, silence).await? {
         Some(text) => read(&text),
