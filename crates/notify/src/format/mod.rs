@@ -61,8 +61,7 @@ type Headers = Vec<(String, String)>;
 
 /// Functions that build the HTTP requests that send notifications through one type of channel (Slack, ntfy, …).
 struct Format {
-    /// Returns the URL to which the request is sent. Returns the URL to which the request is sent, from the URL of the
-    /// channel.
+    /// Returns the URL to which the request is sent. The argument is the URL of the channel.
     address: fn(&Url) -> Url,
     body: fn(&Url, &Message) -> Value,
     /// Returns one request body for several messages. `None` if programs receive the messages, because each message is
