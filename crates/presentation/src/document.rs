@@ -1,4 +1,4 @@
-//! A page with one text in a restricted Markdown. It contains no script and loads nothing from elsewhere.
+//! A page with one text in a restricted Markdown. The page contains no script and loads nothing from elsewhere.
 
 use std::fmt::Write;
 

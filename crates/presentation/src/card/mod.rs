@@ -1,9 +1,10 @@
 //! The card of an interrupt: all that a person sees before a decision, as data.
 //!
-//! Each user interface (terminal, page without scripts, form in Slack) displays the card in its own way. It adds no
-//! text to the card. Facts are single lines, in which invisible characters are already escaped with [`plain`]. Parts of
-//! the card may contain text that an agent wrote. In parts, commands, paths, names and JSON are already escaped in this
-//! way. Prose, changed lines, scripts and output are escaped by the user interface when it displays them.
+//! Each user interface (terminal, page without scripts, form in Slack) displays the card in its own way. A user
+//! interface adds no text to the card. Facts are single lines, in which invisible characters are already escaped with
+//! [`plain`]. Parts of the card may contain text that an agent wrote. In parts, commands, paths, names and JSON are
+//! already escaped in this way. Prose, changed lines, scripts and output are escaped by the user interface when it
+//! displays them.
 
 mod call;
 mod end;
@@ -54,7 +55,7 @@ pub enum TitleBy {
     Runtime,
     /// The agent in the field `speaker` wrote the title.
     Speaker,
-    /// The title repeats the call, the plan or the text of a part. It may contain words that an agent wrote.
+    /// The title repeats the call, the plan or the text of a part. The title may contain words that an agent wrote.
     Repeated,
 }
 

@@ -1,4 +1,4 @@
-//! The parts of a card. They depend on the kind of interrupt.
+//! The parts of a card. The parts depend on the kind of interrupt.
 
 use holdshort_protocol::{Diff, InspectedCall, Interrupt, Kind, Origin, is_outside, plain};
 use serde_json::{Map, Value};
