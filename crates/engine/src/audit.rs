@@ -1,5 +1,5 @@
-//! Verifies that the journal is unchanged since it was written. The audit only reads. It reads page by page, and works
-//! with or without a running server.
+//! Verifies that the journal is unchanged since it was written. The audit only reads. The audit reads page by page, and
+//! works with or without a running server.
 //!
 //! The module `chain` checks all events in the order of their positions in the journal. The module `streams` checks
 //! each stream from its start, and compares the rows in the store with the rows that the events of the stream imply.

@@ -1,4 +1,4 @@
-//! Clock of a server for deadlines. It follows the wall clock, but never runs backward within an installation.
+//! Clock of a server for deadlines. The clock follows the wall clock, but never runs backward within an installation.
 //!
 //! Deadlines of interrupts, approvals, grants, links, keys and sign-ins are compared with this clock. If the wall clock
 //! is behind this clock, this clock runs at half speed until the wall clock has caught up. Therefore a deadline that

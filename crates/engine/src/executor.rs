@@ -56,7 +56,7 @@ pub enum Work {
         attempt: u32,
         /// The changeset to apply. `None` if the journal no longer contains the approved changeset.
         changeset: Option<Arc<Changeset>>,
-        /// Changes to the layer of the run. They are applied after the changes to the workspace.
+        /// Changes to the layer of the run. The changes to the layer are applied after the changes to the workspace.
         layer: Option<Arc<LayerChanges>>,
         /// Run whose layer is merged into the workspace by these changes. `None` if the changes are not a merge.
         merges: Option<RunId>,

@@ -1,4 +1,4 @@
-//! Metrics about the events that this process commits, for `/metrics`. They are updated after each append. They
+//! Metrics about the events that this process commits, for `/metrics`. The metrics are updated after each append. They
 //! influence no decision.
 //!
 //! Each node counts the events that it writes, so the total is the sum over all nodes. Names and units follow

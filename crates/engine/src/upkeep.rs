@@ -1,6 +1,6 @@
-//! Background tasks of a node. They expire deadlines, continue runs that no node drives, close idle sessions, delete
-//! unused file contents, and read events of other nodes. Each task checks the journal at intervals. A notification only
-//! makes the next check earlier.
+//! Background tasks of a node. The tasks expire deadlines, continue runs that no node drives, close idle sessions,
+//! delete unused file contents, and read events of other nodes. Each task checks the journal at intervals. A
+//! notification only makes the next check earlier.
 
 mod bodies;
 mod expire;

@@ -263,8 +263,8 @@ impl Channel {
         checked.map_err(|source| Error::Guard { channel: self.definition.name.clone(), source })
     }
 
-    /// Removes the host of the channel's URL, and all IP addresses, from a text. It is used for texts whose readers are
-    /// not allowed to learn the addresses.
+    /// Removes the host of the channel's URL, and all IP addresses, from a text. The function is used for texts whose
+    /// readers are not allowed to learn the addresses.
     pub fn without_host(&self, text: &str) -> String {
         let host = self.url.host_str().unwrap_or_default();
         if host.chars().all(is_of_address) {

@@ -29,18 +29,18 @@ pub struct Message {
     pub way: LinkAccess,
     /// Recipient of the message, if there is exactly one.
     pub reader: Option<Reader>,
-    /// Buttons for options. They exist only in channels in which a person can decide.
+    /// Buttons for options. Buttons exist only in channels in which a person can decide.
     pub buttons: Vec<Button>,
     /// Earlier Slack messages about the interrupt. They can be updated.
     pub posted: Vec<SlackMessageRef>,
-    /// The complete resolution of the interrupt. It is present only in a message to the agent that asked.
+    /// The complete resolution of the interrupt. The resolution is present only in a message to the agent that asked.
     pub resolution: Option<Value>,
 }
 
 /// Button that opens a form for an option. Pressing the button does not yet send a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Button {
-    /// Label of the button. It contains no text that an agent or a person wrote.
+    /// Label of the button. The label contains no text that an agent or a person wrote.
     pub label: String,
     /// Value that Slack sends back when a person presses the button.
     pub value: String,
@@ -200,8 +200,8 @@ impl Message {
         format_time(at, zone)
     }
 
-    /// Returns the URL of the page that the recipient should open. This is the page without JavaScript, if there is
-    /// one.
+    /// Returns the URL of the page that the recipient should open. The page without JavaScript is preferred, if there
+    /// is one.
     pub(crate) fn page(&self) -> &str {
         self.plain.as_deref().unwrap_or(&self.link)
     }
@@ -238,7 +238,7 @@ fn names(words: &Phrases, names: &[String]) -> String {
     if more == 0 { told } else { filled(words.more, &[&told, &more.to_string()]) }
 }
 
-/// Returns the name of a risk level that programs read. It is the same in all languages.
+/// Returns the name of a risk level that programs read. The name is the same in all languages.
 pub(crate) fn risk_word(risk: Level) -> &'static str {
     Phrases::for_language(None).level(risk)
 }

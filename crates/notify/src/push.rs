@@ -1,7 +1,8 @@
 //! Web Push: sends messages to single browsers of people (RFC 8030, RFC 8291). `vapid.rs` contains the signing key, and
 //! `format/push.rs` builds the message.
 //!
-//! The endpoint and the keys of a browser are secrets. They are never displayed, and no error contains them.
+//! The endpoint and the keys of a browser are secrets. The endpoint and the keys are never displayed, and no error
+//! contains them.
 
 use std::fmt;
 use std::sync::Arc;

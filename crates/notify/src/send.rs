@@ -1,5 +1,6 @@
-//! Makes one delivery attempt. It looks up and checks the address, opens one connection, and reads the beginning of the
-//! response. It follows no redirects and uses no proxy. A single deadline applies to the whole attempt.
+//! Makes one delivery attempt. An attempt looks up and checks the address, opens one connection, and reads the
+//! beginning of the response. An attempt follows no redirects and uses no proxy. A single deadline applies to the whole
+//! attempt.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -28,10 +29,10 @@ const USER_AGENT: &str = concat!("holdshort/", env!("CARGO_PKG_VERSION"));
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Delivered,
-    /// A retry may succeed. The duration is the delay that the receiver requested. It is `None` if the receiver
-    /// requested no delay.
+    /// A retry may succeed. The duration is the delay that the receiver requested. The delay is `None` if the receiver
+    /// requested none.
     Again(Option<Duration>),
-    /// The receiver refused the message. It would also refuse the same message in a retry.
+    /// The receiver refused the message. The receiver would also refuse the same message in a retry.
     Refused,
     /// The receiver accepts no more messages from this channel.
     Gone,

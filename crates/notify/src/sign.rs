@@ -26,7 +26,7 @@ pub enum SecretError {
 #[derive(Clone)]
 pub struct Secret {
     key: Key,
-    /// Key made from the bytes of the secret's text. It is for receivers that do not decode `whsec_…`.
+    /// Key made from the bytes of the secret's text. The key is for receivers that do not decode `whsec_…`.
     as_written: Key,
 }
 

@@ -1,5 +1,5 @@
-//! Summary of a review for people who may not see the data on the server. It contains only findings that are derived
-//! from the data. Text that looks like original customer data is replaced (document 003, parts 4 and 8).
+//! Summary of a review for people who may not see the data on the server. The summary contains only findings that are
+//! derived from the data. Text that looks like original customer data is replaced (document 003, parts 4 and 8).
 
 use serde_json::Value;
 
@@ -10,8 +10,8 @@ use crate::message::line;
 /// number, or a birth date.
 const ACCOUNT_DIGITS: usize = 8;
 
-/// Characters that can be between two groups of digits of one number. They include no-break spaces, and the dashes that
-/// word processors insert.
+/// Characters that can be between two groups of digits of one number. The characters include no-break spaces, and the
+/// dashes that word processors insert.
 const SEPARATORS: [char; 9] = [' ', '-', '/', '.', ')', '\u{a0}', '\u{202f}', '\u{2011}', '\u{2013}'];
 
 /// Text that is inserted for an address or a number of a customer.

@@ -150,7 +150,7 @@ impl std::fmt::Debug for UseApproval {
     }
 }
 
-/// The approval that this request has now used up. It cannot be used again.
+/// The approval that this request has now used up. A used approval cannot be used again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "interrupt": "int_01k6f0000000000000000000cc",

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Notification about one event through one channel. It contains no content of the run.
+/// Notification about one event through one channel. The notification contains no content of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "dlv_01k6f0000000000000000000dd", "channel": "legal-slack", "event": "opened",

@@ -1,5 +1,5 @@
-//! Calls that the model sent before the call on the card, in the same reply. They are in `payload.after` of the card.
-//! The call on the card runs after them.
+//! Calls that the model sent before the call on the card, in the same reply. The payload of the card lists these calls
+//! in `payload.after`. The call on the card runs after them.
 
 use serde_json::Value;
 

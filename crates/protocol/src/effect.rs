@@ -13,7 +13,7 @@ use crate::plain;
     "text": "write the workspace, except files that your own tools run automatically", "is_unusual": false
 }))]
 pub struct CommandEffect {
-    /// Description of the effects. It continues the sentence “the command may”.
+    /// Description of the effects. The text continues the sentence “the command may”.
     pub text: String,
     /// True if the command may do more than most commands.
     pub is_unusual: bool,

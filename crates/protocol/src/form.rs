@@ -1,6 +1,5 @@
-//! Edits and answers that a person sends with a decision. This module determines three things: the value that an edit
-//! replaces, the format of the edit (text or JSON), and the draft that an editor shows first. The server validates the
-//! edit.
+//! Edits and answers that a person sends with a decision. The module determines the value that an edit replaces, the
+//! format of the edit (text or JSON), and the draft that an editor shows first. The server validates the edit.
 
 use std::borrow::Cow;
 
@@ -120,10 +119,10 @@ impl Interrupt {
         self.response_schema.as_ref().map_or_else(|| self.replaced().is_string(), is_of_text)
     }
 
-    /// Returns true if a number that a person types may be an answer to the question. This is the case for structured
-    /// answers, for free text without suggestions, and if a suggestion or a choice contains a number. A user interface
-    /// must then let the person select options by name, because a typed `2` may be the answer and not the second
-    /// option.
+    /// Returns true if a number that a person types may be an answer to the question. A number may be an answer to a
+    /// question for structured data, to one for free text without suggestions, and if a suggestion or a choice contains
+    /// a number. A user interface must then let the person select options by name, because a typed `2` may be the
+    /// answer and not the second option.
     pub fn takes_a_number(&self) -> bool {
         let has_a_number = |text: &str| text.chars().any(char::is_numeric);
         match self.kind {

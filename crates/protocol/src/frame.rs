@@ -111,8 +111,8 @@ pub struct Decide {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also: Vec<String>,
-    /// Ids from `also_covers` that your client showed to the person before the decision, selected or deselected. They
-    /// are recorded with your decision.
+    /// Ids from `also_covers` that your client showed to the person before the decision, selected or deselected. The
+    /// server records these ids with your decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also_shown: Vec<String>,

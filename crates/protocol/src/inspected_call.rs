@@ -14,8 +14,8 @@ pub const OF_CALLS: [&str; 7] = ["tool", "arguments", "category", "workspace", "
 pub struct InspectedCall {
     /// Fields that also exist on the card of a call inside Holdshort.
     pub call: Value,
-    /// Further fields of the call. They include all arguments, even if the card shows a change, because the agent runs
-    /// the call with all arguments.
+    /// Further fields of the call. These fields include all arguments, even if the card shows a change, because the
+    /// agent runs the call with all arguments.
     pub more: Value,
     /// Fields of the payload that are not part of the call.
     pub beside: Value,

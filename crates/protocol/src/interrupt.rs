@@ -60,8 +60,8 @@ pub struct Interrupt {
     pub status: InterruptStatus,
     pub title: String,
     pub message: String,
-    /// Information on which the person bases the decision. Its shape depends on `kind`. Agents write this data: show it
-    /// as plain data, never as markup.
+    /// Information on which the person bases the decision. The shape of the payload depends on `kind`. Agents write
+    /// this data: show it as plain data, never as markup.
     #[schema(value_type = Value)]
     pub payload: Value,
     /// Effects that the command may have inside the sandbox after an approval. Present for a command that Holdshort
@@ -139,8 +139,8 @@ pub struct Interrupt {
     /// Id of the person who claimed the interrupt. Other approvers may still decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<String>,
-    /// Version of the interrupt. It increases with each change of the interrupt. A decision may contain the version
-    /// that the person saw.
+    /// Version of the interrupt. The version increases with each change of the interrupt. A decision may contain the
+    /// version that the person saw.
     pub version: u64,
     /// Id of the earlier interrupt that this interrupt replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -162,7 +162,7 @@ pub struct AlsoCovered {
     pub title: String,
 }
 
-/// A comment that a person wrote on an interrupt. It is not part of a decision.
+/// A comment that a person wrote on an interrupt. A comment is not part of a decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "seq": 9, "at": "2026-01-31T09:30:00.000Z", "by": "operator", "text": "The build folder is not in Git."
@@ -232,8 +232,8 @@ pub struct Offer {
     #[serde(default)]
     #[schema(required)]
     pub work: HeldWork,
-    /// True if a user interface should ask for confirmation before it sends the option. This is the case if the option
-    /// skips or cancels the request, or if it ends the run unexpectedly.
+    /// True if a user interface should ask for confirmation before it sends the option. Confirmation is needed if the
+    /// option skips or cancels the request, or if it ends the run unexpectedly.
     #[serde(default, skip_serializing_if = "is_false")]
     pub asks_again: bool,
     /// True if a decision for the option must contain a text.
@@ -419,8 +419,8 @@ pub struct Ask {
     /// Id of the session in which a new run is started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Person or thing that the request is about, such as a customer. It is stored as `input.subject` of the new run. A
-    /// request to erase content can select runs by their subject.
+    /// Person or thing that the request is about, such as a customer. The server stores the subject as `input.subject`
+    /// of the new run. A request to erase content can select runs by their subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 256)]
     pub subject: Option<String>,
@@ -544,8 +544,8 @@ pub struct Decision {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also: Vec<String>,
-    /// Ids from `also_covers` that your client showed to the person before the decision, selected or deselected. They
-    /// are recorded with your decision.
+    /// Ids from `also_covers` that your client showed to the person before the decision, selected or deselected. The
+    /// server records these ids with your decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also_shown: Vec<String>,

@@ -121,13 +121,14 @@ impl InvolvedPeople<'_> {
     }
 }
 
-/// Returns the phrase that follows the name of a decider. It names the person whom the decider represented. The client
-/// of the decider names this person, and the server does not verify the name.
+/// Returns the phrase that follows the name of a decider. The phrase names the person whom the decider represented. The
+/// client of the decider names this person, and the server does not verify the name.
 fn on_behalf_of(name: &str) -> String {
     format!(" (on behalf of {}, according to their client)", plain::line(name))
 }
 
-/// Returns the phrase that follows the name of a person who used a login link. It names the creator of the link.
+/// Returns the phrase that follows the name of a person who used a login link. The phrase names the creator of the
+/// login link.
 fn let_in_by(name: &str) -> String {
     format!(" (signed in with a link of {})", plain::line(name))
 }

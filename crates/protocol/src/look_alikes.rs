@@ -1,6 +1,6 @@
 //! Marks look-alike letters in the texts of an interrupt. A warning about an interrupt contains only the deceptive
-//! word. This module finds this word in the texts of the interrupt. PURE. `warning/alike.rs` decides which words are
-//! deceptive.
+//! word. This module finds the deceptive word in the texts of the interrupt. PURE. `warning/alike.rs` decides which
+//! words are deceptive.
 
 use std::fmt::Write;
 

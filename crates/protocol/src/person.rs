@@ -70,7 +70,7 @@ pub enum PersonSource {
     Local,
 }
 
-/// New state of a person. It replaces all previous fields.
+/// New state of a person. The new state replaces all previous fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"name": "Anna Berg", "roles": ["reviewer"], "groups": ["legal"]}))]

@@ -49,7 +49,7 @@ pub struct Subtask {
     /// Id of the step that carries out the subtask. Absent if the subtask has not started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// Column in the drawing. It is to the right of the columns of all subtasks on which this subtask depends.
+    /// Column in the drawing. The column is to the right of the columns of all subtasks on which this subtask depends.
     pub layer: u64,
     pub row: u64,
 }
@@ -78,7 +78,7 @@ pub struct PlanVersion {
     pub subtasks: Value,
 }
 
-/// A plan that a person is editing. It may be incomplete or invalid.
+/// A plan that a person is editing. A plan that is being edited may be incomplete or invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlanDraft {
@@ -109,7 +109,7 @@ pub struct PlanLayout {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NodePosition {
-    /// Column in the drawing. It is to the right of the columns of all subtasks on which this subtask depends.
+    /// Column in the drawing. The column is to the right of the columns of all subtasks on which this subtask depends.
     pub layer: u64,
     pub row: u64,
 }

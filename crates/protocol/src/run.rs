@@ -163,15 +163,15 @@ pub struct AskingConfig {
     pub enabled: bool,
 }
 
-/// Gates of a run in addition to the gates of its workflow. They cannot weaken the rules of the workflow: an `allow`
+/// Gates of a run in addition to the gates of its workflow. A run cannot weaken the rules of its workflow: an `allow`
 /// applies only to calls that no rule of the workflow matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GateConfig {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
-    /// Checkpoints at which a person must decide, even if rules and grants allow the call. They are added to the
-    /// mandatory checkpoints of the workflow.
+    /// Checkpoints at which a person must decide, even if rules and grants allow the call. The run's checkpoints are
+    /// added to the mandatory checkpoints of the workflow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mandatory: Vec<Checkpoint>,
     /// Settings of smart approval, in addition to those of the workflow.
@@ -240,9 +240,9 @@ pub struct Rule {
     pub categories: Vec<Category>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<String>,
-    /// Scope of file changes. It is compared with the changes that a trial of the call found. A rule with the action
-    /// `allow` matches if all changes are in this scope. A rule with the action `ask` or `forbid` matches if at least
-    /// one change is in this scope.
+    /// Scope of file changes. The scope is compared with the changes that a trial of the call found. A rule with the
+    /// action `allow` matches if all changes are in this scope. A rule with the action `ask` or `forbid` matches if at
+    /// least one change is in this scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<ChangeScope>,
     /// Number that is compared with the number of files that the call deletes. A rule with the action `ask` or `forbid`
@@ -332,13 +332,13 @@ pub struct MergeChanges {
     pub paths: BTreeSet<String>,
 }
 
-/// Layer of a run: Git-ignored files that its commands wrote. They are stored outside the workspace, and only this run
-/// sees them.
+/// Layer of a run: Git-ignored files that its commands wrote. The files are stored outside the workspace, and only this
+/// run sees them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"files": 2}))]
 pub struct RunLayer {
-    /// Number of files and links that a merge would write into the workspace. These are files that the workspace does
-    /// not contain, or contains with another size or an earlier modification time.
+    /// Number of files and links that a merge would write into the workspace. Such a file does not exist in the
+    /// workspace, or exists there with another size or an earlier modification time.
     pub files: usize,
 }
 

@@ -191,7 +191,7 @@ pub struct Grant {
     "refused_at": "2026-01-31T09:30:00.000Z"
 }))]
 pub struct Refusal {
-    /// Id of the interrupt at which the person refused. This id also identifies the refusal.
+    /// Id of the interrupt at which the person refused. The id of the interrupt also identifies the refusal.
     pub interrupt: String,
     pub session: String,
     pub run: String,

@@ -30,8 +30,8 @@ pub struct FreezeOf {
     /// Name of a workflow. The freeze stops all runs of this workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
-    /// Name of an agent. The freeze stops the work of this agent in every run. It also applies to requests of an
-    /// external agent with this name.
+    /// Name of an agent. The freeze stops the work of this agent in every run. The freeze also applies to requests of
+    /// an external agent with this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }
@@ -48,7 +48,7 @@ pub struct Freeze {
     pub workflow: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Reason of the freeze. It is shown to people who try to continue frozen work.
+    /// Reason of the freeze. The reason is shown to people who try to continue frozen work.
     pub reason: String,
 }
 
@@ -107,8 +107,8 @@ pub struct Info {
     /// Base URL of the server for other machines. Absent if none is configured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_url: Option<String>,
-    /// Reason why the server cannot use a renewed certificate file. It then still uses the previous certificate. Absent
-    /// if there is no problem.
+    /// Reason why the server cannot use a renewed certificate file. The server then still uses the previous
+    /// certificate. Absent if there is no problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate_problem: Option<String>,
     /// Warnings about the installation, such as people with equal names or a clock that is behind.

@@ -58,12 +58,12 @@ pub struct NextEscalation {
     pub replace: bool,
 }
 
-/// Request to hide an interrupt for some time. It is hidden only from the inbox of the caller.
+/// Request to hide an interrupt for some time. The interrupt is hidden only from the inbox of the caller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"until": "2026-01-31T14:00:00Z"}))]
 pub struct Snooze {
-    /// End of the snooze. It must be before the interrupt expires. `null` ends an active snooze.
+    /// End of the snooze. A snooze must end before the interrupt expires. `null` ends an active snooze.
     #[schema(format = DateTime)]
     pub until: Option<String>,
 }

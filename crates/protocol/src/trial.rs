@@ -76,8 +76,8 @@ impl<'a> TrialCard<'a> {
         format!("{did}{ignored}{kept}{outside}{ended}{after}{tests}")
     }
 
-    /// Returns the test results that the output of the command claims. They are not verified, because any command can
-    /// print them.
+    /// Returns the test results that the output of the command claims. The test results are not verified, because any
+    /// command can print them.
     fn tests(self) -> impl Iterator<Item = &'a str> {
         self.0.get("tests").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }

@@ -42,7 +42,8 @@ pub enum WorkState {
     Acting,
     /// The step waits for a decision or an answer of a person.
     WaitingForPeople,
-    /// The step has questions for people. They are shown to people when all agents in `waits_for` are waiting too.
+    /// The step has questions for people. The questions of a step are shown to people when all agents in `waits_for`
+    /// are waiting too.
     WaitingForAgents,
     /// The step starts no new work, because another agent has an open question. The step continues when that question
     /// is resolved.

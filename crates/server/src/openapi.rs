@@ -29,7 +29,8 @@ pub fn openapi() -> Value {
     document
 }
 
-/// Sorts the `x-` fields of an operation. They come from a hash map, whose order differs from process to process.
+/// Sorts the `x-` fields of an operation. The `x-` fields come from a hash map, whose order differs from process to
+/// process.
 fn sort_extensions(operation: &mut Map<String, Value>) {
     let names: BTreeSet<String> = operation.keys().filter(|name| name.starts_with("x-")).cloned().collect();
     let sorted: Vec<(String, Value)> =

@@ -58,7 +58,7 @@ use crate::{checkpoint_key, library, routes, serving, vapid_key};
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Address on which the server listens. Port 0 selects a free port. If other machines can reach this address, the
-    /// server needs a public URL. It then also needs people, keys or token issuers, so that callers can be
+    /// server needs a public URL. Such a server also needs people, keys or token issuers, so that callers can be
     /// authenticated.
     pub listen: SocketAddr,
     /// Data directory with the journal and the tokens. A missing directory is created. Only one server at a time may

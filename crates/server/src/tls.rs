@@ -1,7 +1,8 @@
 //! TLS: the certificate and its private key. Both files are read when the server starts, and again when they change.
 //!
 //! Files that cannot be used never replace a certificate that can be used. If the new files cannot be used, the server
-//! keeps the previous certificate. It reports the error in the log, in `GET /v1/info` and to `holdshort doctor`.
+//! keeps the previous certificate. The server reports the error in the log, in `GET /v1/info` and to `holdshort
+//! doctor`.
 
 use std::fs::File;
 use std::sync::{Arc, PoisonError, RwLock};

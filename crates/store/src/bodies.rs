@@ -1,5 +1,5 @@
-//! Contents of files that belong to changesets. They are needed to commit an approved change, and to undo a committed
-//! change. A store deletes these contents after a limited time.
+//! Contents of files that belong to changesets. The contents are needed to commit an approved change, and to undo a
+//! committed change. A store deletes these contents after a limited time.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -10,7 +10,7 @@ use holdshort_core::time::Timestamp;
 use crate::journal::Error;
 use crate::log::Blob;
 
-/// Store of file contents, found by their digests. It records when each content was last used.
+/// Store of file contents, found by their digests. The store records when each content was last used.
 pub trait Bodies: Send + Sync + 'static {
     /// Stores the contents of these files, and records `at` as the time of their last use. If a content is already
     /// stored, only the time is recorded.

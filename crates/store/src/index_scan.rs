@@ -32,8 +32,8 @@ pub(crate) struct IndexScan<'a> {
 pub(crate) enum Condition<'a> {
     /// The column equals this value.
     Equal(&'static str, Value<'a>),
-    /// SQL condition that both stores understand. It has a `?` for each value. In the condition, `@` is put after the
-    /// name of a table and before the name of an index.
+    /// SQL condition that both stores understand. The condition has a `?` for each value. In the condition, `@` is put
+    /// after the name of a table and before the name of an index.
     Holds(&'static str, Vec<Value<'a>>),
     /// The column contains one of these texts. All texts form one parameter of the statement. Therefore the statement
     /// is the same for any number of texts.

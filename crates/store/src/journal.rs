@@ -37,8 +37,8 @@ pub enum Error {
     OlderNodes { others: String, least: u32 },
     #[error("the database is damaged: {0}")]
     Corrupt(String),
-    /// A file of the journal was deleted or replaced while the journal was open. It is unknown if the last write
-    /// succeeded.
+    /// A file of the journal was deleted or replaced while the journal was open. The last write may have succeeded or
+    /// failed.
     #[error("it is unknown whether the write succeeded: {0}")]
     FilesReplaced(String),
     #[error("the store failed: {0}")]

@@ -1,8 +1,8 @@
 //! The stores of the journal. Five small traits describe a store, and there are implementations in memory, with SQLite
 //! and with PostgreSQL.
 //!
-//! A store contains events with their hashes, unique keys and blobs. It also contains rows, which can be rebuilt from
-//! the events. A store never interprets an event. Read [`Log`], [`Tables`], [`Leases`], [`Bodies`] and [`Outbox`]
+//! A store contains events with their hashes, unique keys and blobs. A store also contains rows, which can be rebuilt
+//! from the events. A store never interprets an event. Read [`Log`], [`Tables`], [`Leases`], [`Bodies`] and [`Outbox`]
 //! first. Together these traits define what a store must do. `tests/it/conformance.rs` tests all stores against this
 //! definition. For the SQL stores, `packed_append.rs` describes how events are stored, `table.rs` how rows are stored,
 //! and `index_scan.rs` how lists of rows are read.

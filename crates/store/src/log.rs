@@ -37,7 +37,7 @@ pub struct Append {
     /// are kept. Therefore the hash chain stays valid.
     pub erased: Vec<(StreamId, u64)>,
     /// Run whose stored answers the append deletes, together with the responses of receivers to notifications about the
-    /// run. These texts may contain personal data.
+    /// run. Answers and responses may contain personal data.
     pub forgets: Option<RunId>,
     /// New deliveries: notifications about the appended events that channels are to send. No node has claimed these
     /// deliveries yet.
@@ -99,7 +99,7 @@ pub enum AppendError {
     /// Another node holds the run's lease. No event was written.
     #[error("another node drives the run")]
     Driven,
-    /// Parts of the append contradict each other. This is a bug in the caller.
+    /// Parts of the append contradict each other. The error is a bug in the caller.
     #[error("the append contradicts itself: {0}")]
     Malformed(String),
     #[error(transparent)]
@@ -113,7 +113,7 @@ pub struct Positioned {
     pub event: Sealed,
 }
 
-/// Notice that an event was appended. It does not contain the event itself.
+/// Notice that an event was appended. The notice does not contain the event itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     pub position: u64,

@@ -21,10 +21,10 @@ pub struct Claim {
     /// Current time. Only deliveries whose due time has come are claimed.
     pub now: Timestamp,
     pub limit: usize,
-    /// Deliveries that this node is still sending. They are not claimed again, even if another node has claimed and
-    /// released them in the meantime. Otherwise the result of the attempt that is still running would be recorded for
-    /// the new claim. All other deliveries that this node claimed earlier can be claimed again, because this node is no
-    /// longer sending them.
+    /// Deliveries that this node is still sending. Such deliveries are not claimed again, even if another node has
+    /// claimed and released them in the meantime. Otherwise the result of the attempt that is still running would be
+    /// recorded for the new claim. All other deliveries that this node claimed earlier can be claimed again, because
+    /// this node is no longer sending them.
     pub sending: Vec<DeliveryId>,
     /// True if a single node must get all due deliveries of the channel, even if several nodes make a claim at the same
     /// moment.
@@ -67,8 +67,8 @@ pub enum DeliveryChange {
     Retry { delivery: DeliveryId, now: Timestamp },
     /// Drops all waiting deliveries and records the reason `why`.
     DropWaiting { why: String, now: Timestamp },
-    /// Marks waiting deliveries that were due before this time as failed. They are still waiting because their channel
-    /// was deleted or disabled.
+    /// Marks waiting deliveries that were due before this time as failed. Such deliveries are still waiting because
+    /// their channel was deleted or disabled.
     FailOld { before: Timestamp, why: String, now: Timestamp },
     /// Disables the channel, so that nothing is sent to it any more.
     Disable { channel: String, why: String, now: Timestamp },

@@ -1,5 +1,5 @@
 //! One row of the table `appends` in SQLite or PostgreSQL. The row contains the events that one append wrote to one
-//! stream. They are in order and packed into three columns. This module never interprets an event.
+//! stream. The events of a row are in order and packed into three columns. This module never interprets an event.
 //!
 //! | column | for each event |
 //! |---|---|

@@ -174,7 +174,7 @@ pub(crate) enum Value<'a> {
 }
 
 /// Columns of a stored row, which are read one after another. An invalid value in a column is reported as damage of the
-/// journal. It is never replaced by a default value.
+/// journal. An invalid value is never replaced by a default value.
 pub(crate) trait Columns {
     type Error;
 

@@ -1,4 +1,4 @@
-//! The rows of a journal. Appends write them. They are read by id or in lists. All rows can be rebuilt from the events.
+//! The rows of a journal. Appends write them. Rows are read by id or in lists. All rows can be rebuilt from the events.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -92,7 +92,7 @@ pub struct Page<T> {
     pub next: Option<Cursor>,
 }
 
-/// Opaque position in a list. It contains only characters that are allowed in a URL.
+/// Opaque position in a list. A cursor contains only characters that are allowed in a URL.
 pub type Cursor = String;
 
 /// Access to the rows, which are stored in addition to the events.

@@ -72,8 +72,8 @@ pub const NAME: usize = 64;
 /// Maximum characters of a pattern, a label, a reason or another text of one line. A file with a longer text is
 /// refused.
 pub const LINE: usize = 1_000;
-/// Maximum characters of instructions, messages and inputs. They are part of every model request. A file with a longer
-/// text is refused.
+/// Maximum characters of instructions, messages and inputs. Instructions, messages and inputs are part of every model
+/// request. A file with a longer text is refused.
 pub const TEXT: usize = 64 * 1024;
 /// Maximum characters of a text or an argument in a rehearsal. A rehearsal with a longer text is refused.
 pub const SCRIPTED: usize = 256 * 1024;

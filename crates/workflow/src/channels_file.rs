@@ -23,8 +23,8 @@
 //!     digest: 1h
 //! ```
 //!
-//! The file contains no secret. It contains only the names of files and environment variables in which the secrets are.
-//! A URL that contains a secret is rejected.
+//! The file contains no secret. The file contains only the names of files and environment variables in which the
+//! secrets are. A URL that contains a secret is rejected.
 
 mod headers;
 mod mail;

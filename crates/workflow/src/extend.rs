@@ -23,7 +23,8 @@ const BY_KEY: [&str; 4] = ["agents", "gates", "limits", "models"];
 /// The workflows that a file may extend, as texts.
 pub(crate) struct Bases {
     shipped: BTreeMap<&'static str, &'static str>,
-    /// Workflows of the folder that contains the file. They have precedence over shipped workflows with the same name.
+    /// Workflows of the folder that contains the file. Workflows of the folder have precedence over shipped workflows
+    /// with the same name.
     others: BTreeMap<String, String>,
 }
 

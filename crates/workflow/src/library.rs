@@ -30,8 +30,8 @@ pub struct Library {
     aliases: Vec<(&'static str, &'static str)>,
 }
 
-/// Rehearsal of one workflow. A shipped rehearsal is parsed when it is first played. Its test has shown that it is
-/// valid, and parsing all of them at the start would delay the server.
+/// Rehearsal of one workflow. A shipped rehearsal is parsed when it is first played. A test has shown that shipped
+/// rehearsals are valid, and parsing all of them at the start would delay the server.
 #[derive(Clone, Debug)]
 enum Rehearsal {
     Parsed(Script),

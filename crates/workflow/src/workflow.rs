@@ -76,8 +76,9 @@ const KEYS: Keys = Keys {
     later: &["mcp_servers"],
 };
 
-/// Parses and validates a workflow. It may extend a shipped workflow, but not one of a pack. `file_name` is only needed
-/// for problems. `catalogue` contains the tools that agents can have. In such a workflow, only the operator can decide.
+/// Parses and validates a workflow. The workflow may extend a shipped workflow, but not one of a pack. `file_name` is
+/// only needed for problems. `catalogue` contains the tools that agents can have. In such a workflow, only the operator
+/// can decide.
 pub fn parse(file_name: &str, text: &str, catalogue: &[tool::Spec]) -> Result<Definition, Vec<Problem>> {
     parse_placed(file_name, text, catalogue, &Deciders::local(), &Bases::shipped(&[]))
         .map(|(definition, _)| definition)

@@ -1,5 +1,5 @@
-//! A follow-up run is a separate run that undoes or merges the work of an earlier run. It makes one call in the
-//! workspace of the earlier run. The follow-up run belongs to the session of the earlier run. If that session is
+//! A follow-up run is a separate run that undoes or merges the work of an earlier run. A follow-up run makes one call
+//! in the workspace of the earlier run. The follow-up run belongs to the session of the earlier run. If that session is
 //! closed, a new session continues it. All follow-up runs of the closed session belong to this new session.
 
 use std::collections::BTreeSet;
@@ -119,7 +119,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// Returns the session of the run. If a session is closed, the session that continues it is the next one in the
     /// list. The follow-up run starts in the last session of the list, because a closed session accepts no more runs.
-    /// This last session may not have been created yet.
+    /// The last session of the list may not have been created yet.
     async fn follow_up_sessions(&self, of: &Run) -> Result<Vec<Arc<Session>>, Error> {
         let mut sessions = Vec::new();
         let mut next = of.session().cloned();

@@ -83,8 +83,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns a function that decides if `web_fetch` is allowed to follow a redirect. It uses the rules that are in
-    /// effect at the time of the redirect. If the rules are unreadable, the redirect is refused.
+    /// Returns a function that decides if `web_fetch` is allowed to follow a redirect. The function uses the rules that
+    /// are in effect at the time of the redirect. If the rules are unreadable, the redirect is refused.
     fn follow(self: &Arc<Self>, run: RunId, call: String) -> Follow {
         let driver = Arc::downgrade(self);
         Follow::new(move |url| {

@@ -47,9 +47,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.relook.store(true, Ordering::Release);
     }
 
-    /// Checks the open interrupts that a change of the list of people may affect. These are the interrupts that are
-    /// assigned to or claimed by a changed person, or that already have votes. The change takes effect even if a check
-    /// fails: `keep_up` repeats failed checks later.
+    /// Checks the open interrupts that a change of the list of people may affect. A change may affect interrupts that
+    /// are assigned to or claimed by a changed person, or that already have votes. The change takes effect even if a
+    /// check fails: `keep_up` repeats failed checks later.
     pub(super) async fn people_changed(self: &Arc<Self>, events: &[Event], before: &System) {
         if let Err(error) = self.reevaluate_changed_people(events, before).await {
             tracing::warn!(%error, "assignments cannot be checked");

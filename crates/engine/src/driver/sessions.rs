@@ -117,8 +117,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// Closes the session permanently, and cancels its live runs. Only the engine itself closes a session with
     /// [`End::Expired`].
     ///
-    /// The session is first suspended, so that nothing starts in it. It is marked as closed only after its runs have
-    /// ended. Therefore a session that was only partly closed never appears as closed.
+    /// The session is first suspended, so that nothing starts in it. The session is marked as closed only after its
+    /// runs have ended. Therefore a session that was only partly closed never appears as closed.
     pub async fn close_session(
         self: &Arc<Self>,
         session: &SessionId,

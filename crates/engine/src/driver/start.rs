@@ -90,8 +90,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.or_first_result(started, start.key.as_ref()).await
     }
 
-    /// Returns the result of the first request with this idempotency key. This also applies if the start would be
-    /// rejected now. If two requests arrive at the same time, the append rejects the key of the later one.
+    /// Returns the result of the first request with this idempotency key. The first result is returned even if the
+    /// start would be rejected now. If two requests arrive at the same time, the append rejects the key of the later
+    /// one.
     async fn or_first_result(
         &self,
         started: Result<StartedRun, Error>,

@@ -52,7 +52,7 @@ enum AppendAttempt {
     Again,
     /// A different node drives the run.
     Driven,
-    /// These lookups must be made before the input can be handled.
+    /// Some lookups must be made before the input can be handled.
     Misses(Missing),
 }
 
@@ -170,8 +170,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         slot.as_mut().ok_or(Error::NotFound)
     }
 
-    /// Takes a new, higher epoch. This is necessary if another node has driven the run, or if work that started on this
-    /// node was lost. Work that this node still performs under the old epoch is stopped.
+    /// Takes a new, higher epoch. A new epoch is needed if another node has driven the run, or if work that started on
+    /// this node was lost. Work that this node still performs under the old epoch is stopped.
     async fn take_new_epoch(&self, loaded: &mut LoadedRun) -> Result<(), Error> {
         let last = loaded.run.last_epoch();
         let mut epoch = self.journal.epoch();

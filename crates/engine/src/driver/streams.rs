@@ -29,8 +29,8 @@ pub(super) const ATTEMPTS: usize = 10;
 /// Cached state of one stream.
 struct CachedStream<T> {
     state: Option<(Arc<T>, Chain)>,
-    /// True if the stream may have events that the cached state lacks. They must be read before the state is used
-    /// again.
+    /// True if the stream may have events that the cached state lacks. The missing events must be read before the state
+    /// is used again.
     stale: bool,
     /// Highest sequence number of the stream that this process knows. A slow reader or writer may deliver an older
     /// state. An older state is not cached, because nothing would cause a refresh.

@@ -1,5 +1,5 @@
-//! Issues checkpoints and receipts of a journal. They are computed with its Merkle tree and signed with the key of this
-//! node.
+//! Issues checkpoints and receipts of a journal. Checkpoints and receipts are computed with the Merkle tree of the
+//! journal and signed with the key of this node.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -55,8 +55,8 @@ impl Receipt {
     }
 }
 
-/// Returns the events of the run that concern the interrupt, each with the hash of the previous event. These are the
-/// start of the run, the opening of the interrupt, each decision, the resolution, and the execution of the call.
+/// Returns the events of the run that concern the interrupt, each with the hash of the previous event. The events are
+/// the start of the run, the opening of the interrupt, each decision, the resolution, and the execution of the call.
 async fn concerning<J: Journal>(
     journal: &J,
     run: &RunId,

@@ -31,9 +31,9 @@ use crate::{Deliver, Error, Executor, Job, Unfit, Work};
 /// Name of the model that replays the rehearsal of a workflow, which is a script stored with the workflow.
 pub const REHEARSAL: &str = "rehearsal";
 
-/// Time that a stopping process waits for running tools before it kills them. It is shorter than ten seconds, because a
-/// container runtime kills a process ten seconds after it was asked to stop. After the restart, a person is asked about
-/// each command that was killed.
+/// Time that a stopping process waits for running tools before it kills them. The time is shorter than ten seconds,
+/// because a container runtime kills a process ten seconds after it was asked to stop. After the restart, a person is
+/// asked about each command that was killed.
 const DRAIN_TIME: Duration = Duration::from_secs(8);
 /// Pause between two attempts to record a result that the store refused.
 const STORE_PAUSE: Duration = Duration::from_secs(1);

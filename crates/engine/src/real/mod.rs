@@ -155,8 +155,8 @@ where
     Ok(Engine { driver, previews, library, sandbox, upkeep })
 }
 
-/// Freezes an installation that was restored from a backup until a person has checked it. Its journal lacks the actions
-/// of agents after the backup. Without the freeze, agents could repeat them.
+/// Freezes an installation that was restored from a backup until a person has checked it. The journal of a restored
+/// installation lacks the actions of agents after the backup. Without the freeze, agents could repeat them.
 async fn freeze_copy(driver: &Arc<RealDriver>, from: &str) -> Result<(), Error> {
     let reason = format!(
         "restored from {from}: actions after that copy was made are not recorded here, and agents may repeat them"

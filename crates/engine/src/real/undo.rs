@@ -1,5 +1,5 @@
-//! Computes an undo. It compares the workspace with the journal, which stores the content of each file before and after
-//! each change. An undo reverts all changes of a run that no later change has overwritten.
+//! Computes an undo. An undo compares the workspace with the journal, which stores the content of each file before and
+//! after each change. An undo reverts all changes of a run that no later change has overwritten.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,6 +1,6 @@
 //! Builds the spans of a trace from the events of a run.
 //!
-//! Spans contain only recorded facts. They contain no text that a model or an external agent wrote. A span contains
+//! Spans contain only recorded facts. Spans contain no text that a model or an external agent wrote. A span contains
 //! digests instead of ids. A span contains the name of a tool only if the runtime has a tool with that name. The id of
 //! a span is derived from the run and from the sequence number of the event that starts the span. Therefore a span has
 //! the same id if it is exported again.

@@ -1,5 +1,5 @@
-//! List of the runs whose traces are still to be exported. The list is in memory. It is also in a file of the data
-//! folder, so that a restart loses no run.
+//! List of the runs whose traces are still to be exported. The list is in memory. The list is also in a file of the
+//! data folder, so that a restart loses no run.
 //!
 //! A run is added before the append that ends it is written. Therefore the list contains an ended run even if the
 //! process crashes right after the append. If that append was not written, the exporter removes the run from the list.

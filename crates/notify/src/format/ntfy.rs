@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::limits::NTFY_BYTES;
 use crate::message::{Message, Several};
 
-/// Returns the root URL of the ntfy server. It is the URL of the channel without its last path segment, which is the
-/// topic.
+/// Returns the root URL of the ntfy server. The root URL is the URL of the channel without its last path segment, which
+/// is the topic.
 pub(super) fn server(url: &Url) -> Url {
     let mut server = url.clone();
     server.set_path(&format!("{}/", split(url).0));

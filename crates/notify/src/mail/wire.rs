@@ -1,4 +1,5 @@
-//! Connection to a mail server. It limits how many bytes are received, and returns the received text line by line.
+//! Connection to a mail server. The connection limits how many bytes are received, and returns the received text line
+//! by line.
 //!
 //! Each read stops at the end of a line, and leaves the bytes after it unread. When the connection switches to TLS, the
 //! reader keeps the bytes that it has already received. Therefore a response that arrived before the switch is never

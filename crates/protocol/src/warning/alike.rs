@@ -1,8 +1,7 @@
 //! Finds words with letters of other scripts that look like ASCII letters (UTS 39).
 //!
-//! A word without Latin letters gets a warning only if each of its letters looks like an ASCII letter. It gets no
-//! warning if other text of the interrupt is in the script of the word, because then it resembles an ASCII word by
-//! chance.
+//! A word without Latin letters gets a warning only if each of its letters looks like an ASCII letter. Such a word gets
+//! no warning if other text of the interrupt is in its script, because it may resemble an ASCII word by chance.
 
 use unicode_script::{Script, UnicodeScript};
 use unicode_security::{GeneralSecurityProfile, skeleton};

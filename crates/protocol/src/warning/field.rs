@@ -15,9 +15,10 @@ const DEPTH: usize = 64;
 /// Maximum number of bytes of text that are examined. Printable ASCII text does not count towards the limit.
 const BYTES: usize = 256 * 1024;
 
-/// Names of the fields that contain exact values, such as commands and paths. They are found at any depth.
+/// Names of the fields that contain exact values, such as commands and paths. Fields with these names are found at any
+/// depth.
 const EXACT: [&str; 9] = ["agent", "command", "cwd", "host", "path", "program", "tool", "url", "workspace"];
-/// Names of fields that contain code or changes. They are displayed unchanged, never as Markdown.
+/// Names of fields that contain code or changes. Such fields are displayed unchanged, never as Markdown.
 const DATA: [&str; 3] = ["arguments", "diff", "impact"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Finds text that could deceive the person who decides. Terminal and browser show the same warnings.
 //!
 //! PURE. The amount of work is limited, because an agent can send a payload of any length. A warning does not mean that
-//! a text is dangerous. It means that the text looks like something that it is not. `field.rs` collects the texts of an
-//! interrupt, `alike.rs` examines words, and `link.rs` examines links.
+//! a text is dangerous. A warning means that the text looks like something that it is not. `field.rs` collects the
+//! texts of an interrupt, `alike.rs` examines words, and `link.rs` examines links.
 
 mod alike;
 mod field;

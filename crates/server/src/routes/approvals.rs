@@ -27,9 +27,9 @@ use crate::openapi::{ReadsAll, UsesApproval, Withdraws};
 /// Returns resolved interrupts that the caller opened as an external agent, in the order of their resolution. The
 /// default response is a page of JSON that starts with the first decision. With `Accept: text/event-stream`, the
 /// response is a stream of server-sent events (event name `decision`, data `AgentDecision`). The stream starts with the
-/// decisions that are made after the request. Its first event has the name `position` and contains the start position.
-/// Each server-sent event has an `id`: the `position` of the decision. Therefore a client that reconnects misses no
-/// decision and gets none twice, even after a restart of the server.
+/// decisions that are made after the request. The first event of the stream has the name `position` and contains the
+/// start position. Each server-sent event has an `id`: the `position` of the decision. Therefore a client that
+/// reconnects misses no decision and gets none twice, even after a restart of the server.
 #[utoipa::path(
     get, path = "/v1/agent/decisions", tag = "interrupts", operation_id = "read_agent_decisions",
     params(

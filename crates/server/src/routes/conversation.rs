@@ -101,7 +101,7 @@ pub(crate) async fn say(
 /// Read the messages of a session, oldest first.
 ///
 /// Returns the messages of people, and the questions and answers of agents, in their order. Messages to a run that was
-/// not started by a message are missing. They are only in the events of that run.
+/// not started by a message are missing. Such messages are only in the events of the run that received them.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/conversation", tag = "sessions", operation_id = "read_conversation",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),

@@ -58,7 +58,7 @@ pub(crate) async fn consistency(
 /// Read the receipt of an interrupt.
 ///
 /// The receipt contains the question, the decisions with the people who made them, and the result, as they are stored.
-/// It also contains a signed checkpoint and, for each event, a proof that the checkpoint includes the event.
+/// The receipt also contains a signed checkpoint and, for each event, a proof that the checkpoint includes the event.
 /// `docs/verify_receipt.py` checks a receipt without Holdshort. The receipt also lists the notifications that channels
 /// sent, with the digest of each message. The checkpoint does not prove these notifications.
 #[utoipa::path(

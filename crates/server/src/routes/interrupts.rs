@@ -33,8 +33,8 @@ use crate::openapi::{Asks, Lists, ReadsPart};
 
 /// Ask a person.
 ///
-/// For external agents. Without `run`, the request starts a run of the workflow `external`. This run completes when the
-/// interrupt is resolved. To wait for the resolution, call `GET /v1/interrupts/{id}?wait=25`. Alternatively pass a
+/// For external agents. Without `run`, the request starts a run of the workflow `external`. The new run completes when
+/// the interrupt is resolved. To wait for the resolution, call `GET /v1/interrupts/{id}?wait=25`. Alternatively pass a
 /// `callback`, an endpoint to which the server sends the resolution.
 ///
 /// With `trial`, the server first runs the command of the call over a copy-on-write layer. The layer is above the

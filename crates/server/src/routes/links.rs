@@ -19,7 +19,7 @@ use crate::openapi::Links;
 ///
 /// The link opens a page that shows the interrupt. Opening the link decides nothing: a person decides with the form on
 /// the page. Anyone who has the link can decide in the name of the person who created it. The link is valid only for
-/// the action that the interrupt shows now. It becomes invalid when the interrupt is resolved.
+/// the action that the interrupt shows now. The link becomes invalid when the interrupt is resolved.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/links", tag = "interrupts", operation_id = "make_decision_link",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

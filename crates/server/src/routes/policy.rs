@@ -20,10 +20,9 @@ use crate::openapi::ChecksPolicy;
 
 /// Check the verdict of the gates on a call.
 ///
-/// The verdict is `allow`, `ask` with the reasons, or `forbid`. It depends on three things: the rules of the
-/// installation, the classification of commands, and the grants of a session. The check opens no interrupt, and the
-/// journal does not record it. If the agent later opens an interrupt for the call, the rules that are in effect then
-/// apply.
+/// The verdict is `allow`, `ask` with the reasons, or `forbid`. The verdict depends on the rules of the installation,
+/// the classification of commands, and the grants of a session. The check opens no interrupt, and the journal does not
+/// record it. If the agent later opens an interrupt for the call, the rules that are in effect then apply.
 #[utoipa::path(
     post, path = "/v1/policy/check", tag = "interrupts", operation_id = "check_policy",
     request_body = PolicyCheck,

@@ -1,5 +1,5 @@
-//! The form in Slack. It contains the card, as far as the reader is allowed to see it, and a text field. All invisible
-//! characters are escaped with `plain` before the text is split into blocks.
+//! The form in Slack. The form contains the card, as far as the reader is allowed to see it, and a text field. All
+//! invisible characters are escaped with `plain` before the text is split into blocks.
 
 use holdshort_protocol::{InspectedCall, Interrupt, Offer, Outcome, Resolution, plain};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! The journal in memory, for tests and the simulator. It behaves like a database that several nodes share. Its data is
-//! lost when the process ends.
+//! The journal in memory, for tests and the simulator. The store in memory behaves like a database that several nodes
+//! share. The data of the store is lost when the process ends.
 //!
 //! A server never uses this store. `log`, `tables`, `leases`, `bodies` and `outbox` implement the traits. `state`
 //! contains the events and leases, and `list` contains the rows.

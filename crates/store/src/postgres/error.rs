@@ -39,7 +39,7 @@ impl From<Unsupported> for Error {
     }
 }
 
-/// The database did not respond in time. It is unknown if the database is running.
+/// The database did not respond in time. The database may or may not be running.
 #[derive(Debug, thiserror::Error)]
 #[error("the database did not answer within {0:?}")]
 pub(super) struct DatabaseTimeout(pub(super) std::time::Duration);

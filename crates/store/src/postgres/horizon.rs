@@ -1,6 +1,6 @@
 //! Watches the horizon of the journal: the position up to which the order of events is final, so that they can be read
-//! by position. The horizon is read from the database at intervals. It is read earlier after an append of this node,
-//! and after a notification (NOTIFY) of another node. If there is a connection pooler before the database, some
+//! by position. The horizon is read from the database at intervals. The horizon is read earlier after an append of this
+//! node, and after a notification (NOTIFY) of another node. If there is a connection pooler before the database, some
 //! notifications may be lost.
 //!
 //! An append itself sends no notification, because NOTIFY locks a queue of the whole cluster until its transaction has

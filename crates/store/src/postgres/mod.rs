@@ -47,7 +47,7 @@ use crate::journal::Error;
 
 /// Interval between two searches for runs that no living node is driving.
 const POLL: Duration = Duration::from_millis(200);
-/// Number of connections that are reserved for lease renewals, reads of the horizon, notifications and seals. These
+/// Number of connections that are reserved for lease renewals, reads of the horizon, notifications and seals. Upkeep
 /// tasks never wait for appends.
 const UPKEEP: usize = 4;
 

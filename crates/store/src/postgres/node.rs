@@ -1,8 +1,8 @@
 //! The records of this node in the database: its lease, its epochs, and the leases of the runs that it drives.
 //!
 //! The clock of the database alone determines if a node is alive. `held_until` is the time until which this node
-//! believes in its lease. This node computes it with its own clock, from a time before it sent the renewal. Therefore
-//! this time is never later than the expiry of the lease in the database.
+//! believes in its lease. This node computes `held_until` with its own clock, from a time before it sent the renewal.
+//! Therefore this time is never later than the expiry of the lease in the database.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -217,8 +217,8 @@ impl Node {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Acquires the next epoch, and stores it in the row of this node. The epoch is drawn from an SQL sequence. It is
-    /// stored because the sequence could return it again after a crash of the database.
+    /// Acquires the next epoch, and stores it in the row of this node. The epoch is drawn from an SQL sequence. The
+    /// epoch is stored because the sequence could return it again after a crash of the database.
     pub(super) async fn draw_epoch(&self, pool: &Pool) -> Result<u64, Error> {
         let sql = "INSERT INTO nodes (node, epoch, name, alone, opened_at, alive_until)
                    VALUES ($1, nextval('epochs'), $2, false, clock_timestamp(), '-infinity')
@@ -296,8 +296,8 @@ pub(super) async fn leases(pool: &Pool, after: Option<&RunId>, limit: usize) -> 
     rows.iter().map(|row| Ok(Lease { run: id(row, 0)?, node: maybe_number(row, 1)? })).collect()
 }
 
-/// Returns the milliseconds since the machine started. This includes the time in which the machine was asleep, because
-/// leases also expire during this time.
+/// Returns the milliseconds since the machine started. The result includes the time in which the machine was asleep,
+/// because leases also expire during this time.
 fn uptime() -> u64 {
     #[cfg(target_os = "linux")]
     let clock = ClockId::Boottime;

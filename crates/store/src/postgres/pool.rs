@@ -22,12 +22,12 @@ const FREE: Duration = Duration::from_secs(30);
 /// Maximum time to wait for the result of a statement. The database itself cancels the statement a little earlier
 /// (`SESSION`).
 const ANSWER: Duration = Duration::from_secs(35);
-/// Maximum time without an acknowledgement for sent bytes. It is also the interval between probes on an idle
-/// connection. Both serve to detect a broken network connection.
+/// Maximum time without an acknowledgement for sent bytes. Probes on an idle connection are sent at this interval too.
+/// Both serve to detect a broken network connection.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(10);
 
-/// Settings that every connection makes. They override the defaults of the database. They ensure that an append is on
-/// disk when it is acknowledged.
+/// Settings that every connection makes. The settings override the defaults of the database. The settings ensure that
+/// an append is on disk when it is acknowledged.
 const SESSION: &str = "
     SET default_transaction_isolation = 'read committed';
     SET statement_timeout = '30s';
@@ -43,8 +43,8 @@ pub(super) struct Pool(deadpool_postgres::Pool);
 /// Additional setting if a journal is opened for reading. With it, the database refuses every change.
 const READ_ONLY: &str = "SET default_transaction_read_only = on";
 
-/// A connection on which a query is running. If the caller stops waiting for the result, the connection is closed. It
-/// is not returned to the pool, because the next user would have to wait for the query.
+/// A connection on which a query is running. If the caller stops waiting for the result, the connection is closed. The
+/// connection is not returned to the pool, because the next user would have to wait for the query.
 struct PendingConnection(Option<Client>);
 
 impl Drop for PendingConnection {

@@ -123,11 +123,11 @@ impl SchemaVersions {
     }
 }
 
-/// Number of the advisory lock for migrations. It is unlikely that another program in the same database uses this
-/// number.
+/// Number of the advisory lock for migrations. Another program in the same database is unlikely to use this number.
 pub(super) const LOCK: i64 = 0x686f_6c64_7368_6f72;
 
-/// Oldest supported major version of PostgreSQL. It has all features that the store uses, and it still receives fixes.
+/// Oldest supported major version of PostgreSQL. This version has all features that the store uses, and it still
+/// receives fixes.
 const OLDEST: u32 = 14;
 
 /// Applies the missing migrations. Returns true if the journal was restored from the dump of another database.

@@ -116,7 +116,8 @@ pub(super) async fn links(pool: &Pool, after: u64, limit: usize) -> Result<Vec<L
     Ok(links)
 }
 
-/// Describes each seal whose last event does not exist. This shows that events were deleted after they were sealed.
+/// Describes each seal whose last event does not exist. A missing last event shows that events were deleted after they
+/// were sealed.
 pub(super) async fn problems(pool: &Pool) -> Result<Vec<String>, Error> {
     let sql = "SELECT s.position, s.events FROM seals s
                WHERE NOT EXISTS (SELECT FROM appends a WHERE a.position = s.position) ORDER BY s.position LIMIT $1";

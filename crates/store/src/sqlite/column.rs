@@ -1,5 +1,5 @@
 //! Conversion between the types of the core and the columns of tables. There is one newtype for each type. An invalid
-//! value in a column is reported as damage of the journal. It is never replaced by a default value.
+//! value in a column is reported as damage of the journal. An invalid value is never replaced by a default value.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{Id, StreamId};

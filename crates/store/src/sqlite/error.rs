@@ -52,8 +52,8 @@ pub(crate) fn from_io(error: std::io::Error) -> Error {
     }
 }
 
-/// Returns an error that is equal to the given one. It is needed because every append of a failed group gets the same
-/// error.
+/// Returns an error that is equal to the given one. A copy of the error is needed because every append of a failed
+/// group gets the same error.
 pub(super) fn again(error: &Error) -> Error {
     match error {
         Error::Full => Error::Full,

@@ -17,7 +17,7 @@ const DATABASE: &str = "holdshort.db";
 const LOG: &str = "holdshort.db-wal";
 const INDEX: &str = "holdshort.db-shm";
 
-/// Paths of the files of one data folder. It is possible that the files do not exist.
+/// Paths of the files of one data folder. The files may not exist.
 #[derive(Clone, Debug)]
 pub(crate) struct Files {
     folder: PathBuf,
@@ -107,8 +107,8 @@ impl Unopened<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LogState {
     There,
-    /// The write-ahead log is missing or empty, although the header of the database says that the database uses one.
-    /// This is normal for a database that was closed.
+    /// The write-ahead log is missing or empty, although the header of the database says that the database uses one. A
+    /// missing log is normal for a database that was closed.
     Missing,
     /// The database does not use a log, for example because SQLite's `VACUUM INTO` created it.
     NotNeeded,

@@ -1,6 +1,6 @@
-//! The head file, which is in the data folder. It records the head of the journal: the number of events and their hash.
-//! With the head file, Holdshort detects if the database was replaced by an older one, or if SQLite's write-ahead log
-//! was lost.
+//! The head file, which is in the data folder. The head file records the head of the journal: the number of events and
+//! their hash. With the head file, Holdshort detects if the database was replaced by an older one, or if SQLite's
+//! write-ahead log was lost.
 //!
 //! The head file is written after each commit, and flushed to disk when the journal is closed. Therefore the database
 //! has at least as many events as the head file records. If the database was closed, it has exactly this number of

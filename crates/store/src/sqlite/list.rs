@@ -57,8 +57,8 @@ fn stretches(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunFilte
     Ok(all)
 }
 
-/// Returns the workflows that have runs with this status. This needs one index lookup per workflow, and there are few
-/// workflows.
+/// Returns the workflows that have runs with this status. The query needs one index lookup per workflow, and there are
+/// few workflows.
 fn workflows(connection: &Connection, status: Status) -> Result<Vec<String>, Error> {
     let sql = "SELECT min(workflow) FROM runs INDEXED BY runs_by_state WHERE status = ?1 AND workflow > ?2";
     let mut statement = connection.prepare_cached(sql)?;

@@ -86,9 +86,9 @@ impl Pool {
         read.await.map_err(|error| Error::Io(Box::new(error)))?
     }
 
-    /// Runs a long read: one whose duration depends on the size of the database. It uses a separate connection, so that
-    /// no short read waits for it. Long reads run one after the other. When the caller stops waiting, the read is
-    /// aborted.
+    /// Runs a long read: one whose duration depends on the size of the database. A long read uses a separate
+    /// connection, so that no short read waits for it. Long reads run one after the other. When the caller stops
+    /// waiting, the read is aborted.
     pub(super) async fn read_apart<T: Send + 'static>(
         &self,
         connect: impl FnOnce() -> Result<Connection, Error>,

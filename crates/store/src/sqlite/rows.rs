@@ -62,7 +62,7 @@ pub(super) fn read<R: Record>(row: &Row<'_>) -> rusqlite::Result<R> {
     R::read(&mut Reading { row, next: 0 })
 }
 
-/// SQL statements for one table. They are built only once.
+/// SQL statements for one table. The statements are built only once.
 struct Statements {
     select: String,
     insert: String,

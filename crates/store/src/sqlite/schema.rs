@@ -36,8 +36,8 @@ const APPENDS: u32 = 7;
 const FOREIGN_LOCK_WAIT: Duration = Duration::from_secs(10);
 /// Maximum number of damaged pages and indexes that are reported at once.
 const FINDINGS: u32 = 10;
-/// Number of prepared statements that a connection caches. It is larger than the number of different statements, which
-/// includes all combinations of list filters.
+/// Number of prepared statements that a connection caches. The capacity is larger than the number of different
+/// statements, which includes all combinations of list filters.
 const STATEMENTS: usize = 96;
 /// Page size of a new database. An existing database keeps its page size. With small pages, commits are faster: a
 /// commit writes whole pages, usually one for each index. A page still has room for several rows. A long event is
@@ -75,8 +75,8 @@ pub(super) fn reader(database: &Path) -> Result<Connection, Error> {
 /// Opens a read-only connection to a database that no server uses. `has_log` is true if the database has a write-ahead
 /// log.
 ///
-/// If there is no write-ahead log, SQLite opens the database as immutable and creates no further files. This is
-/// necessary, for example, if the database is evidence on a read-only medium.
+/// If there is no write-ahead log, SQLite opens the database as immutable and creates no further files. An immutable
+/// database is necessary, for example, if it is evidence on a read-only medium.
 pub(super) fn lone_reader(database: &Path, has_log: bool) -> Result<Connection, Error> {
     let (connection, found) = glance(database, has_log)?;
     let known = u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX);

@@ -1,10 +1,10 @@
 //! Checks the write-ahead log that a killed process left, before SQLite recovers it. Reads only.
 //!
-//! SQLite reads a log up to the first invalid frame, and ignores the rest without reporting an error. This is correct
-//! if the log ends with an incomplete commit, because such a commit was never acknowledged. But if the log is damaged
-//! in the middle, acknowledged commits after the damage would be lost. The checksum of a frame depends on the checksum
-//! of the frame before it. Therefore this module can recognise valid frames after the damage. The format of the log:
-//! <https://www.sqlite.org/fileformat2.html#walformat>.
+//! SQLite reads a log up to the first invalid frame, and ignores the rest without reporting an error. Ignoring the rest
+//! is correct if the log ends with an incomplete commit, because such a commit was never acknowledged. But if the log
+//! is damaged in the middle, acknowledged commits after the damage would be lost. The checksum of a frame depends on
+//! the checksum of the frame before it. Therefore this module can recognise valid frames after the damage. The format
+//! of the log: <https://www.sqlite.org/fileformat2.html#walformat>.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -14,7 +14,7 @@ use crate::journal::Error;
 
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
-/// Number with which the header of a log begins. Its last bit gives the byte order of the checksums.
+/// Number with which the header of a log begins. The last bit of the number gives the byte order of the checksums.
 const MAGIC: u32 = 0x377f_0682;
 
 /// Checksum over all frames up to a certain frame.

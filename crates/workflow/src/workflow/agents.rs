@@ -100,7 +100,7 @@ pub(super) fn read(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Pro
     Some(agents)
 }
 
-/// Reads an agent. Its hand-offs are returned without being read.
+/// Reads an agent. The hand-offs of the agent are returned without being read.
 fn agent<'a>(
     item: &Item<'a>,
     catalogue: &[tool::Spec],

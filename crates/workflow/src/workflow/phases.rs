@@ -69,9 +69,9 @@ fn phase(fields: &Fields<'_>, read: Read, around: &Around<'_>, problems: &mut Pr
     }
 }
 
-/// Sets, for each `control` phase, the planning phase whose plan it carries out. This is the phase that `plan` names.
-/// If there is no `plan`, it is the nearest planning phase before the `control` phase. The planning phase must end
-/// before the `control` phase starts.
+/// Sets, for each `control` phase, the planning phase whose plan it carries out. A `control` phase carries out the plan
+/// of the phase that `plan` names. If there is no `plan`, it is the nearest planning phase before the `control` phase.
+/// The planning phase must end before the `control` phase starts.
 fn plans(phases: &mut [Phase], nodes: &[needs::Node<'_>], item: &Item<'_>, problems: &mut Problems) {
     // If a phase could not be read, a problem is already reported, and the indexes of the two lists do not match.
     if phases.len() != nodes.len() {

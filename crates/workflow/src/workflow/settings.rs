@@ -72,8 +72,8 @@ pub(super) fn meaningless(item: &Item<'_>, keys: &[&str], kind: &str, problems: 
     }
 }
 
-/// Reads `asking`. `who_asks` is the number of tools with which agents can ask people. It is None if the agents could
-/// not be read.
+/// Reads `asking`. `who_asks` is the number of tools with which agents can ask people. `who_asks` is None if the agents
+/// could not be read.
 pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Problems) -> Option<Asking> {
     let fields = item.fields(&ASKING, problems)?;
     let flag = |key: &str, problems: &mut Problems| fields.find(key).and_then(|item| item.flag(problems));

@@ -247,7 +247,7 @@ struct Suggestion<'a> {
     is_chosen: bool,
 }
 
-/// Input for one member of an answer. It has no default value.
+/// Input for one member of an answer. The input has no default value.
 #[derive(Serialize)]
 struct MemberInput<'a> {
     id: String,

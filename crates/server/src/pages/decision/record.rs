@@ -1,6 +1,6 @@
-//! The record of an interrupt as a page that can be saved. It contains the card, the events with their actors and
-//! times, and a signed checkpoint that proves the events. It also lists the notifications that channels sent. The
-//! checkpoint does not prove these notifications.
+//! The record of an interrupt as a page that can be saved. The record contains the card, the events with their actors
+//! and times, and a signed checkpoint that proves the events. The record also lists the notifications that channels
+//! sent. The checkpoint does not prove these notifications.
 
 use axum::response::Response;
 use holdshort_protocol::{

@@ -51,8 +51,8 @@ fn a_job_that_the_store_fails_spares_its_group() {
     assert_eq!(read::last_position(&writer.connection).unwrap(), 3);
 }
 
-/// Checks the settings that ensure that an acknowledged commit is on disk. This replaces a test of a power failure,
-/// which cannot be simulated.
+/// Checks the settings that ensure that an acknowledged commit is on disk. The check replaces a test of a power
+/// failure, which cannot be simulated.
 #[test]
 fn a_commit_waits_for_the_disk() {
     let (_folder, writer) = writer(None);
