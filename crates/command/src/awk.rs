@@ -100,8 +100,8 @@ fn is_name(name: &str) -> bool {
         && (VARIABLES.contains(&name) || (is_chosen && !is_word))
 }
 
-/// Kind of the previous token. It determines what a `/` means: after a value it is a division, and after an operator it
-/// begins a pattern.
+/// Kind of the previous token. The kind of token determines what a `/` means: after a value it is a division, and after
+/// an operator it begins a pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PreviousToken {
     /// An operator, or the start of the program. A value must follow.

@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-/// Invisible characters. These are the default ignorable characters of Unicode, and two blank characters that a shell
-/// treats as letters.
+/// Invisible characters. Invisible are the default ignorable characters of Unicode, and two blank characters that a
+/// shell treats as letters.
 const UNSEEN: [RangeInclusive<char>; 18] = [
     '\u{ad}'..='\u{ad}',
     '\u{34f}'..='\u{34f}',

@@ -1,9 +1,9 @@
 //! Extracts the numbers of passed, failed and skipped tests from the output of a command. The numbers are in the last
 //! lines that test runners print.
 //!
-//! PURE. The numbers cannot be trusted: any command can print such a line without running a test. They are shown as a
-//! part of the output, and must not influence any decision. [`RUNNERS`] has one row per test runner. A line that cannot
-//! be parsed completely is ignored.
+//! PURE. The numbers cannot be trusted: any command can print such a line without running a test. The numbers are shown
+//! as a part of the output, and must not influence any decision. [`RUNNERS`] has one row per test runner. A line that
+//! cannot be parsed completely is ignored.
 
 /// Parses one line of output. The second argument is the number of tests that an earlier line reported. Returns `None`
 /// if the line is not the final summary of a test runner.

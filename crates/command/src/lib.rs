@@ -86,9 +86,9 @@ pub struct Command {
     /// Reason why the line may run another command than its words suggest: an alias, code, or an unknown option. If a
     /// rule forbids commands or deploying, a person is asked about such a line.
     pub unclear: Option<&'static str>,
-    /// True if a program that no table contains has an option, whose effect is therefore unknown. Its value may be a
-    /// program to run. If a rule forbids commands, a person is asked about such a line. A grant can still allow the
-    /// line: for a program that no table contains, a grant allows only lines with the same words.
+    /// True if a program that no table contains has an option, whose effect is therefore unknown. The value of the
+    /// option may be a program to run. If a rule forbids commands, a person is asked about such a line. A grant can
+    /// still allow the line: for a program that no table contains, a grant allows only lines with the same words.
     pub unknown_option: bool,
     /// True if one of the words begins with a home folder (`~`, `~name`). Only the shell knows the path of a home
     /// folder.

@@ -1,4 +1,4 @@
-//! Options and operands of a line. They are found with a row of the tables.
+//! Options and operands of a line. Options and operands are found with a row of the tables.
 
 use crate::shell::Expansion;
 use crate::tables::{Parser, Row};

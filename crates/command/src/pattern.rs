@@ -8,8 +8,8 @@ enum Piece {
     One(char),
     /// Any single character of a name.
     Any,
-    /// First character of a file name. It is not a dot, because shells do not expand patterns to names that begin with
-    /// a dot.
+    /// First character of a file name. The first character is not a dot, because shells do not expand patterns to names
+    /// that begin with a dot.
     First,
     /// Any number of characters of a name, including none.
     Some,

@@ -153,7 +153,7 @@ impl WithSubcommands {
     }
 }
 
-/// Build tools. It depends on the targets in the line what a build tool does.
+/// Build tools. The targets in the line determine what a build tool does.
 const BY_TARGET: [&str; 12] = [
     "make",
     "gmake",
@@ -237,7 +237,7 @@ pub(crate) fn without_version(program: &str) -> &str {
     program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
 }
 
-/// Returns true for build tools such as make. It depends on the targets in the command line what a build tool does.
+/// Returns true for build tools such as make. The targets in the command line determine what a build tool does.
 pub(crate) fn is_build_tool(program: &str) -> bool {
     BY_TARGET.contains(&program)
 }
@@ -331,7 +331,7 @@ fn bundles(word: &str, letter: char) -> bool {
     word.strip_prefix('-').is_some_and(|bundle| !bundle.starts_with('-') && bundle.contains(letter))
 }
 
-/// Returns true for programs such as `cp` and `rm`. They move, copy or delete files, and never execute them.
+/// Returns true for programs such as `cp` and `rm`. Such programs move, copy or delete files, and never execute them.
 fn only_moves_files(part: &Part) -> bool {
     match part.program.as_str() {
         "rm" | "cp" | "mv" | "mkdir" | "rmdir" | "touch" | "chmod" | "ln" => true,

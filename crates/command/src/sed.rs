@@ -1,5 +1,5 @@
-//! Finds sed scripts that only edit text. They consist of commands of an allow-list. A script that is not accepted may
-//! run commands or write files.
+//! Finds sed scripts that only edit text. Such scripts consist of commands of an allow-list. A script that is not
+//! accepted may run commands or write files.
 
 /// Option letters whose value, if any, is never the next word. `-i` can have a value, but only in the same word.
 const FLAGS: &str = "nErsuz";

@@ -132,7 +132,7 @@ pub fn normal(path: &str) -> String {
 }
 
 impl Part {
-    /// Returns each text that may be a path, and a flag. The flag is true if the shell expands the text. These texts
+    /// Returns each text that may be a path, and a flag. The flag is true if the shell expands the text. Possible paths
     /// are words, values of options, files of redirections, and a program that is called by its path.
     pub fn texts(&self) -> impl Iterator<Item = (&str, bool)> {
         // It is unknown whether a pattern in a redirection's file name was quoted.
@@ -150,8 +150,8 @@ impl Part {
     }
 
     /// Returns those texts that must be inside the paths of a rule with the action allow, each with a flag. The flag is
-    /// true if the shell expands the text. The result contains every text that may be a path. It does not contain the
-    /// subcommand and options without a value.
+    /// true if the shell expands the text. The result contains every text that may be a path. The result does not
+    /// contain the subcommand and options without a value.
     pub fn operands(&self) -> impl Iterator<Item = (&str, bool)> {
         let named = programs::with_subcommands(&self.program)
             .and_then(|_| self.subcommand())

@@ -132,8 +132,8 @@ impl Drop for Sleep {
 
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Returns the number that `SplitMix64` computes from a state. It is random enough for tests, and the same on every
-/// machine.
+/// Returns the number that `SplitMix64` computes from a state. The number is random enough for tests, and the same on
+/// every machine.
 pub fn mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(GAMMA);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

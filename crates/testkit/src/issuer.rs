@@ -1,5 +1,5 @@
-//! A token issuer on this machine. It has keys, and makes valid and invalid tokens. Its key server may be down, or may
-//! respond with a key set that is huge, slow or invalid.
+//! A token issuer on this machine. The issuer has keys, and makes valid and invalid tokens. The key server of the
+//! issuer may be down, or may respond with a key set that is huge, slow or invalid.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// RSA key that is used only in tests. It is stored in a file, because `ring` cannot generate RSA keys.
+/// RSA key that is used only in tests. The key is stored in a file, because `ring` cannot generate RSA keys.
 const RSA: &[u8] = include_bytes!("issuer/rsa.pk8");
 
 /// Key with which a token is signed.
@@ -94,7 +94,7 @@ impl Signer {
         self.token_of(&header.to_string(), &claims.to_string())
     }
 
-    /// Returns a signed token whose header and claims are given as text. They need not be JSON.
+    /// Returns a signed token whose header and claims are given as text. The header and the claims need not be JSON.
     pub fn token_of(&self, header: &str, claims: &str) -> String {
         let text = |bytes: &[u8]| BASE64URL_NOPAD.encode(bytes);
         let message = format!("{}.{}", text(header.as_bytes()), text(claims.as_bytes()));

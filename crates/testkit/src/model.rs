@@ -32,7 +32,7 @@ pub enum Scripted {
     Text(String),
     /// Tool calls. `text` precedes the tool calls and may be empty.
     Calls { text: String, calls: Vec<(String, Value)> },
-    /// Tool calls in exactly this form. They may contain invalid JSON or duplicate ids.
+    /// Tool calls in exactly this form. The tool calls may contain invalid JSON or duplicate ids.
     RawCalls(Vec<RawCall>),
     /// An HTTP response that is not a reply of a model.
     Status { status: u16, headers: Vec<(String, String)>, body: String },

@@ -55,8 +55,8 @@ struct SinkState {
 /// HTTP status of a response, and a header if it has one.
 type Scripted = (u16, Option<(&'static str, String)>);
 
-/// Number of permits of the semaphore while responses are not delayed. It is larger than the number of requests that
-/// any test sends.
+/// Number of permits of the semaphore while responses are not delayed. The number is larger than the number of requests
+/// that any test sends.
 const OPEN: usize = 1 << 20;
 
 impl WebhookSink {

@@ -4,8 +4,8 @@
 use tracing::Event;
 use tracing::field::{Field, Visit};
 
-/// Trace event of the SQLite writer. It is emitted after a group of appends was committed and before the replies are
-/// sent.
+/// Trace event of the SQLite writer. The event is emitted after a group of appends was committed and before the replies
+/// are sent.
 pub const JOURNAL_COMMITTED: &str = "journal_committed";
 /// Trace event that is emitted after each path of a changeset was written. The field `changed` states how many paths
 /// this commit has changed so far.

@@ -102,7 +102,7 @@ pub enum CaseError {
     NoDay,
 }
 
-/// Question about a case. It is used if the input of a run contains no question.
+/// Question about a case. The question is used if the input of a run contains no other question.
 const QUESTION: &str = "Does anything in this case need attention? Who should be looked at first?";
 
 /// Keys in the input of a run that state the case and its day.
@@ -113,7 +113,7 @@ pub const AS_OF: &str = "as_of";
 #[derive(Debug)]
 pub struct PreparedCase {
     pub loaded: Arc<Loaded>,
-    /// Input for the agents. It contains numbers such as `customer 3` instead of names.
+    /// Input for the agents. The input contains numbers such as `customer 3` instead of names.
     pub input: Map<String, Value>,
 }
 

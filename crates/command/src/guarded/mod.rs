@@ -1,8 +1,8 @@
 //! Guarded names: names of files that the user's own tools execute or read as configuration without asking the user.
 //!
-//! This module compares a path with a table of these names (`names`). It never looks at a file: the caller passes the
-//! components of the path. If a call writes to a guarded path, a person is always asked and sees the reason. No grant
-//! can allow such a call. Reading from a guarded path is not restricted.
+//! This module compares a path with a table of these names (`names`). The module never looks at a file: the caller
+//! passes the components of the path. If a call writes to a guarded path, a person is always asked and sees the reason.
+//! No grant can allow such a call. Reading from a guarded path is not restricted.
 
 mod names;
 

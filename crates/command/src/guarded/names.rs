@@ -1,4 +1,4 @@
-//! Table of guarded names. They are grouped by the tools that read the files.
+//! Table of guarded names. The names are grouped by the tools that read the files.
 //!
 //! A row applies at any depth of a path, and to everything in a folder with this name. The row also applies to variants
 //! of the name. For example, the row `.X` also guards `.X.local`, `.X.d`, `.X.yml` and `.X.js` (see `Forms`).

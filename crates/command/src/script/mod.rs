@@ -1,10 +1,10 @@
 //! Finds lines that only read although they use loops, conditions, groups, variables or substitutions.
 //!
-//! The parser works like an allow-list. It accepts only grammar that bash and dash understand in the same way, or that
-//! dash rejects before it runs any command. Each command of the line is looked for in the tables, including commands in
-//! substitutions. If the shell computes a word, the word is treated as the most harmful one that can result. Rules and
-//! grants still treat the line as opaque, because its words are unknown. `word_parser.rs` parses words, `values.rs`
-//! finds the possible values of variables, and `conditions.rs` parses conditions.
+//! The parser works like an allow-list. The parser accepts only grammar that bash and dash understand in the same way,
+//! or that dash rejects before it runs any command. Each command of the line is looked for in the tables, including
+//! commands in substitutions. If the shell computes a word, the word is treated as the most harmful one that can
+//! result. Rules and grants still treat the line as opaque, because its words are unknown. `word_parser.rs` parses
+//! words, `values.rs` finds the possible values of variables, and `conditions.rs` parses conditions.
 
 mod commands;
 mod conditions;
@@ -20,7 +20,7 @@ use crate::limits;
 /// Maximum nesting depth of groups and substitutions.
 const MAX_DEPTH: u8 = 12;
 
-/// Maximum number of times that a line is parsed. It is parsed again until no new value of a variable is found.
+/// Maximum number of times that a line is parsed. The line is parsed again until no new value of a variable is found.
 const MAX_PASSES: usize = 8;
 
 /// Words with which a list of commands ends.
@@ -55,7 +55,7 @@ fn reads_within(line: &str, nested: &Cell<usize>) -> bool {
     false
 }
 
-/// A here-document. Its text begins on the line after it.
+/// A here-document. The text of a here-document begins on the line after it.
 struct Document {
     end: String,
     is_quoted: bool,

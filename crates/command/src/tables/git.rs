@@ -1,6 +1,6 @@
 //! Subcommands of git that only read. For each of them, the options that are known to be harmless.
 //!
-//! Some harmful options are left out on purpose. They name another repository or folder (`-C`, `--git-dir`,
+//! Some harmful options are left out on purpose. Such options name another repository or folder (`-C`, `--git-dir`,
 //! `--no-index`), name an output file (`--output`), or run a program (`--ext-diff`, `--textconv`, `-O`,
 //! `--show-signature`, `--filters`). Subcommands that use the network are left out too.
 

@@ -51,8 +51,8 @@ pub enum Parser {
     /// Each option is a separate word, and all options are before the first operand. Therefore `xxd -bc 16 W` ignores
     /// the `c`. Similarly, `unzip x -l` extracts files, because `-l` follows an operand.
     OneByOne,
-    /// Each option is a separate word that begins with one or two dashes. Its value is the next word or follows a `=`:
-    /// `go test -run=x -count 1`.
+    /// Each option is a separate word that begins with one or two dashes. The value of an option is the next word or
+    /// follows a `=`: `go test -run=x -count 1`.
     Names,
 }
 

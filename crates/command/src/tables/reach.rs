@@ -1,5 +1,5 @@
-//! Files that a program can read or write (reach). These are the paths that its arguments name. Some programs also
-//! reach everything below these paths, or any file at all.
+//! Files that a program can read or write (reach). A program can reach the paths that its arguments name. Some programs
+//! also reach everything below these paths, or any file at all.
 //!
 //! A program that has no row is assumed to reach any file.
 

@@ -1,5 +1,5 @@
-//! Options that make a program run a second program, or read instructions from a file. This is a deny-list. It is used
-//! in addition to the lists of harmless options.
+//! Options that make a program run a second program, or read instructions from a file. This is a deny-list. The
+//! deny-list is used in addition to the lists of harmless options.
 //!
 //! A line with such an option is opaque. Therefore neither a grant nor a rule with the action allow applies to the
 //! line. Rules with the action ask or forbid are also compared with the value of the option. A row of this table is

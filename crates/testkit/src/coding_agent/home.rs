@@ -1,8 +1,8 @@
 //! A temporary home directory for a coding agent, with settings, hooks and a project. The agent cannot read the home
 //! directory of the developer.
 //!
-//! The agent can reach no host but this machine. Its HTTP proxy is the scripted model, which refuses and records all
-//! requests to other hosts.
+//! The agent can reach no host but this machine. The HTTP proxy of the agent is the scripted model, which refuses and
+//! records all requests to other hosts.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -158,7 +158,7 @@ impl AgentHome {
         path
     }
 
-    /// Runs the agent without a terminal. Its model replies according to this script.
+    /// Runs the agent without a terminal. The model of the agent replies according to this script.
     pub fn run(&self, replies: Vec<Vec<ScriptedCall>>) -> AgentRun {
         self.start(&AgentModel::start(replies), &["do the task"])
     }

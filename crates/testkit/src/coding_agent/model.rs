@@ -1,5 +1,5 @@
-//! Scripted model of a coding agent. It is a server on this machine that offers the three streaming APIs which the
-//! agents use. It records all requests, and all attempts to reach another host.
+//! Scripted model of a coding agent. The model is a server on this machine that offers the three streaming APIs which
+//! the agents use. The model records all requests, and all attempts to reach another host.
 //!
 //! If the conversation in a request contains `n` replies with tool calls, the response is reply `n` of the script.
 //! Therefore a repeated request, for example after a resume, gets the same response. The response to a request without
@@ -82,8 +82,8 @@ impl AgentModel {
         &self.base
     }
 
-    /// Returns as text the results of tool calls, in order. They are taken from the longest conversation that an agent
-    /// has sent.
+    /// Returns as text the results of tool calls, in order. The results are taken from the longest conversation that an
+    /// agent has sent.
     pub fn results(&self) -> Vec<String> {
         let requests = locked(&self.shared.requests);
         let results = requests.iter().map(|(api, body)| api.results(body));

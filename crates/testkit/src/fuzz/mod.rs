@@ -1,8 +1,8 @@
 //! The fuzz targets: one for every format in which the program accepts bytes from outside.
 //!
-//! A fuzz target takes any bytes. It asserts three things: nothing panics, each refusal has a code, and a parsed value
-//! is the same after it was written and parsed again. The directory `fuzz/` runs the targets under libFuzzer. A test
-//! runs them on stored inputs (the corpus), and on random changes of these inputs.
+//! A fuzz target takes any bytes. A fuzz target asserts three things: nothing panics, each refusal has a code, and a
+//! parsed value is the same after it was written and parsed again. The directory `fuzz/` runs the targets under
+//! libFuzzer. A test runs them on stored inputs (the corpus), and on random changes of these inputs.
 
 mod command;
 mod cursor;
@@ -19,7 +19,7 @@ use std::path::Path;
 
 pub use mutate::mutations;
 
-/// A fuzz target. It must accept any bytes.
+/// A fuzz target. A fuzz target must accept any bytes.
 pub type Target = fn(&[u8]);
 
 /// Number of mutated inputs per target.

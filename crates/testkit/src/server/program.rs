@@ -1,4 +1,4 @@
-//! Finds the programs that are tested. They are in the target directory in which the test's executable is.
+//! Finds the programs that are tested. The programs are in the target directory that contains the test's executable.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

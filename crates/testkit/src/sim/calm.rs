@@ -19,8 +19,8 @@ use super::settle;
 use super::site::lock;
 use super::turns::Sim;
 
-/// If there is no event of a run for this number of milliseconds, the run is considered stuck. It is longer than all
-/// deadlines and all jumps of the clock.
+/// If there is no event of a run for this number of milliseconds, the run is considered stuck. The limit is longer than
+/// all deadlines and all jumps of the clock.
 const PATIENCE_MS: u64 = 15 * 60_000;
 
 /// Maximum number of steps in the calm, if the simulation has no channels.

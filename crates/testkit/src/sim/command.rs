@@ -1,5 +1,5 @@
-//! The simulator as a command-line program. It plays seeds on all processors of the machine. If a seed fails, it
-//! shortens the history of this seed and prints it.
+//! The simulator as a command-line program. The program plays seeds on all processors of the machine. If a seed fails,
+//! it shortens the history of this seed and prints it.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -53,7 +53,7 @@ fn one(seed: u64, say: &mut dyn FnMut(String)) -> bool {
     played.problem.is_none()
 }
 
-/// Returns the first seed of a campaign. It differs from those of previous campaigns.
+/// Returns the first seed of a campaign. The first seed differs from those of previous campaigns.
 fn fresh() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     OUTBOX_FROM + since.as_secs() * 10_000

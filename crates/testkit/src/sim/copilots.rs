@@ -224,7 +224,7 @@ pub(super) fn turn(run: &Run, interrupt: &Interrupt) -> &'static str {
     }
 }
 
-/// Returns a decision. Its option may be one that the interrupt does not offer.
+/// Returns a decision. The option of the decision may be one that the interrupt does not offer.
 pub(super) fn answer(interrupt: &Interrupt, choices: &mut Choices) -> Decision {
     let choice = choices.pick(&interrupt.opened.options);
     let text = (choice.needs_text || choices.one_in(2)).then(|| random_message(choices));

@@ -176,8 +176,8 @@ pub(super) struct SimJournal {
     opening: u64,
     /// Channel for commits to which nothing is ever sent. A receiver therefore waits forever.
     silence: Option<watch::Sender<u64>>,
-    /// Last epoch that the node has chosen. It is used only by a mutant whose nodes choose their epochs without the
-    /// store.
+    /// Last epoch that the node has chosen. The field is used only by a mutant whose nodes choose their epochs without
+    /// the store.
     own_epoch: AtomicU64,
 }
 

@@ -1,7 +1,7 @@
-//! Simulator. It runs whole systems with the real driver, in simulated time. All choices come from a seed.
+//! Simulator. The simulator runs whole systems with the real driver, in simulated time. All choices come from a seed.
 //!
-//! It needs only one thread, and uses no real clock and no real randomness. In each turn, choices (`choices.rs`)
-//! determine what happens next (`turns.rs`), what models and people do, and what fails (`faults.rs`).
+//! The simulator needs only one thread, and uses no real clock and no real randomness. In each turn, choices
+//! (`choices.rs`) determine what happens next (`turns.rs`), what models and people do, and what fails (`faults.rs`).
 //!
 //! The number of the seed determines which features a simulation includes (`ranges.rs`): agents alone, plans, teams,
 //! sessions, conversations, trials and undo, interruptions, copilots, questions, freezes, deliveries (`outbox.rs`).
@@ -64,7 +64,7 @@ use site::lock;
 use turns::Sim;
 use twin::Database;
 
-/// Returns seeds that have failed before. They are the lines of `seeds.txt`. The test command always plays them.
+/// Returns seeds that have failed before. The seeds are the lines of `seeds.txt`. The test command always plays them.
 pub fn failed_once() -> impl Iterator<Item = u64> {
     include_str!("seeds.txt").lines().filter_map(|line| line.parse().ok())
 }

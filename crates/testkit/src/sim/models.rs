@@ -98,15 +98,15 @@ pub(super) fn answer(
     Input::Replied { step, turn, reply }
 }
 
-/// Returns a reply that breaks off. It may contain a tool call.
+/// Returns a reply that breaks off. The reply may contain a tool call.
 fn broken_off(world: &mut World, choices: &mut Choices) -> Reply {
     let calls = if choices.one_in(2) { vec![call(world, choices)] } else { Vec::new() };
     let stop = if choices.one_in(2) { Stop::Filtered } else { Stop::Cut };
     Reply { text: "Half a".to_owned(), calls, stop, model: "simulated".to_owned(), ..Reply::default() }
 }
 
-/// Returns calls by which an agent ends its work. They may be wrong. They are wrong, for example, if there is a second
-/// call, an empty summary, a second end, or a list of unfinished work.
+/// Returns calls by which an agent ends its work. They may be wrong. Such calls are wrong, for example, if there is a
+/// second call, an empty summary, a second end, or a list of unfinished work.
 fn finishing(world: &mut World, choices: &mut Choices) -> Vec<RequestedCall> {
     let mut calls = Vec::new();
     for _ in 0..=usize::from(choices.one_in(6)) {

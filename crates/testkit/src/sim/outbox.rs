@@ -1,8 +1,8 @@
 //! The channels of a simulation, and the sink. The sink simulates the receivers of the channels. A receiver can accept
 //! a message, fail, ask for a delay, not respond, be unreachable, or refuse all further messages.
 //!
-//! On each node, the engine's real worker sends the deliveries. A letter is a message that a node has sent. It is kept
-//! in the sink until the simulator gives the response.
+//! On each node, the engine's real worker sends the deliveries. A letter is a message that a node has sent. A letter is
+//! kept in the sink until the simulator gives the response.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -37,8 +37,8 @@ use crate::clock::START;
 /// place within minutes.
 const ATTEMPTS: u64 = 5;
 const RETRY_MS: u64 = 1_000;
-/// Maximum number of milliseconds until all deliveries are sent. It is longer than the sum of all delays between the
-/// attempts of a delivery.
+/// Maximum number of milliseconds until all deliveries are sent. The limit is longer than the sum of all delays between
+/// the attempts of a delivery.
 const PATIENCE_MS: u64 = 60 * 60_000;
 
 /// Letters to which the simulator has not given a response yet.

@@ -11,7 +11,7 @@ const TRIES: usize = 500;
 /// ending has many steps.
 const STEPS: u64 = 1_000_000;
 
-/// Returns the shortest history that still fails. It is played once more, and its lines are recorded.
+/// Returns the shortest history that still fails. The shortest history is played once more, and its lines are recorded.
 pub fn shrink(failed: &SimulationReport, mutant: Option<Mutant>) -> SimulationReport {
     let mut turns = failed.turns.clone();
     let (mut tries, mut steps) = (0, 0);

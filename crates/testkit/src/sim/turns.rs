@@ -186,7 +186,7 @@ impl Sim {
         lock(&self.site).write_one(index, how);
     }
 
-    /// Performs a job. Its result is delivered `answers` times.
+    /// Performs a job. The result of the job is delivered `answers` times.
     pub(super) fn work(&mut self, index: usize, answers: usize) {
         self.steps += 1;
         let (held, answer) = {
@@ -448,7 +448,7 @@ impl Sim {
         self.heal_sink();
     }
 
-    /// Corrects the wall clock. It must not be before the timestamp of the newest written event.
+    /// Corrects the wall clock. The clock must not be before the timestamp of the newest written event.
     fn put_clock_right(&mut self) {
         let latest = lock(&self.site).witness.runs().map(|run| run.last_at).max();
         self.clock.set(latest.unwrap_or(Timestamp::from_millis(0)).max(self.clock.now()));

@@ -1,5 +1,5 @@
-//! The twin: a PostgreSQL that receives the same requests as a node's journal in memory. Its responses are compared
-//! with those from memory.
+//! The twin: a PostgreSQL that receives the same requests as a node's journal in memory. The responses of the twin are
+//! compared with those from memory.
 //!
 //! PostgreSQL has a real clock. Therefore its leases are longer than any simulation. When a lease ends in the time of
 //! the simulation, an SQL statement ends it in PostgreSQL. During each call, the simulation waits until PostgreSQL has
@@ -16,7 +16,7 @@ use holdshort_testpg::Server;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-/// Time for which a lease in PostgreSQL is valid. It is longer than any simulation.
+/// Time for which a lease in PostgreSQL is valid. The lease is longer than any simulation.
 const LEASE: Duration = Duration::from_hours(10);
 /// Maximum time to wait until an append can be read in the order of positions.
 const PATIENCE: Duration = Duration::from_mins(1);

@@ -1,4 +1,4 @@
-//! Random workflows. They have phases, gates, limits, rules and expiries, and use the tools that really exist.
+//! Random workflows. The workflows have phases, gates, limits, rules and expiries, and use the tools that really exist.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -62,7 +62,8 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
     })
 }
 
-/// Returns a workflow that makes a plan and then carries out its subtasks. Its other settings are random.
+/// Returns a workflow that makes a plan and then carries out its subtasks. The other settings of the workflow are
+/// random.
 pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
     let mut definition = (*random(choices)).clone();
     let planner = Agent {
@@ -99,8 +100,8 @@ pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
     Arc::new(definition)
 }
 
-/// Returns a workflow with two agents. They can hand over their work to each other, to a person, and to the terminator,
-/// which ends it. Some tools of the workflow run at the client, and it may have smart approval.
+/// Returns a workflow with two agents. The agents can hand over their work to each other, to a person, and to the
+/// terminator, which ends it. Some tools of the workflow run at the client, and it may have smart approval.
 pub(super) fn team(choices: &mut Choices) -> Arc<Definition> {
     let mut definition = (*random(choices)).clone();
     let names = ["agent", "other"];
@@ -247,7 +248,8 @@ fn gate(kind: Kind, choices: &mut Choices) -> Option<KindGate> {
     })
 }
 
-/// Returns rules for a workflow or for the installation. They match the few different calls that simulated models make.
+/// Returns rules for a workflow or for the installation. The rules match the few different calls that simulated models
+/// make.
 pub(super) fn rules(choices: &mut Choices) -> Vec<Rule> {
     (0..choices.below(4)).map(|_| rule(choices)).collect()
 }

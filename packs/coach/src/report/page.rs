@@ -131,7 +131,7 @@ fn day(date: jiff::civil::Date) -> String {
     format!("{} {month} {}", date.day(), date.year())
 }
 
-/// Returns an HTML id. It consists of the number of the section, and the letters, digits and hyphens of `id`. The
+/// Returns an HTML id. The id consists of the number of the section, and the letters, digits and hyphens of `id`. The
 /// number makes the id unique.
 fn anchor(at: usize, id: &str) -> String {
     format!("section-{}-{}", at + 1, slug(id)).trim_end_matches('-').to_owned()
@@ -273,7 +273,8 @@ fn computed(out: &mut String, report: &Report, contents: &mut Contents) {
     out.push_str("</section>\n");
 }
 
-/// Writes the section about those quoted numbers that are in the training data. It shows where each of them is.
+/// Writes the section about those quoted numbers that are in the training data. The section shows where each of these
+/// numbers is.
 fn found(out: &mut String, found: &[FoundNumber], contents: &mut Contents) {
     if found.is_empty() {
         return;

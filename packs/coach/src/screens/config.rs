@@ -1,8 +1,8 @@
 //! `coach.yaml`: the configuration of an athlete. The input of a run is made from it (contract C2, C7, C9).
 //!
-//! It has the keys and defaults of garmin-ai-coach, which this pack replaces. The keys `data`, `models` and `columns`
-//! do not exist there. If a key has no effect here, it is accepted with a notice about this. An unknown key is
-//! rejected.
+//! The file has the keys and defaults of garmin-ai-coach, which this pack replaces. The keys `data`, `models` and
+//! `columns` do not exist there. If a key has no effect here, it is accepted with a notice about this. An unknown key
+//! is rejected.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -67,7 +67,7 @@ struct Athlete {
     birth_date: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     time_zone: Option<String>,
-    /// Units that are set in the account from which the tables were exported. They are used for tables that do not
+    /// Units that are set in the account from which the tables were exported. The units are used for tables that do not
     /// state their units.
     #[serde(skip_serializing_if = "Option::is_none")]
     units: Option<Units>,
@@ -340,8 +340,8 @@ impl Config {
         }
     }
 
-    /// Removes values that the athlete has not filled in. They exist because the template contains empty texts and an
-    /// empty race.
+    /// Removes values that the athlete has not filled in. Such values exist because the template contains empty texts
+    /// and an empty race.
     fn remove_blanks(&mut self) {
         let filled = |text: &String| !text.trim().is_empty();
         self.athlete.name = self.athlete.name.take().filter(filled);

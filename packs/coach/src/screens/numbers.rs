@@ -1,5 +1,5 @@
-//! The table of computed numbers that the report contains. It has every number that a tool computed, with its formula
-//! and its inputs.
+//! The table of computed numbers that the report contains. The table has every number that a tool computed, with its
+//! formula and its inputs.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Training data that was not read. It is reported in the terminal before the agents start, and in a section of the
-//! report.
+//! Training data that was not read. Unread data is reported in the terminal before the agents start, and in a section
+//! of the report.
 
 use holdshort_protocol::plain;
 use serde_json::Value;

@@ -55,8 +55,8 @@ pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<
     Ok(read)
 }
 
-/// Names of files that people and operating systems usually leave next to training data. They are skipped without a
-/// notice.
+/// Names of files that people and operating systems usually leave next to training data. Files with these names are
+/// skipped without a notice.
 const IGNORED_NAMES: [&str; 10] = [
     "coach.yaml",
     "coach.yml",

@@ -1,7 +1,7 @@
 //! The tools of the coach's agents: data for an analyst, one metric, a chart, and the weeks of a plan.
 //!
-//! All numbers come from `training`. This module finds the files. It reads facts about the athlete from the input of
-//! the run.
+//! All numbers come from `training`. This module finds the files. The module reads facts about the athlete from the
+//! input of the run.
 
 mod files;
 mod planned;
@@ -170,8 +170,8 @@ impl RunInput {
     }
 }
 
-/// Returns the training data of a folder that cannot be read. It is for the person who starts a run with this folder.
-/// `input` is the input of the run.
+/// Returns the training data of a folder that cannot be read. The function is for the person who starts a run with this
+/// folder. `input` is the input of the run.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be read, or if the input states invalid options for reading it.

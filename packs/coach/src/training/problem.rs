@@ -117,7 +117,7 @@ impl fmt::Display for Code {
 pub struct Problem {
     pub source: Source,
     pub code: Code,
-    /// Description of the problem. It quotes the value that is wrong.
+    /// Description of the problem. The message quotes the value that is wrong.
     pub message: String,
 }
 
@@ -141,9 +141,9 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Collected problems: all errors, and the first warnings for each code and file. They are sorted by file, code and
-/// place. For each code and file, only a limited number of warnings is collected. Therefore a file with a problem in
-/// every line does not displace the problems of other files.
+/// Collected problems: all errors, and the first warnings for each code and file. The problems are sorted by file, code
+/// and place. For each code and file, only a limited number of warnings is collected. Therefore a file with a problem
+/// in every line does not displace the problems of other files.
 #[derive(Default)]
 pub(crate) struct Problems {
     errors: BTreeSet<Problem>,

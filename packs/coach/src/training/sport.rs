@@ -19,7 +19,7 @@ pub enum Sport {
     Strength,
     /// Change between two sports in a triathlon.
     Transition,
-    /// A sport for which there is no variant here. It has the name that the file states.
+    /// A sport for which there is no variant here. The sport has the name that the file states.
     Other(String),
     /// The file states no sport.
     Unknown,

@@ -1,5 +1,5 @@
-//! Summary, for the owner of the data, of training data that could not be read. It has one line for each file and
-//! problem code.
+//! Summary, for the owner of the data, of training data that could not be read. The summary has one line for each file
+//! and problem code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -2,8 +2,8 @@
 
 /// Maximum bytes of one table. A larger table is refused with `file_too_large`.
 pub const FILE_BYTES: usize = 64 * 1024 * 1024;
-/// Maximum number of transactions in a case. They are all in memory. A case with more transactions is refused with
-/// `too_many_rows`.
+/// Maximum number of transactions in a case. All transactions of a case are in memory. A case with more transactions is
+/// refused with `too_many_rows`.
 pub const TRANSACTIONS: usize = 500_000;
 /// Maximum number of customers of a case. A case with more is refused with `too_many_rows`.
 pub const CUSTOMERS: usize = 20_000;

@@ -11,7 +11,7 @@ use crate::casework::findings::Subject;
 /// Minimum number of bytes of a word that is replaced. A shorter word would also be found inside other words.
 const LEAST_BYTES: usize = 4;
 
-/// Replaces the names, ids, accounts and dates of birth of the case by numbers such as `customer 3`. They are found
+/// Replaces the names, ids, accounts and dates of birth of the case by numbers such as `customer 3`. Names are found
 /// whatever the case of their letters, the encoding of diacritics and the amount of white space are.
 pub fn redact(case: &Case, text: &str) -> String {
     in_place(&collect_terms(case), text)

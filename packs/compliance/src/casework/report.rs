@@ -19,8 +19,8 @@ use crate::casework::value::{day_of, money};
 pub struct Report {
     /// Title in one line.
     pub title: String,
-    /// Text in Markdown. It includes a digest of the details. The digest is computed from the form that [`as_file`]
-    /// returns.
+    /// Text in Markdown. The text includes a digest of the details. The digest is computed from the form that
+    /// [`as_file`] returns.
     pub text: String,
     /// Reasons why a person must review the report before it is released, one line per reason. Empty if the report can
     /// be released without a review.
@@ -125,7 +125,7 @@ fn in_rows(rows: &[u64]) -> String {
     format!("{noun} {}{more}", listed.join(", "))
 }
 
-/// Returns those findings that are listed in the report, with their numbers. These are all findings, or only the
+/// Returns those findings that are listed in the report, with their numbers. All findings are listed, or only the
 /// gravest ones if there are too many. Also returns how many findings of each rule are left out.
 fn listed<'e>(
     examined: &'e Examination,

@@ -1,5 +1,5 @@
-//! The rules that are applied to a case. They are data. They contain thresholds with the sources of these thresholds,
-//! and state when a person must review a report before it is released.
+//! The rules that are applied to a case. They are data. The rules contain thresholds with their sources, and state when
+//! a person must review a report before it is released.
 
 use std::collections::{BTreeMap, BTreeSet};
 

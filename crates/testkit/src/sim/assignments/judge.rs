@@ -1,5 +1,5 @@
-//! The judge of a simulation of assignments. It reads the events that the simulation produces, and reports rules that
-//! these events violate.
+//! The judge of a simulation of assignments. The judge reads the events that the simulation produces, and reports rules
+//! that these events violate.
 
 use std::collections::BTreeMap;
 

@@ -29,8 +29,8 @@ pub(super) struct Ballot {
 /// State of an interrupt as the judge keeps it, with which it checks decisions of the core.
 #[derive(Clone, Debug)]
 pub(super) struct InterruptModel {
-    /// For each stage, the number of people who must agree. It is determined when the interrupt opens. If too few
-    /// approvers are left and the interrupt is reassigned, it is determined again.
+    /// For each stage, the number of people who must agree. The number is determined when the interrupt opens. If too
+    /// few approvers are left and the interrupt is reassigned, it is determined again.
     pub(super) needs: Vec<usize>,
     pub(super) assignment: Assignment,
     pub(super) timing: Timing,

@@ -5,10 +5,10 @@
 //! five minutes. In some turns, neither of them acts. The simulation calls `Run::handle` directly, without a store.
 //! Failures of the store and of the driver are simulated by the parent module.
 //!
-//! The judge (`judge.rs`) sees only the events, and counts votes with code of its own. It checks that an interrupt is
-//! released only if its assignment allows this at that moment. It also checks that each deadline takes effect once: not
-//! too early, not twice, and not during a freeze. The judge itself is tested with events that were falsified on purpose
-//! (`bend.rs`).
+//! The judge (`judge.rs`) sees only the events, and counts votes with code of its own. The judge checks that an
+//! interrupt is released only if its assignment allows this at that moment. The judge also checks that each deadline
+//! takes effect once: not too early, not twice, and not during a freeze. The judge itself is tested with events that
+//! were falsified on purpose (`bend.rs`).
 
 mod bend;
 mod judge;

@@ -1,5 +1,6 @@
-//! Checks of commits. A commit writes the files of a changeset to the workspace. It must write the changeset that its
-//! start event names, and all paths of it. It may overwrite a file only if a person saw this content of the file.
+//! Checks of commits. A commit writes the files of a changeset to the workspace. A commit must write the changeset that
+//! its start event names, and all paths of the changeset. A commit may overwrite a file only if a person saw this
+//! content of the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 

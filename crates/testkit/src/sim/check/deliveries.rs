@@ -275,7 +275,7 @@ impl Witness {
         }
     }
 
-    /// Checks that no delivery was lost. It is called at the end, when all deliveries have been sent.
+    /// Checks that no delivery was lost. The check is made at the end, when all deliveries have been sent.
     pub(in crate::sim) fn check_deliveries(&mut self, store: &Store, channels: &[Channel]) {
         let checked = self.check_all_channels(store, channels);
         self.note(checked);

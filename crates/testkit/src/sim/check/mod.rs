@@ -1,5 +1,5 @@
-//! The witness of a simulation: an observer that checks what the engine does. It checks every append and every side
-//! effect at the moment when it happens. It trusts no other part of the simulation.
+//! The witness of a simulation: an observer that checks what the engine does. The witness checks every append and every
+//! side effect at the moment when it happens. The witness trusts no other part of the simulation.
 //!
 //! The witness rebuilds the state of every stream from the bytes that were written, and checks each step against this
 //! state. `ledger.rs` checks which calls are allowed to run. `rounds.rs` checks when rounds, and phases that a call
@@ -77,7 +77,7 @@ struct WitnessedRun {
     chain: Chain,
     calls: BTreeMap<String, Ledger>,
     begun: BTreeMap<ActionId, StartedAction>,
-    /// All votes that were written: interrupt, voter and option. They include votes that were replaced later.
+    /// All votes that were written: interrupt, voter and option. The list includes votes that were replaced later.
     cast: BTreeSet<(InterruptId, String, String)>,
     /// Sequence numbers of all messages in the run, if it is the front run of its session.
     spoken: Vec<u64>,
@@ -507,8 +507,8 @@ impl Witness {
         }
     }
 
-    /// Checks that a message was not written to the run. It is called if the sender of the message received the error
-    /// that nothing was written.
+    /// Checks that a message was not written to the run. The check is made if the sender of the message received the
+    /// error that nothing was written.
     pub(super) fn not_said(&mut self, run: &RunId, text: &str) {
         let is_there = self.run(run).is_some_and(|run| run.messages.iter().any(|each| **each == *text));
         if is_there {

@@ -1,7 +1,7 @@
 //! Checks questions: when a question may open, which steps may work before the answer, which answer may be used again,
 //! and what the result of the run contains.
 //!
-//! These rules are implemented without using the core.
+//! The rules about questions are implemented without using the core.
 
 use holdshort_core::asking::{Deliver, Form, RECORD};
 use holdshort_core::envelope::Content;

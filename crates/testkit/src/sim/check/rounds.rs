@@ -15,8 +15,8 @@ use holdshort_core::tool::{PhaseTool, Runs};
 
 use super::WitnessedRun;
 
-/// Maximum number of phases that the calls of one run may begin. It is also the maximum depth to which they may be
-/// nested (docs/reference/limits.md).
+/// Maximum number of phases that the calls of one run may begin. Phases may be nested to at most the same depth
+/// (docs/reference/limits.md).
 const MANY: usize = 50;
 const DEEP: usize = 3;
 
@@ -48,8 +48,8 @@ struct CopilotPhase {
     asked: Option<InterruptId>,
     /// The last answer of a person, as long as its consequence has not been written.
     word: Option<(Kind, String)>,
-    /// Kind of the interrupt that was open before a round and then became obsolete. It is set if a person interrupted
-    /// the run with other instructions.
+    /// Kind of the interrupt that was open before a round and then became obsolete. The field is set if a person
+    /// interrupted the run with other instructions.
     withdrawn: Option<Kind>,
     is_over: bool,
 }

@@ -85,8 +85,8 @@ impl Witness {
         Ok(())
     }
 
-    /// Checks that every runnable run has a lease of a living node. It is called after a period in which nothing has
-    /// failed.
+    /// Checks that every runnable run has a lease of a living node. The check is made after a period in which nothing
+    /// has failed.
     pub(in crate::sim) fn check_leases(&mut self, store: &Arc<Store>) {
         let checked = now(store.nodes()).and_then(|nodes| {
             let is_alive = |id| nodes.iter().any(|node| node.alive && node.node == id);

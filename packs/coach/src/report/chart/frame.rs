@@ -178,7 +178,7 @@ pub(crate) struct Plot {
 }
 
 impl Plot {
-    /// Returns the area of the plot. It leaves space for the tick labels of the scale.
+    /// Returns the area of the plot. The area leaves space for the tick labels of the scale.
     pub(crate) fn for_scale(scale: &super::axis::Scale, height: f64) -> Self {
         let longest = scale.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0);
         let left = f64::from(u32::try_from(longest.min(14)).unwrap_or(0)) * LETTER + 8.0;

@@ -19,8 +19,8 @@ const NEAR: f64 = 0.01;
 pub enum Quantity {
     /// Number without a known unit. An agent may write it with any unit.
     Number,
-    /// A count, or a number in a unit that is never converted into another unit. It cannot be written in the units of
-    /// the other quantities.
+    /// A count, or a number in a unit that is never converted into another unit. Such a number cannot be written in the
+    /// units of the other quantities.
     Own,
     /// Share of 1. An agent may also write it as a percentage.
     Ratio,

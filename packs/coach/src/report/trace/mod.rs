@@ -1,10 +1,10 @@
 //! Looks up each number that an agent writes among the numbers that tools computed and people gave.
 //!
 //! A written number is traced if rounding a known number to the same number of decimals gives it (half up or half to
-//! even). It is also traced if it is a known number in another notation: seconds as `h:mm:ss`, minutes or hours, a
-//! ratio as a percentage, metres as kilometres. A sum or a difference of known numbers is not a known number. `scan.rs`
-//! finds written numbers. `known_numbers.rs` contains the known numbers. `rounding.rs` compares a written number with a
-//! known number. `number_lookup.rs` finds the places of a number in the training data.
+//! even). A written number is also traced if it is another notation of a known number: seconds as `h:mm:ss`, minutes or
+//! hours, a ratio as a percentage, metres as kilometres. A sum or a difference of known numbers is not a known number.
+//! `scan.rs` finds written numbers. `known_numbers.rs` contains the known numbers. `rounding.rs` compares a written
+//! number with a known number. `number_lookup.rs` finds the places of a number in the training data.
 
 mod dates;
 mod known_numbers;

@@ -38,8 +38,8 @@ pub(crate) struct Token {
     pub form: Form,
 }
 
-/// Words that form a name together with the small whole number after them. They are in lower case, without the `s` of
-/// the plural.
+/// Words that form a name together with the small whole number after them. The words are in lower case, without the `s`
+/// of the plural.
 const NAMES: [&str; 16] = [
     "zone", "week", "phase", "step", "stage", "block", "section", "part", "option", "priority", "table",
     "figure", "level", "tier", "point", "no",

@@ -1,5 +1,5 @@
-//! The facts about the athlete that metrics need. They are stated in the configuration, read from files, or estimated.
-//! If one of them is estimated, the result has a caveat.
+//! The facts about the athlete that metrics need. These facts are stated in the configuration, read from files, or
+//! estimated. If one of them is estimated, the result has a caveat.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ struct Part {
     used: Provenance,
 }
 
-/// Inputs and caveats of a computation. They are collected from the numbers that the computation uses.
+/// Inputs and caveats of a computation. The inputs are collected from the numbers that the computation uses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Provenance {
     pub(crate) inputs: Inputs,

@@ -313,8 +313,8 @@ fn athlete_number(
     }
 }
 
-/// Reads one activity. If the activity is a multisport activity, reads its parts instead. They are listed among its
-/// laps.
+/// Reads one activity. If the activity is a multisport activity, reads its parts instead. The parts of a multisport
+/// activity are listed among its laps.
 fn recorded(
     activity: &LocatedValue<'_>,
     context: &mut Context<'_>,

@@ -108,8 +108,8 @@ pub(super) struct DraftDay {
     pub(super) place: FileLocation,
 }
 
-/// If the time between two samples is at least this number of seconds, the timer is assumed to have been stopped. It is
-/// used only for files that state no duration.
+/// If the time between two samples is at least this number of seconds, the timer is assumed to have been stopped. The
+/// limit is used only for files that state no duration.
 const PAUSE_S: f64 = 60.0;
 
 impl Draft {
@@ -318,7 +318,7 @@ fn ordered(mut samples: Vec<Sample>, place: &FileLocation, context: &mut Context
     kept
 }
 
-/// Adds each gap longer than [`PAUSE_S`] to the pauses. It is used only for files that state no duration.
+/// Adds each gap longer than [`PAUSE_S`] to the pauses. The pauses are added only for files that state no duration.
 fn add_long_gaps(activity: &mut Activity) {
     let samples = activity.samples.iter().map(|sample| sample.at_s);
     let gaps = samples.clone().zip(samples.skip(1)).filter(|(at, next)| next - at > PAUSE_S);

@@ -33,7 +33,7 @@ use crate::training::problem::{Code, Problem, Problems};
 /// A file: its name and its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct File<'a> {
-    /// Name of the file. Its extension determines the format. Sources and problems contain the name.
+    /// Name of the file. The extension of the name determines the format. Sources and problems contain the name.
     pub name: &'a str,
     pub bytes: &'a [u8],
 }
@@ -89,7 +89,7 @@ impl Format {
         }
     }
 
-    /// Returns the problem code that is used if files state different values for a day. It depends on the format,
+    /// Returns the problem code that is used if files state different values for a day. The code depends on the format,
     /// because a person can delete a row of a table, but not a value of a recording.
     const fn conflict(self) -> Code {
         match self {
@@ -112,13 +112,13 @@ impl Format {
 /// Facts that are needed to read files and that the files do not state.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Time zone of the athlete. It is used for times without an offset. None means that UTC is assumed, and a warning
-    /// reports this.
+    /// Time zone of the athlete. The time zone is used for times without an offset. None means that UTC is assumed, and
+    /// a warning reports this.
     pub zone: Option<TimeZone>,
     /// Columns of tables whose headers are not in the reference document.
     pub columns: ColumnMap,
-    /// Units that are set in the account. They are used for exports that state no units. If this is None, distances in
-    /// such exports are left out.
+    /// Units that are set in the account. The units are used for exports that state no units. If this is None,
+    /// distances in such exports are left out.
     pub units: Option<Units>,
 }
 

@@ -1,5 +1,5 @@
-//! TCX 2. Each element `Activity` is an activity. The measures of its laps are added up. Its track points become its
-//! samples.
+//! TCX 2. Each element `Activity` is an activity. The measures of its laps are added up. The track points of the
+//! activity become its samples.
 //!
 //! Source: <https://www8.garmin.com/xmlschemas/TrainingCenterDatabasev2.xsd> and the extension `ActivityExtension/v2`
 //! (`Speed`, `Watts`).

@@ -10,7 +10,7 @@ use crate::training::metrics::Metric;
 use crate::training::metrics::load::Scale;
 use holdshort_tools::named;
 
-/// Scope of a metric. It determines which parameters a call has.
+/// Scope of a metric. The scope determines which parameters a call has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
     /// One activity, or each activity in a period of days.

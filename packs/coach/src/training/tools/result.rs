@@ -230,7 +230,7 @@ impl Piece {
     }
 }
 
-/// Results of a call. They are collected here while the call is computed.
+/// Results of a call. The results are collected here while the call is computed.
 #[derive(Default)]
 pub(super) struct CallResults {
     results: Vec<Piece>,

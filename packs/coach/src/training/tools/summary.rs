@@ -66,7 +66,7 @@ pub struct SummaryValue {
     pub name: &'static str,
     pub value: f64,
     pub unit: &'static str,
-    /// Source of the value. It is None if the value comes from the configuration.
+    /// Source of the value. The source is None if the value comes from the configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
 }

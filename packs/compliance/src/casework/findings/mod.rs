@@ -13,7 +13,8 @@ pub use self::lists::similarity;
 use crate::casework::case::{Case, Transaction};
 use crate::casework::rules::{Rule, RuleId, Rules};
 
-/// Subject of a finding: either a customer or a counterparty. It is identified by a number from 1 and never by a name.
+/// Subject of a finding: either a customer or a counterparty. A subject is identified by a number from 1 and never by a
+/// name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// A customer. Customers are numbered in the order of the customer table.
@@ -48,8 +49,8 @@ pub struct Finding {
     pub amount: i64,
     /// Certainty in percent.
     pub confidence: u32,
-    /// Details of the finding, such as countries, kinds of transactions, or a row of the watch list. They consist only
-    /// of numbers and of words from given lists, and never of text from the case.
+    /// Details of the finding, such as countries, kinds of transactions, or a row of the watch list. Details consist
+    /// only of numbers and of words from given lists, and never of text from the case.
     pub detail: String,
 }
 
@@ -68,7 +69,7 @@ impl Finding {
     }
 }
 
-/// Gravity of a case. It is computed from the findings and the risk of the case.
+/// Gravity of a case. The gravity is computed from the findings and the risk of the case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gravity {

@@ -15,11 +15,11 @@ const SPELLINGS: f64 = 0.98;
 const SOUNDS: f64 = 0.99;
 /// Similarity of two words if only one of them is written together with its article.
 const ARTICLE: f64 = 0.97;
-/// Similarity of two words with the same consonants. It is used if one of them is in a script that does not write
-/// vowels.
+/// Similarity of two words with the same consonants. Consonants are compared if one of the words is in a script that
+/// does not write vowels.
 const CONSONANTS: f64 = 0.96;
-/// Similarity of two words with the same one or two consonants. It is used if one of them is in a script that does not
-/// write vowels.
+/// Similarity of two words with the same one or two consonants. Consonants are compared if one of the words is in a
+/// script that does not write vowels.
 const ONE_CONSONANT: f64 = 0.8;
 const TWO_CONSONANTS: f64 = 0.9;
 /// Similarity of an initial and a word that begins with it.

@@ -1,5 +1,5 @@
-//! The word lists that are needed to compare names. They are part of the rules. This module converts them to a form in
-//! which words are found quickly.
+//! The word lists that are needed to compare names. The word lists are part of the rules. This module converts them to
+//! a form in which words are found quickly.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};

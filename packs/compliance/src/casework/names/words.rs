@@ -36,7 +36,7 @@ pub(super) struct Word {
     /// If the text begins with an article, the key of the text without the article, and its set of letters. None if the
     /// text does not begin with an article.
     pub without_article: Option<(Box<str>, u32)>,
-    /// Consonants of the word. They are compared with words in scripts that do not write vowels.
+    /// Consonants of the word. The consonants are compared with words in scripts that do not write vowels.
     pub consonants: Box<str>,
     /// The sets of letters of `text`, `key` and `consonants`.
     pub letters: Letters,
@@ -123,8 +123,8 @@ impl Word {
 /// Minimum number of letters that must follow an article which is written together with a word. Without this minimum,
 /// the `Al` in `Ali` would be treated as an article.
 const LEAST_AFTER_ARTICLE: usize = 4;
-/// Minimum number of letters that must follow an Arabic article. It is smaller, because Arabic needs fewer letters for
-/// a word.
+/// Minimum number of letters that must follow an Arabic article. The minimum is smaller than for other articles,
+/// because Arabic needs fewer letters for a word.
 const LEAST_AFTER_ARABIC_ARTICLE: usize = 3;
 /// Minimum number of letters that the second part of a compound name must have.
 const LEAST_AFTER_BEGINNING: usize = 2;
@@ -162,7 +162,7 @@ fn consonants<'t>(pieces: impl Iterator<Item = &'t str>, dictionary: &Dictionary
 }
 
 /// Replaces groups of letters by letters that represent their sounds. `wanted` determines which groups are replaced.
-/// Its argument is true if there is a vowel in the group.
+/// The argument of `wanted` is true if there is a vowel in the group.
 fn replaced(text: &str, dictionary: &Dictionary, wanted: impl Fn(bool) -> bool) -> String {
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);
     while at < text.len() {

@@ -10,11 +10,13 @@ pub(super) enum Column {
     Sport,
     /// Text for people, such as `name` or `notes`. It is not read.
     Remark,
-    /// A number. It has the measure, and the factor that converts the unit of the column to the unit of the measure.
+    /// A number. The variant has the measure, and the factor that converts the unit of the column to the unit of the
+    /// measure.
     Number(Measure, f64),
     /// A duration such as `1:02:03`. The duration of an activity may also be written as `62:03`, and sleep as `7:30`.
     Clock(Measure),
-    /// A number that has the unit of the measure. It is used only if the row has no other value of this measure.
+    /// A number that has the unit of the measure. The column is used only if the row has no other value of this
+    /// measure.
     Fallback(Measure),
     /// Distance in an export that states no unit: it is in the unit that is set in the account.
     DistanceWithoutUnit,

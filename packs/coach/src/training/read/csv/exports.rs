@@ -1,4 +1,5 @@
-//! Tables that Garmin Connect and Strava export. They are recognised by their headers in six languages (contract C10).
+//! Tables that Garmin Connect and Strava export. The tables are recognised by their headers in six languages (contract
+//! C10).
 //!
 //! A table is an export only if it has all headers that identify the export. To support a further language, add an
 //! entry to the data in this module. Headers are compared in the form that [`plain`] gives them.

@@ -40,7 +40,7 @@ pub fn export_headers() -> Vec<(&'static str, Vec<&'static str>)> {
     exports::headers()
 }
 
-/// Units of an account. They are needed for exports of the account that do not state their units.
+/// Units of an account. The units are needed for exports of the account that do not state their units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Units {

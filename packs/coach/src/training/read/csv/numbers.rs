@@ -116,7 +116,7 @@ impl Numbers {
     }
 
     /// Returns a number without its thousands separators. A thousands separator is a blank, an apostrophe, or the mark
-    /// that is not the decimal mark. It must be before each group of three digits.
+    /// that is not the decimal mark. The separator must be before each group of three digits.
     fn without_thousands(self, cell: &str) -> Option<String> {
         let decimal = self.decimal?;
         let (whole, fraction) = match cell.split_once(decimal.mark()) {

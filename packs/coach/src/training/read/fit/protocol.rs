@@ -4,7 +4,7 @@
 //! checked before it is used.
 //!
 //! The crate `fitparser` (0.11) is not used, because it reads only complete files. If the end of a file is missing, or
-//! one part of a chain is broken, the crate returns no messages. It also converts times to the time zone of the
+//! one part of a chain is broken, the crate returns no messages. The crate also converts times to the time zone of the
 //! machine, writes to standard error, and has no limits. In the tests, the results of this reader are compared with
 //! those of two other readers.
 
