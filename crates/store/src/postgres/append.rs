@@ -1,4 +1,4 @@
-//! One append. One append is one call of the SQL function `holdshort_append`. Therefore it needs one round trip and one
+//! One append, which is one call of the SQL function `holdshort_append`. Therefore it needs one round trip and one
 //! transaction. This module builds the arguments, reads the result, and repeats the call after a conflict with a
 //! concurrent transaction.
 

@@ -19,7 +19,7 @@ use std::path::Path;
 
 pub use mutate::mutations;
 
-/// A fuzz target. A fuzz target must accept any bytes.
+/// A fuzz target, which must accept any bytes.
 pub type Target = fn(&[u8]);
 
 /// Number of mutated inputs per target.

@@ -23,7 +23,7 @@ pub(super) trait Visitor {
     fn close(&mut self, element: &Element<'_>, text: &str, context: &mut Context<'_>);
 }
 
-/// An element. An element is passed at its beginning and again at its end.
+/// An element, which is passed at its beginning and again at its end.
 pub(super) struct Element<'a> {
     pub(super) path: &'a Path,
     /// Local names of the attributes, with their values. Empty at the end of an element.
