@@ -120,12 +120,12 @@ fn read(top: &Item<'_>, problems: &mut Problems) -> Option<Vec<Channel>> {
     let fields = top.fields(&KEYS, problems)?;
     let entries = fields.need("channels", problems)?.entries(problems)?;
     if entries.len() > CHANNELS {
-        problems.at(top, format!("{} channels; at most {CHANNELS} are allowed", entries.len()));
+        problems.at(top, format!("the file has {} channels; at most {CHANNELS} are allowed", entries.len()));
     }
     let mut channels = Vec::new();
     for (name, key, value) in entries {
         if !is_name(name, NAME) {
-            problems.at(&key, "is empty, too long, or contains invisible characters");
+            problems.at(&key, "this name is empty, too long, or contains invisible characters");
         }
         if name == CALLBACKS {
             problems.at(&key, "the name is reserved for callbacks to agents: choose another name");
@@ -143,7 +143,10 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
         [(Via::Email, &mail::KEYS[..]), (Via::Slack, &slack::KEYS[..]), (Via::Push, &push::KEYS[..])];
     for (of, keys) in others.into_iter().filter(|(of, _)| *of != via) {
         for (key, found) in keys.iter().filter_map(|key| Some((key, fields.find(key)?))) {
-            problems.at(found, format!("`{key}` is for channels of the type `{}`", of.as_str()));
+            problems.at(
+                found,
+                format!("`{key}` is allowed only in a channel of the type `{}`: remove it", of.as_str()),
+            );
         }
     }
     let reached = if via == Via::Email {
@@ -167,7 +170,7 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
         let Some(item) = fields.find(key) else { return default };
         match duration::read(item, problems) {
             Some(ms) if !(1..=most).contains(&ms) => {
-                problems.at(item, format!("must be from 1 to {most} ms"));
+                problems.at(item, format!("the duration must be from 1 to {most} ms"));
                 default
             }
             read => read.unwrap_or(default),
@@ -209,12 +212,19 @@ fn checkpoints(via: Via, to: Option<&To>, events: &Item<'_>, problems: &mut Prob
     match (via.row().checkpoints, to) {
         (Checkpoints::Any, _) | (Checkpoints::Addresses, Some(To::Addresses(_)) | None) => {}
         (Checkpoints::Addresses, Some(To::People | To::Channel)) => {
-            problems.at(events, "`checkpoint` goes to fixed addresses: name them in `to`");
+            problems
+                .at(events, "checkpoints are sent only to fixed mail addresses: list the addresses in `to`");
         }
         (Checkpoints::Never, _) => {
             let takes = Via::ALL.into_iter().filter(|via| via.row().checkpoints != Checkpoints::Never);
             let types: Vec<String> = takes.map(|via| format!("`{}`", via.as_str())).collect();
-            problems.at(events, format!("`checkpoint` is for channels of the types {}", types.join(" and ")));
+            problems.at(
+                events,
+                format!(
+                    "only channels of the types {} can send the event `checkpoint`: remove it",
+                    types.join(" and ")
+                ),
+            );
         }
     }
 }
@@ -303,7 +313,13 @@ fn secrets(via: Via, item: &Item<'_>, fields: &Fields<'_>, problems: &mut Proble
         Secrets::Own => return Some(Vec::new()),
         Secrets::Url => {
             for found in KEYS.iter().filter_map(|key| fields.find(key)) {
-                problems.at(found, format!("the URL is the only secret of a {} channel", via.as_str()));
+                problems.at(
+                    found,
+                    format!(
+                        "a channel of the type `{}` has no secret besides its URL: remove this key",
+                        via.as_str()
+                    ),
+                );
             }
             return Some(Vec::new());
         }
@@ -317,7 +333,7 @@ fn secrets(via: Via, item: &Item<'_>, fields: &Fields<'_>, problems: &mut Proble
     let most = if via.row().secrets == Secrets::Token { 1 } else { CHANNEL_SECRETS };
     let files = item.texts(most, LINE, problems)?;
     if files.is_empty() {
-        problems.at(item, "names no file");
+        problems.at(item, "the list is empty: name at least one file");
     }
     Some(files.into_iter().map(|(file, _)| Source::File(file)).collect())
 }
@@ -346,7 +362,8 @@ fn read_choices<T: Copy + Ord>(
     let Some(item) = fields.find(key) else { return BTreeSet::new() };
     let list = item.list(words.len(), problems).unwrap_or_default();
     if list.is_empty() {
-        problems.at(item, "is empty; leave the key out to receive everything");
+        problems
+            .at(item, "the list is empty: name at least one value, or remove the key to receive everything");
     }
     list.iter().filter_map(|item| item.one_of(words, problems)).collect()
 }
@@ -355,7 +372,8 @@ fn names(key: &str, fields: &Fields<'_>, problems: &mut Problems) -> BTreeSet<St
     let Some(item) = fields.find(key) else { return BTreeSet::new() };
     let list = item.texts(LIST, LINE, problems).unwrap_or_default();
     if list.is_empty() {
-        problems.at(item, "is empty; leave the key out to receive everything");
+        problems
+            .at(item, "the list is empty: name at least one value, or remove the key to receive everything");
     }
     list.into_iter().map(|(name, _)| name).collect()
 }

@@ -72,7 +72,10 @@ fn read(top: &Item<'_>, problems: &mut Problems) -> Option<Roster> {
         }
     }
     if people.len() > limits::PEOPLE {
-        problems.at(top, format!("names {} people; at most {} are allowed", people.len(), limits::PEOPLE));
+        problems.at(
+            top,
+            format!("the file names {} people; at most {} are allowed", people.len(), limits::PEOPLE),
+        );
     }
     let hours = match fields.find("groups") {
         Some(item) => groups(item, problems)?,
@@ -86,7 +89,7 @@ fn groups(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<(String, Hours
     for (group, key, value) in item.entries(problems)? {
         let before = problems.len();
         if !is_name(group, limits::NAME_BYTES) {
-            problems.at(&key, "is empty, too long, or contains invisible characters");
+            problems.at(&key, "this name is empty, too long, or contains invisible characters");
         }
         let Some(hours) = hours(&value, problems).filter(|_| problems.len() == before) else { continue };
         for problem in hours.check() {
@@ -99,7 +102,10 @@ fn groups(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<(String, Hours
         }
     }
     if groups.len() > limits::GROUPS {
-        problems.at(item, format!("names {} groups; at most {} are allowed", groups.len(), limits::GROUPS));
+        problems.at(
+            item,
+            format!("the file names {} groups; at most {} are allowed", groups.len(), limits::GROUPS),
+        );
     }
     Some(groups)
 }

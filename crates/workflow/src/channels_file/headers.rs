@@ -33,7 +33,13 @@ pub(super) fn read(via: Via, fields: &Fields<'_>, problems: &mut Problems) -> BT
     let (mut headers, mut names) = (BTreeMap::new(), BTreeSet::new());
     for (key, item) in found {
         if via.row().secrets != Secrets::Sign {
-            problems.at(item, format!("`{key}` is for channels of the type `{}`", Via::Webhook.as_str()));
+            problems.at(
+                item,
+                format!(
+                    "`{key}` is allowed only in a channel of the type `{}`: remove it",
+                    Via::Webhook.as_str()
+                ),
+            );
             continue;
         }
         for (name, at, value) in item.entries(problems).unwrap_or_default() {
@@ -41,14 +47,17 @@ pub(super) fn read(via: Via, fields: &Fields<'_>, problems: &mut Problems) -> BT
                 problems.at(&at, why);
             }
             if !names.insert(name.to_ascii_lowercase()) {
-                problems.at(&at, format!("`{name}` is named twice"));
+                problems.at(&at, format!("the header `{name}` is listed twice: remove one of the two"));
             }
             if let Some(source) = source(key, &value, problems) {
                 headers.insert(name.to_owned(), source);
             }
         }
         if names.len() > CHANNEL_HEADERS {
-            problems.at(item, format!("{} headers; at most {CHANNEL_HEADERS} are allowed", names.len()));
+            problems.at(
+                item,
+                format!("the channel has {} headers; at most {CHANNEL_HEADERS} are allowed", names.len()),
+            );
         }
     }
     headers
@@ -60,10 +69,11 @@ fn refused(key: &str, name: &str) -> Option<String> {
     if name.is_empty() || !is_token || name.len() > NAME {
         Some(format!("`{name}` is not a valid header name"))
     } else if is_own_header(name) {
-        Some(format!("`{name}` is set by Holdshort"))
+        Some(format!("Holdshort itself sets the header `{name}`: remove it here"))
     } else if key == PLAIN && is_secret(name) {
         Some(format!(
-            "`{name}` would contain a secret, which must not be in this file: name a file in `{FILES}`"
+            "the header `{name}` contains a secret, and secrets must not be in this file: name a file with \
+            the value in `{FILES}`"
         ))
     } else {
         None

@@ -28,7 +28,7 @@ pub(super) struct Read {
 pub(super) fn read(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems) -> Option<Read> {
     for key in OF_OTHERS {
         if let Some(found) = fields.find(key) {
-            problems.at(found, format!("an email channel has no `{key}`"));
+            problems.at(found, format!("`{key}` is not allowed in a channel of the type `email`: remove it"));
         }
     }
     let security = fields.find("security").map(|item| (item, item.one_of(&SECURITIES, problems)));
@@ -37,7 +37,7 @@ pub(super) fn read(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems
     let from = fields.need("from", problems).and_then(|item| {
         let from = item.text(LINE, problems)?;
         if !from.contains('@') {
-            problems.at(item, "is not an address such as `Holdshort <holdshort@example.org>`");
+            problems.at(item, "this is not a mail address such as `Holdshort <holdshort@example.org>`");
         }
         Some(from)
     });
@@ -46,7 +46,7 @@ pub(super) fn read(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems
     let to = to(fields, problems);
     let (at, server) = server?;
     let (host, port) = split(&server).or_else(|| {
-        problems.at(at, "is not a server such as `smtp.example.org:587`");
+        problems.at(at, "this is not a mail server such as `smtp.example.org:587`");
         None
     })?;
     let said = security.and_then(|(item, security)| Some((item, security?)));
@@ -55,7 +55,8 @@ pub(super) fn read(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems
     if let Some((item, Security::None)) = said
         && fields.find("allow").is_none()
     {
-        let why = "without TLS the server must be in a network that `allow` names";
+        let why = "`security: none` is allowed only for a mail server in a network that `allow` lists: add \
+            the network, or use TLS";
         problems.at(item, why);
     }
     let port = port.unwrap_or(match security {
@@ -99,14 +100,17 @@ fn password(item: &Item<'_>, fields: &Fields<'_>, has_user: bool, problems: &mut
                 problems.at(value, format!("only one of {} is allowed: remove the others", join_keys(&KEYS)));
             }
             None if has_user => {
-                problems.at(item, format!("`user` also needs one of {}", join_keys(&KEYS)));
+                problems.at(
+                    item,
+                    format!("`user` is set without a password: also set one of {}", join_keys(&KEYS)),
+                );
             }
             None => {}
         }
         return None;
     };
     if !has_user {
-        problems.at(value, "`user` is missing: it names the account of this password");
+        problems.at(value, "`user` is missing: name the mail account to which this password belongs");
     }
     let text = value.text(LINE, problems)?;
     Some(if key == "password_env" { Source::Env(text) } else { Source::File(text) })
@@ -119,12 +123,13 @@ fn to(fields: &Fields<'_>, problems: &mut Problems) -> Option<To> {
         Value::List(_) => {
             let addresses = item.texts(CHANNEL_ADDRESSES, LINE, problems)?;
             if addresses.is_empty() {
-                problems.at(item, "names nobody");
+                problems.at(item, "the list is empty: name at least one mail address");
             }
             for (address, item) in &addresses {
                 let is_one = address.bytes().filter(|byte| *byte == b'@').count() == 1;
                 if !is_one || address.chars().any(|char| char.is_whitespace() || char.is_control()) {
-                    problems.at(item, format!("`{address}` is not an address such as `legal@example.org`"));
+                    problems
+                        .at(item, format!("`{address}` is not a mail address such as `legal@example.org`"));
                 }
             }
             Some(To::Addresses(addresses.into_iter().map(|(address, _)| address).collect()))

@@ -14,13 +14,16 @@ const NOT: [&str; 7] = ["url", "url_file", "url_env", "secret_file", "secret_fil
 /// Reads the contact address, which push services receive (RFC 8292, 2.1).
 pub(super) fn read(fields: &Fields<'_>, problems: &mut Problems) -> Option<Source> {
     for (key, found) in NOT.iter().filter_map(|key| Some((key, fields.find(key)?))) {
-        problems.at(found, format!("a push channel has no `{key}`"));
+        problems.at(found, format!("`{key}` is not allowed in a channel of the type `push`: remove it"));
     }
     let contact = fields.need("contact", problems)?;
     let text = contact.text(LINE, problems)?;
     let is_address = text.strip_prefix("mailto:").is_some_and(|address| address.contains('@'));
     if !is_address && !text.starts_with("https://") {
-        problems.at(contact, "is neither `mailto:ops@example.org` nor an `https:` URL");
+        problems.at(
+            contact,
+            "the contact must be an address such as `mailto:ops@example.org`, or an `https:` URL",
+        );
         return None;
     }
     Some(Source::Plain(text))

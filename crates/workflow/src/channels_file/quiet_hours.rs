@@ -30,22 +30,31 @@ pub(super) fn read(
 ) -> (Hold, BTreeMap<String, Hold>) {
     if !via.is_read_by_people() {
         for found in ["quiet", "digest", "personal", "zone"].iter().filter_map(|key| fields.find(key)) {
-            problems.at(found, "a program receives every notification immediately: leave the key out");
+            problems.at(
+                found,
+                "a program receives every notification immediately, so this key has no effect: remove it",
+            );
         }
     }
     let all = hold(fields, &Hold::default(), problems);
     let mut personal = BTreeMap::new();
     let Some(item) = fields.find("personal") else { return (all, personal) };
     if !has_people {
-        problems.at(item, "this channel does not notify people individually: leave the key out");
+        problems.at(
+            item,
+            "this channel does not notify people individually, so this key has no effect: remove it",
+        );
     }
     let entries = item.entries(problems).unwrap_or_default();
     if entries.len() > CHANNEL_PERSONAL {
-        problems.at(item, format!("{} people; at most {CHANNEL_PERSONAL} are allowed", entries.len()));
+        problems.at(
+            item,
+            format!("the list has {} people; at most {CHANNEL_PERSONAL} are allowed", entries.len()),
+        );
     }
     for (id, key, value) in entries {
         if !is_name(id, holdshort_core::limits::NAME_BYTES) {
-            problems.at(&key, "is empty, too long, or contains invisible characters");
+            problems.at(&key, "this name is empty, too long, or contains invisible characters");
         }
         if let Some(fields) = value.fields(&PERSONAL, problems) {
             personal.insert(id.to_owned(), hold(&fields, &all, problems));
@@ -69,7 +78,10 @@ fn hold(fields: &Fields<'_>, all: &Hold, problems: &mut Problems) -> Hold {
     if hold.is_for_ever()
         && let Some(item) = fields.find("quiet")
     {
-        problems.at(item, "covers the whole week, so the channel would never send: leave some time free");
+        problems.at(
+            item,
+            "the quiet hours cover the whole week, so the channel would never send: leave some time free",
+        );
     }
     hold
 }
@@ -121,13 +133,14 @@ fn one(item: &Item<'_>, own_zone: Option<&str>, problems: &mut Problems) -> Opti
                 }
             }
             if days.is_empty() {
-                problems.at(item, "names no day");
+                problems.at(item, "the list is empty: name at least one day");
             }
         }
     }
     let ((_, from), (at, to)) = from.zip(to)?;
     if from == to {
-        problems.at(&at, "is the same time as the beginning; a whole day is from `00:00` to `24:00`");
+        problems
+            .at(&at, "the end is the same time as the beginning; for a whole day, write `00:00` to `24:00`");
     }
     Some(Quiet { from, to, days, zone: own.or_else(|| own_zone.map(str::to_owned)) })
 }
@@ -157,7 +170,10 @@ fn digest(item: &Item<'_>, zone: Option<&str>, problems: &mut Problems) -> Optio
     }
     let ms = duration::read(item, problems)?;
     if !(CHANNEL_DIGEST_LEAST_MS..=CHANNEL_DIGEST_MS).contains(&ms) {
-        problems.at(item, "must be from `1s` to `1d`, or a time of day such as `daily 08:00`");
+        problems.at(
+            item,
+            "the digest must be an interval from `1s` to `1d`, or a time of day such as `daily 08:00`",
+        );
     }
     Some(Digest::Every(ms))
 }

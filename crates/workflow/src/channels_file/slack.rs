@@ -27,7 +27,7 @@ pub(super) fn is_app(fields: &Fields<'_>) -> bool {
 pub(super) fn read(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems) -> Option<Read> {
     for key in ["url_file", "url_env", "secret_file", "secret_files", "secret_env"] {
         if let Some(found) = fields.find(key) {
-            problems.at(found, format!("a slack channel with buttons has no `{key}`"));
+            problems.at(found, format!("`{key}` is not allowed in a Slack channel with buttons: remove it"));
         }
     }
     let token = source(

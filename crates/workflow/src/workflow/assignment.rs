@@ -28,7 +28,8 @@ pub(super) fn of_gate(
         (Some(item), Some(_)) => {
             problems.at(
                 item,
-                "`approvers` and `assignment` exclude each other: name the approvers in `assignment`",
+                "`approvers` and `assignment` cannot be used together: name the approvers in `assignment` \
+                only",
             );
             None
         }
@@ -43,14 +44,19 @@ fn read(item: &Item<'_>, deciders: &Deciders, problems: &mut Problems) -> Option
         None => {
             let says = ["approvers", "groups", "quorum", "self_approval"];
             if !says.iter().any(|key| fields.find(key).is_some()) {
-                problems.at(item, "is empty: name `approvers`, `groups`, a `quorum` or `stages`");
+                problems.at(item, "the assignment is empty: set `approvers`, `groups`, `quorum` or `stages`");
             }
             vec![own]
         }
         Some(stages) => {
             for key in ["approvers", "groups", "quorum"] {
                 if let Some(item) = fields.find(key) {
-                    problems.at(item, format!("`stages` name the approvers: write `{key}` in each stage"));
+                    problems.at(
+                        item,
+                        format!(
+                            "`{key}` is not allowed beside `stages`: write `{key}` in each stage instead"
+                        ),
+                    );
                 }
             }
             read_stages(stages, deciders, problems)
@@ -71,7 +77,7 @@ fn read(item: &Item<'_>, deciders: &Deciders, problems: &mut Problems) -> Option
 fn read_stages(item: &Item<'_>, deciders: &Deciders, problems: &mut Problems) -> Vec<Stage> {
     let items = item.list(limits::STAGES, problems).unwrap_or_default();
     if items.is_empty() {
-        problems.at(item, "no stage is listed: list one, or leave the key out");
+        problems.at(item, "the list of stages is empty: add a stage, or remove the key");
     }
     let read = items.iter().filter_map(|item| {
         let fields = item.fields(&STAGE, problems)?;
@@ -132,7 +138,7 @@ fn listed(names: &BTreeSet<String>) -> String {
 fn read_names<'a>(item: &Item<'a>, problems: &mut Problems) -> Vec<(String, Item<'a>)> {
     let named = item.texts(bounds::LIST, bounds::LINE, problems);
     if matches!(named.as_deref(), Some([])) {
-        problems.at(item, "the list is empty: name who may decide, or leave the key out");
+        problems.at(item, "the list is empty: name at least one approver, or remove the key");
     }
     named.unwrap_or_default()
 }

@@ -106,9 +106,9 @@ pub(super) fn read(
         let whose = if gate.options.is_empty() { "the workflow's" } else { "the" };
         let said = fields.find("on_expiry");
         if let Some(item) = said.filter(|_| gate.on_expiry.is_some()) {
-            problems.at(item, format!("`{id}` is not among {whose} `options`"));
+            problems.at(item, format!("the option `{id}` is not listed in {whose} `options`"));
         } else if let (None, Some(item)) = (said, fields.find("options")) {
-            problems.at(item, format!("`{id}`, the workflow's `on_expiry`, is not among these options"));
+            problems.at(item, format!("these `options` lack `{id}`, which the workflow sets as `on_expiry`"));
         }
     }
     Some(gate)
@@ -130,11 +130,7 @@ fn options(item: &Item<'_>, table: Table, problems: &mut Problems) -> Vec<String
             rows().filter(|row| !row.releases()).map(|row| format!("`{}`", row.id)).collect();
         problems.at(
             item,
-            format!(
-                "needs at least one option that does not let the work continue: one of \
-            {}",
-                others.join(", ")
-            ),
+            format!("at least one option must not let the work continue: add one of {}", others.join(", ")),
         );
     }
     named
@@ -170,7 +166,13 @@ fn on_expiry(item: &Item<'_>, table: Table, problems: &mut Problems) -> Option<S
     // An expiry cannot give the result of a call at a client.
     let needs_a_person = needs_a_person || (kind == Kind::ClientCall && id == "result");
     if needs_a_person {
-        problems.at(item, format!("`{id}` needs input from a person, which is not available on expiry"));
+        problems.at(
+            item,
+            format!(
+                "the option `{id}` needs input from a person, so it cannot be applied on expiry: choose \
+                another option"
+            ),
+        );
         return None;
     }
     Some(id)

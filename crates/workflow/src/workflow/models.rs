@@ -22,7 +22,7 @@ pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> BTreeMap<String,
     }
     for (name, key, value) in entries {
         if name.trim().is_empty() || name.chars().count() > bounds::LINE || name.contains("://") {
-            problems.at(&key, "is not a name of a model");
+            problems.at(&key, "this is not a valid model name");
             continue;
         }
         let terms = model(&value, problems);
@@ -56,7 +56,7 @@ fn model(item: &Item<'_>, problems: &mut Problems) -> ModelTerms {
     let is_meant =
         ["price", "window_tokens"].iter().any(|key| fields.find(key).is_some() || fields.was_meant(key));
     if !is_meant {
-        problems.at(item, "is empty: add `window_tokens`, `price`, or both");
+        problems.at(item, "the model has no settings: add `window_tokens`, `price`, or both");
     }
     ModelTerms { window_tokens, price: fields.find("price").and_then(|item| price(item, problems)) }
 }

@@ -217,7 +217,7 @@ fn checkpoint(fields: &Fields<'_>, problems: &mut Problems) -> CheckpointPhase {
     let edit = fields.find("edit").and_then(|item| item.flag(problems)).unwrap_or_default();
     let alone = fields.find("when_no_channel");
     if let Some(item) = alone.as_ref().filter(|_| !ask) {
-        problems.at(item, "has no effect if `ask` is false, because the checkpoint then asks no person");
+        problems.at(item, "this key has no effect, because `ask` is false and the checkpoint asks no person");
     }
     let ways = [("park", NoChannel::Park), ("auto", NoChannel::Auto)];
     let when_no_channel = alone.and_then(|item| item.one_of(&ways, problems)).unwrap_or_default();
@@ -303,8 +303,11 @@ fn copilot(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) ->
     };
     let (conversational, satisfaction) = (flag("conversational", problems), flag("satisfaction", problems));
     if let Some(item) = fields.find("satisfaction").filter(|_| conversational && satisfaction) {
-        problems
-            .at(item, "has no effect with `conversational`: the person has a turn after every round anyway");
+        problems.at(
+            item,
+            "this key has no effect with `conversational`, because the person has a turn after every round \
+            anyway",
+        );
     }
     let words = fields.find("simple_words").and_then(|item| item.count(bounds::COUNT, problems));
     let named = fields.find("team").map(|item| workers(item, around.agents, problems));

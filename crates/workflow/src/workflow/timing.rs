@@ -51,7 +51,7 @@ pub(super) fn escalation(
     let Some(item) = fields.find("escalation") else { return Vec::new() };
     let items = item.list(limits::ESCALATION_STEPS, problems).unwrap_or_default();
     if items.is_empty() {
-        problems.at(item, "no step is listed: list one, or leave the key out");
+        problems.at(item, "the list of steps is empty: add a step, or remove the key");
     }
     let read = items.iter().filter_map(|item| step(item, fields, deciders, problems));
     read.collect()
@@ -68,7 +68,7 @@ fn step(
     let approvers = fields.find("approvers").map(|item| people(item, deciders, problems));
     let groups = fields.find("groups").map(|item| groups(item, deciders, problems));
     if approvers.is_none() && groups.is_none() {
-        problems.at(item, "names nobody: add `approvers` or `groups`");
+        problems.at(item, "the escalation step names no one: add `approvers` or `groups`");
     }
     let replace = fields.find("replace").and_then(|item| item.flag(problems)).unwrap_or_default();
     Some(Escalation {

@@ -18,7 +18,7 @@ const RULE: Keys = Keys { known: &["from", "fields"], later: &[] };
 pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Vec<Withhold> {
     let items = item.list(limits::WITHHOLD_RULES, problems).unwrap_or_default();
     if items.is_empty() {
-        problems.at(item, "nothing is listed: list a rule, or leave the key out");
+        problems.at(item, "the list is empty: add a rule, or remove the key");
     }
     let read = items.iter().filter_map(|item| {
         let fields = item.fields(&RULE, problems)?;
@@ -33,7 +33,7 @@ fn roles(item: &Item<'_>, problems: &mut Problems) -> BTreeSet<Role> {
     let words = BLINDED.map(|role| (role.as_str(), role));
     let items = item.list(ROLES.len(), problems).unwrap_or_default();
     if items.is_empty() {
-        problems.at(item, "names no role");
+        problems.at(item, "the list is empty: name at least one role");
     }
     let mut roles = BTreeSet::new();
     for item in items {
@@ -49,7 +49,7 @@ fn roles(item: &Item<'_>, problems: &mut Problems) -> BTreeSet<Role> {
 fn places(item: &Item<'_>, problems: &mut Problems) -> Vec<String> {
     let named = item.texts(limits::WITHHELD_FIELDS, bounds::LINE, problems).unwrap_or_default();
     if named.is_empty() {
-        problems.at(item, "names no field");
+        problems.at(item, "the list is empty: name at least one field");
     }
     for (field, item) in &named {
         if let Some(why) = flaw_of_field(field) {

@@ -66,7 +66,11 @@ fn what_is_wrong_is_told_with_its_place() {
             "{",
             "one of `secret_file`, `secret_files`, `secret_env` is missing",
         ),
-        ("{type: slack, url_file: x, secret_env: Y}", "Y}", "the URL is the only secret of a slack channel"),
+        (
+            "{type: slack, url_file: x, secret_env: Y}",
+            "Y}",
+            "a channel of the type `slack` has no secret besides its URL",
+        ),
         (
             "{type: ntfy, url: https://ntfy.sh/t, url_env: X}",
             "X}",
@@ -77,18 +81,26 @@ fn what_is_wrong_is_told_with_its_place() {
             "event:",
             "unknown key `event` (did you mean `events`?)",
         ),
-        ("{type: ntfy, url: https://ntfy.sh/t, events: []}", "[]", "is empty; leave the key out"),
+        (
+            "{type: ntfy, url: https://ntfy.sh/t, events: []}",
+            "[]",
+            "the list is empty: name at least one value",
+        ),
         (
             "{type: ntfy, url: https://ntfy.sh/t, events: [expired, checkpoint]}",
             "[expired",
-            "`checkpoint` is for channels of the types `webhook` and `email`",
+            "only channels of the types `webhook` and `email` can send the event `checkpoint`: remove it",
         ),
         (
             "{type: email, server: smtp.example.org, from: a@example.org, events: [checkpoint]}",
             "[checkpoint",
-            "`checkpoint` goes to fixed addresses: name them in `to`",
+            "checkpoints are sent only to fixed mail addresses: list the addresses in `to`",
         ),
-        ("{type: ntfy, url: https://ntfy.sh/t, digest: 2d}", "2d", "must be from `1s` to `1d`"),
+        (
+            "{type: ntfy, url: https://ntfy.sh/t, digest: 2d}",
+            "2d",
+            "the digest must be an interval from `1s` to `1d`",
+        ),
         (
             "{type: ntfy, url: https://ntfy.sh/t, digest: daily 25:00}",
             "daily",
@@ -102,7 +114,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "{type: ntfy, url: https://ntfy.sh/t, quiet: {from: \"00:00\", to: \"24:00\"}}",
             "{from",
-            "covers the whole week",
+            "the quiet hours cover the whole week",
         ),
         (
             "{type: ntfy, url: https://ntfy.sh/t, quiet: {from: \"22:00\", to: \"07:00\", zone: Berlin}}",
@@ -112,15 +124,19 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "{type: webhook, url: https://a.example, secret_env: S, digest: 1h}",
             "1h",
-            "a program receives every notification immediately: leave the key out",
+            "a program receives every notification immediately, so this key has no effect: remove it",
         ),
         (
             "{type: ntfy, url: https://ntfy.sh/t, personal: {anna: {digest: off}}}",
             "{anna",
-            "this channel does not notify people individually: leave the key out",
+            "this channel does not notify people individually, so this key has no effect: remove it",
         ),
         ("{type: ntfy, url: https://ntfy.sh/t, attempts: 13}", "13", "expected a whole number from 1 to 12"),
-        ("{type: ntfy, url: https://ntfy.sh/t, timeout: 1m}", "1m", "must be from 1 to 30000 ms"),
+        (
+            "{type: ntfy, url: https://ntfy.sh/t, timeout: 1m}",
+            "1m",
+            "the duration must be from 1 to 30000 ms",
+        ),
         ("{type: ntfy, url: https://ntfy.sh/t, allow: [10.0.0.1/8]}", "10.0", "`10.0.0.1/8` is not a range"),
         (
             "{type: ntfy, url: https://ntfy.sh/t, server: x}",
@@ -130,30 +146,35 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "{type: email, server: a.example, from: h@b.example, url: x}",
             "x}",
-            "an email channel has no `url`",
+            "`url` is not allowed in a channel of the type `email`: remove it",
         ),
-        ("{type: email, server: \"a.example:x\", from: h@b.example}", "\"a.", "is not a server such as"),
+        (
+            "{type: email, server: \"a.example:x\", from: h@b.example}",
+            "\"a.",
+            "this is not a mail server such as",
+        ),
         ("{type: email, from: h@b.example}", "{", "the key `server` is missing"),
-        ("{type: email, server: a.example, from: nobody}", "nobody", "is not an address such as"),
+        ("{type: email, server: a.example, from: nobody}", "nobody", "this is not a mail address such as"),
         (
             "{type: email, server: a.example, from: h@b.example, user: h}",
             "{",
-            "`user` also needs one of `password_file`, `password_env`",
+            "`user` is set without a password: also set one of `password_file`, `password_env`",
         ),
         (
             "{type: email, server: a.example, from: h@b.example, password_env: P}",
             "P}",
-            "`user` is missing: it names the account of this password",
+            "`user` is missing: name the mail account to which this password belongs",
         ),
         (
             "{type: email, server: a.example, from: h@b.example, security: none}",
             "none",
-            "without TLS the server must be in a network that `allow` names",
+            "`security: none` is allowed only for a mail server in a network that `allow` lists: add the \
+            network, or use TLS",
         ),
         (
             "{type: email, server: a.example, from: h@b.example, to: [\"l@b.example\\r\"]}",
             "\"l@",
-            "`l@b.example\r` is not an address",
+            "`l@b.example\r` is not a mail address",
         ),
         (
             "{type: email, server: a.example, from: h@b.example, to: everybody}",
@@ -178,14 +199,18 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "{type: slack, channel: C1, token_env: T, signing_secret_env: S, url_env: U}",
             "U}",
-            "a slack channel with buttons has no `url_env`",
+            "`url_env` is not allowed in a Slack channel with buttons: remove it",
         ),
         ("{type: push}", "{", "the key `contact` is missing"),
-        ("{type: push, contact: ops}", "ops}", "is neither `mailto:ops@example.org` nor an `https:` URL"),
+        (
+            "{type: push, contact: ops}",
+            "ops}",
+            "the contact must be an address such as `mailto:ops@example.org`, or an `https:` URL",
+        ),
         (
             "{type: push, contact: \"mailto:ops@b.example\", url: https://a.example}",
             "https",
-            "a push channel has no `url`",
+            "`url` is not allowed in a channel of the type `push`: remove it",
         ),
         (
             "{type: ntfy, url: https://ntfy.sh/t, contact: \"mailto:ops@b.example\"}",
@@ -226,7 +251,8 @@ fn what_is_wrong_is_told_with_its_place() {
 fn a_header_says_nothing_of_ours_and_no_secret() {
     let secret = |name: &str| {
         format!(
-            "`{name}` would contain a secret, which must not be in this file: name a file in `header_files`"
+            "the header `{name}` contains a secret, and secrets must not be in this file: name a file with \
+            the value in `header_files`"
         )
     };
     for (key, name, value, wanted) in [
@@ -236,7 +262,12 @@ fn a_header_says_nothing_of_ours_and_no_secret() {
         ("headers", "X-Api-Key", "x", secret("X-Api-Key")),
         ("headers", "x_auth_token", "x", secret("x_auth_token")),
         ("headers", "ApiKey", "x", secret("ApiKey")),
-        ("headers", "webhook-id", "x", "`webhook-id` is set by Holdshort".to_owned()),
+        (
+            "headers",
+            "webhook-id",
+            "x",
+            "Holdshort itself sets the header `webhook-id`: remove it here".to_owned(),
+        ),
         ("headers", "X-Webhook-Signature", "x", "`X-Webhook-Signature` is set by Holdshort".to_owned()),
         ("headers", "X-Event-Type", "x", "`X-Event-Type` is set by Holdshort".to_owned()),
         ("headers", "User-Agent", "x", "`User-Agent` is set by Holdshort".to_owned()),
@@ -252,7 +283,7 @@ fn a_header_says_nothing_of_ours_and_no_secret() {
     let twice = "channels:
   c: {type: webhook, url_env: U, secret_env: S, headers: {X-A: b}, header_files: {x-a: f}}
 ";
-    assert!(problems(twice)[0].ends_with("`x-a` is named twice"));
+    assert!(problems(twice)[0].ends_with("the header `x-a` is listed twice: remove one of the two"));
     let others = "channels:
   c:
     type: webhook

@@ -158,7 +158,7 @@ gates: {mandatory: [before_deploy, before_lunch], smart: {}, review: {assignment
         says: &[
             "workflow.yaml:3:1: `mcp_servers` is not supported yet by this version",
             "workflow.yaml:9:36: expected `after_planning`, `before_file_edit`, `before_execution` or `before_deploy`, found `before_lunch`",
-            "workflow.yaml:9:83: is empty: name `approvers`, `groups`, a `quorum` or `stages`",
+            "workflow.yaml:9:83: the assignment is empty: set `approvers`, `groups`, `quorum` or `stages`",
         ],
     },
     Case {
@@ -604,7 +604,8 @@ gates:
             "workflow.yaml:4:50: the text is empty",
             "workflow.yaml:4:63: expected `refuse`, `end_turn` or `fail_run`, found `drop_plan`",
             "workflow.yaml:4:86: expected a duration such as `30s`, `30m`, `2h` or `7d`, found the number 30",
-            "workflow.yaml:4:101: `approve_session` needs input from a person, which is not available on expiry",
+            "workflow.yaml:4:101: the option `approve_session` needs input from a person, so it cannot be \
+            applied on expiry: choose another option",
             "workflow.yaml:5:27: expected `drop_plan` or `fail_run`, found `fail`",
             "workflow.yaml:5:45: a duration is from 1ms to 366d, found `0s`",
             "workflow.yaml:5:60: `revise` needs input from a person, which is not available on expiry",
@@ -651,12 +652,12 @@ gates:
         says: &[
             "workflow.yaml:4:15: expected `ask`, `unless_clean` or `off`, found `unles_clean` (did you mean `unless_clean`?)",
             "workflow.yaml:5:38: `tool_approval` has no option `rejct` (did you mean `reject`?)",
-            "workflow.yaml:6:28: needs at least one option that does not let the work continue: one of \
-            `revise`, `reject`",
+            "workflow.yaml:6:28: at least one option must not let the work continue: add one of `revise`, \
+            `reject`",
             "workflow.yaml:7:43: `approve` is listed twice",
-            "workflow.yaml:7:64: `abort` is not among the `options`",
-            "workflow.yaml:8:23: needs at least one option that does not let the work continue: one of \
-            `answer`, `skip`, `cancel`",
+            "workflow.yaml:7:64: the option `abort` is not listed in the `options`",
+            "workflow.yaml:8:23: at least one option must not let the work continue: add one of `answer`, \
+            `skip`, `cancel`",
             "workflow.yaml:9:21: expected a list, found `approve`",
         ],
     },
@@ -698,8 +699,8 @@ models:
             "workflow.yaml:7:34: expected an amount as a text, such as `\"2.50\"`, with six decimal places at most",
             "workflow.yaml:7:76: a currency is three capital letters, such as `USD`",
             "workflow.yaml:9:6: all prices of a workflow must be in one currency, but another price is in USD",
-            "workflow.yaml:10:6: is empty: add `window_tokens`, `price`, or both",
-            "workflow.yaml:11:3: is not a name of a model",
+            "workflow.yaml:10:6: the model has no settings: add `window_tokens`, `price`, or both",
+            "workflow.yaml:11:3: this is not a valid model name",
         ],
     },
     Case {
@@ -768,11 +769,11 @@ phases:
             "workflow.yaml:5:97: `on_error` has no effect in a phase of the kind `checkpoint`",
             "workflow.yaml:6:74: interrupts of the kind `checkpoint` never occur in a phase of the kind `planning`",
             "workflow.yaml:11:13: interrupts of the kind `turn` never occur in a phase of the kind `control`",
-            "workflow.yaml:12:31: `redo` is not among the workflow's `options`",
+            "workflow.yaml:12:31: the option `redo` is not listed in the workflow's `options`",
             "workflow.yaml:12:49: expected a duration such as `30s`, `30m`, `2h` or `7d`, found `soon`",
             "workflow.yaml:13:42: `error` has no option `restart`",
-            "workflow.yaml:14:29: the list is empty: name who may decide, or leave the key out",
-            "workflow.yaml:15:72: `skip`, the workflow's `on_expiry`, is not among these options",
+            "workflow.yaml:14:29: the list is empty: name at least one approver, or remove the key",
+            "workflow.yaml:15:72: these `options` lack `skip`, which the workflow sets as `on_expiry`",
             "workflow.yaml:16:83: `checkpoint` has no option `abort` here",
             "workflow.yaml:16:100: `checkpoint` has no option `edit` here",
         ],
@@ -835,13 +836,15 @@ gates:
   review: {assignment: {stages: [{name: law, approvers: [anna]}, {quorum: {roles: most}}], self_aproval: false}}
 ",
         says: &[
-            "workflow.yaml:3:78: `approvers` and `assignment` exclude each other: name the approvers in `assignment`",
-            "workflow.yaml:4:79: is empty: name `approvers`, `groups`, a `quorum` or `stages`",
+            "workflow.yaml:3:78: `approvers` and `assignment` cannot be used together: name the approvers in \
+            `assignment` only",
+            "workflow.yaml:4:79: the assignment is empty: set `approvers`, `groups`, `quorum` or `stages`",
             "workflow.yaml:6:38: no person who may decide is in the group `legal`; known groups: none",
             "workflow.yaml:6:65: expected a whole number from 1 to 100, found the number 0",
             "workflow.yaml:6:68: unknown key `role` (did you mean `roles`?)",
-            "workflow.yaml:7:35: no stage is listed: list one, or leave the key out",
-            "workflow.yaml:7:50: `stages` name the approvers: write `approvers` in each stage",
+            "workflow.yaml:7:35: the list of stages is empty: add a stage, or remove the key",
+            "workflow.yaml:7:50: `approvers` is not allowed beside `stages`: write `approvers` in each stage \
+            instead",
             "workflow.yaml:8:58: no person who may decide is named `anna`; known approvers: `operator`",
             "workflow.yaml:8:83: expected `any` or `all`, found `most`",
             "workflow.yaml:8:92: unknown key `self_aproval` (did you mean `self_approval`?)",
@@ -863,7 +866,7 @@ gates:
             "workflow.yaml:5:52: no step is listed: list one, or leave the key out",
             "workflow.yaml:5:70: expected `true` or `false`, found `maybe`",
             "workflow.yaml:6:44: without `every` there is only one reminder: add `every` for more",
-            "workflow.yaml:6:61: names nobody: add `approvers` or `groups`",
+            "workflow.yaml:6:61: the escalation step names no one: add `approvers` or `groups`",
             "workflow.yaml:6:74: the key `after` is missing",
             "workflow.yaml:6:87: no person who may decide is named `anna`; known approvers: `operator`",
             "workflow.yaml:6:116: no person who may decide is in the group `legal`; known groups: none",
