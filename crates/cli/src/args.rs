@@ -282,7 +282,7 @@ pub(crate) enum Verb {
         #[arg(long)]
         text: Option<String>,
     },
-    /// Stop a running command or its trial; the run continues, and its agent is notified
+    /// Stop a running command, or the trial of a command; the run continues, and the agent gets a message
     Stop {
         /// `run_…`
         run: String,

@@ -300,7 +300,7 @@ impl Client {
     /// Returns the response body as text, for example an HTML page.
     pub(crate) async fn text(&self, path: &str) -> anyhow::Result<String> {
         let response = self.send(self.request(Method::GET, path)?.timeout(REQUEST_TIME)).await?;
-        response.text().await.context("the response is incomplete")
+        response.text().await.context("the connection ended before the server's response was complete")
     }
 
     /// Returns the items of all pages of a list.
@@ -371,7 +371,10 @@ impl Client {
         if response.status() == StatusCode::NO_CONTENT {
             return Ok(serde_json::from_value(Value::Null)?);
         }
-        let text = response.text().await.context("the response is incomplete")?;
+        let text = response
+            .text()
+            .await
+            .context("the connection ended before the server's response was complete")?;
         serde_json::from_str(&text)
             .with_context(|| format!("{} sent a response that this version cannot read", self.address()))
     }
@@ -403,8 +406,8 @@ impl Client {
         match serde_json::from_str::<Problem>(&text) {
             Ok(problem) => Err(self.refused(problem, named.as_deref())),
             Err(_) => anyhow::bail!(
-                "{} answered {status}: the address is not of a Holdshort server, or the server has another \
-                 version",
+                "{} answered {status}: no Holdshort server runs at this address, or the server has another \
+                version",
                 self.address()
             ),
         }
@@ -599,7 +602,9 @@ pub(crate) fn id_of<'a>(text: &'a str, prefix: &str) -> anyhow::Result<&'a str> 
     let found = text.split_once('_').map_or("", |(prefix, _)| prefix);
     match name(found) {
         Some(_) if found == prefix => Ok(text),
-        Some(other) => Err(usage(format!("{text} is {other}, not {wanted}"))),
+        Some(other) => {
+            Err(usage(format!("{text} is the id of {other}, but this command needs the id of {wanted}")))
+        }
         None => Err(usage(format!("`{text}` is not the id of {wanted}, such as {prefix}_…"))),
     }
 }

@@ -39,10 +39,16 @@ impl Packs {
     /// Returns the error for a workflow for which `init` cannot write a file.
     pub(crate) fn no_init(self, workflow: &str) -> anyhow::Error {
         if self.0.is_empty() {
-            return usage(format!("`init` writes no file for `{workflow}`: no workflow has a configuration"));
+            return usage(format!(
+                "`init` cannot write a file for the workflow `{workflow}`: no workflow of this build has a \
+                configuration or a case"
+            ));
         }
         let listed = self.written(", and ");
-        usage(format!("`init` writes no file for `{workflow}`: only {listed}"))
+        usage(format!(
+            "`init` cannot write a file for the workflow `{workflow}`: it only writes files for workflows \
+            with a configuration or a case: {listed}"
+        ))
     }
 
     /// Returns the error for `--output-dir` with a workflow that writes no files.
@@ -51,7 +57,8 @@ impl Packs {
         let of: Vec<String> = of.collect();
         if of.is_empty() {
             return usage(
-                "--output-dir is only for workflows that write files at their end; this build has none",
+                "--output-dir has no effect: it is for workflows that write files when they end, and this \
+                build has no such workflow",
             );
         }
         usage(format!("--output-dir is {}", of.join(", and ")))
@@ -76,7 +83,7 @@ impl Packs {
             .mut_subcommand("demo", |demo| demo.mut_arg("workflow", |arg| self.demo_help(arg)))
             .mut_subcommand("init", |init| self.init_help(init).hide(!has_packs))
             .mut_subcommand("attach", |attach| {
-                let reports = "without it no reports are written";
+                let reports = "without this option, no reports are written";
                 let help = format!("Folder for the reports of {}; {reports}", named.join(" or "));
                 attach.mut_arg("output_dir", |arg| arg.help(help).hide(!has_packs))
             })

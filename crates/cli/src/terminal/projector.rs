@@ -442,7 +442,7 @@ impl Projector {
             (Role::Engine, _) => match event.data.get("cause") {
                 Some(Value::String(cause)) if cause == "expiry" => "nobody decided in time".to_owned(),
                 Some(Value::String(cause)) if cause == "unasked" => "nobody was asked".to_owned(),
-                Some(Value::Object(cause)) if cause.contains_key("grant") => "a grant covers it".to_owned(),
+                Some(Value::Object(cause)) if cause.contains_key("grant") => "allowed by a grant".to_owned(),
                 _ => String::new(),
             },
         };

@@ -83,7 +83,7 @@ fn describe_work(work: &Work) -> String {
         },
         WorkState::WaitingForAgents if work.waits_for.is_empty() => "waits to ask".to_owned(),
         WorkState::WaitingForAgents => {
-            format!("has a question, and waits for {}", list(&work.waits_for))
+            format!("has a question for a person, and waits for {}", list(&work.waits_for))
         }
         WorkState::Held => format!("waits for the answer to {}", list(&work.waits_for)),
         WorkState::WaitingForPhases => format!("comes after {}", list(&work.waits_for)),
@@ -125,7 +125,7 @@ mod tests {
                 "  metrics                   thinks",
                 "  activity (runner\\u{1b}[2J)  runs compute_metric",
                 "  recovery                  waits for a person: 2 open",
-                "  nights                    has a question, and waits for metrics",
+                "  nights                    has a question for a person, and waits for metrics",
                 "  synthesis                 comes after metrics, activity",
                 "  look                      waits for the answer to recovery",
             ]

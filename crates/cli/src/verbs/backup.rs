@@ -37,7 +37,9 @@ pub(super) async fn backup(scene: &Scene, into: &Path, at: &StoreArgs) -> anyhow
         }
         Err(NotCopied::Store(Error::Corrupt(why))) => return Err(damage(why)),
         Err(error) => {
-            return Err(error).with_context(|| format!("{} was not backed up", from.path.display()));
+            return Err(error).with_context(|| {
+                format!("{} could not be copied, so there is no backup", from.path.display())
+            });
         }
     };
     let events = head.events;

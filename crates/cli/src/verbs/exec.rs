@@ -48,7 +48,9 @@ impl<'a> Call<'a> {
         let parsed = text.split_once('.').and_then(|(id, secret)| Some((id.parse().ok()?, secret)));
         match parsed.filter(|(_, secret)| !secret.is_empty()) {
             Some((interrupt, secret)) => Ok(Self { interrupt, secret }),
-            None => Err(usage("CALL is not the token of an approved call: run the original command instead")),
+            None => Err(usage(
+                "the argument CALL is not the token of an approved call: run the original command instead",
+            )),
         }
     }
 }
@@ -61,7 +63,9 @@ pub(super) async fn exec(args: &Exec) -> anyhow::Result<Exit> {
     let root = Root::open(&config, data)?;
     let nothing = "nothing was changed";
     let used = server.use_approval(&call).await.context(nothing)?;
-    let Some(trial) = used.trial else { bail!("{nothing}: the server did not run the command as a trial") };
+    let Some(trial) = used.trial else {
+        bail!("{nothing}: the server did not try this command, so there are no approved changes to write")
+    };
     let (written, reason) = match server.write(&call.interrupt, &trial, root).await {
         Ok(()) => (ExecOutcome::Done, None),
         Err(NotWritten { outcome, why }) => (outcome, Some(why)),
@@ -190,7 +194,9 @@ impl Server {
         let committed = spawn_blocking(move || {
             let _turn = turn;
             let body = |digest: Digest| {
-                let mut bodies = bodies.lock().map_err(|_| io::Error::other("a content was damaged"))?;
+                let mut bodies = bodies.lock().map_err(|_| {
+                    io::Error::other("another thread failed while it read the new contents of the files")
+                })?;
                 let file = bodies.get_mut(&digest).ok_or(io::ErrorKind::NotFound)?;
                 let mut bytes = Vec::new();
                 file.rewind()?;

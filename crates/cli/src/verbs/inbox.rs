@@ -62,7 +62,7 @@ fn line(interrupt: &Interrupt, paint: Paint) {
         line.push_str(&paint.red("  ! misleading text"));
     }
     if interrupt.you.as_ref().is_some_and(|you| !you.may_decide) {
-        line.push_str(&paint.yellow("  you may not decide"));
+        line.push_str(&paint.yellow("  you are not allowed to decide"));
     }
     line.push_str("  ");
     line.push_str(&title);

@@ -30,9 +30,12 @@ pub(super) async fn hold(
         return Ok(Exit::Ok);
     }
     let by_whom = match (&kept.hold, &lifted) {
-        (Some(hold), _) => format!("Under a legal hold by {}.", whose(hold, ",")),
+        (Some(hold), _) => format!("The run is under a legal hold by {}.", whose(hold, ",")),
         (None, Some(hold)) => {
-            format!("Lifted the legal hold that {}. The run has no legal hold now.", whose(hold, " placed"))
+            format!(
+                "The legal hold that {} is lifted. The run has no legal hold now.",
+                whose(hold, " placed")
+            )
         }
         (None, None) => "The run has no legal hold.".to_owned(),
     };
@@ -88,7 +91,7 @@ pub(super) async fn erase(
             print_text(&format!("{run}  cannot be read or changed; the reason is in the server's log"));
         }
         if is_nothing(&done) {
-            print_message("No run has this subject.");
+            print_message("Nothing was erased: no run has this subject.");
         }
     }
     // The command succeeds only if all content was erased.

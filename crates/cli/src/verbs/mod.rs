@@ -158,9 +158,10 @@ fn refuse_server(scene: &Scene, verb: &Verb) -> anyhow::Result<()> {
         "serve" => "starts its own server, and --listen ADDRESS sets its address",
         "init" => "writes files on this machine",
         _ => {
-            "uses no server, but a data folder of this machine or a database: run it on the machine of the server, with --data DIR"
+            "uses no server: it reads a data folder of this machine or a database, so run it on the machine \
+            of the server with --data DIR"
         }
     };
     let named = if is_said { "--server" } else { "HOLDSHORT_SERVER" };
-    Err(usage(format!("`{verb}` {does}; {named} is for other verbs")))
+    Err(usage(format!("`{verb}` {does}. Do not use {named} with `{verb}`")))
 }

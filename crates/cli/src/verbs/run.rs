@@ -327,7 +327,7 @@ pub(super) async fn follow_run(
         }
         (Outcome::Ended(run), None) if packs.for_workflow(&run.workflow).is_some() && !json => {
             print_message(&format!(
-                "  Its files: {} attach {} --output-dir DIR{}",
+                "  To write the files of the run: {} attach {} --output-dir DIR{}",
                 holdshort(),
                 run.id,
                 client.server_arguments()
@@ -413,7 +413,8 @@ pub(super) async fn end_of(embedded: Embedded) {
 /// Reads a file of this machine, or standard input for `-`.
 pub(super) fn file_or_stdin(path: &Path) -> anyhow::Result<String> {
     if path == Path::new("-") {
-        return std::io::read_to_string(std::io::stdin()).context("standard input is not text");
+        return std::io::read_to_string(std::io::stdin())
+            .context("standard input cannot be read as UTF-8 text");
     }
     std::fs::read_to_string(path).map_err(|error| usage(format!("{}: {error}", path.display())))
 }

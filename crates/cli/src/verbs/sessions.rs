@@ -122,9 +122,12 @@ pub(super) async fn revoke(scene: &Scene, grant: &str) -> anyhow::Result<Exit> {
     if scene.json {
         print_json(&revoked)?;
     } else if is_refusal {
-        print_text(&format!("{grant}: the refusal is revoked; grants and rules allow the call again."));
+        print_text(&format!(
+            "The refusal {grant} is revoked. From now on, the refused call needs approval only if no grant \
+            or rule allows it."
+        ));
     } else {
-        print_text(&format!("{grant}: revoked; the next call asks for approval again."));
+        print_text(&format!("The grant {grant} is revoked. The calls that it allowed need approval again."));
     }
     Ok(Exit::Ok)
 }

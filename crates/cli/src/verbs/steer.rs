@@ -24,7 +24,7 @@ pub(super) const PAUSE: Steer = Steer {
     session: ("suspend", "Suspended: the session's runs are paused, and no new run starts."),
 };
 pub(super) const RESUME: Steer = Steer {
-    run: ("resume", "It goes on."),
+    run: ("resume", "Resumed: the run continues."),
     session: ("resume", "Resumed: the session's paused runs continue, and new runs can start."),
 };
 const CANCEL: Steer = Steer {
@@ -63,9 +63,9 @@ pub(super) async fn steer(scene: &Scene, id: &str, steer: Steer) -> anyhow::Resu
 pub(super) async fn cancel(scene: &Scene, id: &str, text: Option<String>) -> anyhow::Result<Exit> {
     match text {
         None => act(scene, id, CANCEL, &json!({})).await,
-        Some(_) if is_session(id) => {
-            Err(usage("--text is for a run: closing a session takes no text".to_owned()))
-        }
+        Some(_) if is_session(id) => Err(usage(
+            "--text is only for runs: leave it out, because a session is closed without a message".to_owned(),
+        )),
         text => act(scene, id, CANCEL, &Note { text }).await,
     }
 }

@@ -29,7 +29,10 @@ pub(super) async fn stop(
     if scene.json {
         print_json(&now)?;
     } else {
-        print_text(&format!("{call}: Stopped. The run continues, and its agent is notified."));
+        print_text(&format!(
+            "The command of the call {call} is stopped. The run continues, and the agent gets a message that \
+            the command was stopped."
+        ));
     }
     Ok(Exit::Ok)
 }
@@ -42,7 +45,7 @@ fn is_id(call: &str) -> bool {
 /// Returns the id of the running command if exactly one command is running.
 async fn find_running_command(client: &Client, run: &str) -> anyhow::Result<String> {
     let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
-    let none = || usage(format!("no command of {} is running", run.id));
+    let none = || usage(format!("nothing was stopped: no command of the run {} is running", run.id));
     // A run that has ended sends no further events.
     if run.status.is_terminal() {
         return Err(none());

@@ -52,7 +52,10 @@ pub(super) fn warnings(freezes: &[Frozen], words: &str, matters: impl Fn(&Frozen
     if matter.len() > WARNINGS {
         let more = matter.len() - WARNINGS;
         let more = count(more, "more freeze");
-        lines.push(format!("{more}: `{} doctor --json{words}` lists all freezes.", holdshort()));
+        lines.push(format!(
+            "There are {more} than shown here. `{} doctor --json{words}` lists all freezes.",
+            holdshort()
+        ));
     }
     lines
 }
@@ -157,12 +160,16 @@ pub(super) async fn unfreeze(scene: &Scene, of: args::FreezeOf) -> anyhow::Resul
     let system: System = client.post("/v1/system/unfreeze", &of).await?;
     let what = part(&of).map(|part| capital(&plain::line(&part)));
     let mut lines = vec![match (stood, what) {
-        (true, _) if system.freezes.is_empty() => "It goes on.".to_owned(),
+        (true, _) if system.freezes.is_empty() => {
+            "Nothing is frozen any more. The work continues.".to_owned()
+        }
         (true, Some(what)) => format!("{what} no longer has its own freeze, but other freezes remain."),
         (true, None) => "The freeze of everything is lifted, but other freezes remain.".to_owned(),
-        (false, Some(what)) => format!("{what} has no freeze of its own."),
+        (false, Some(what)) => format!("{what} has no freeze of its own, so nothing changed."),
         (false, None) if system.freezes.is_empty() => "Nothing is frozen.".to_owned(),
-        (false, None) => "There is no freeze that covers everything.".to_owned(),
+        (false, None) => {
+            "The installation as a whole is not frozen, so nothing changed. Other freezes remain.".to_owned()
+        }
     }];
     for frozen in &system.freezes {
         lines.push(format!(

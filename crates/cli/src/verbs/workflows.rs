@@ -96,7 +96,10 @@ async fn of_server(scene: &Scene) -> Option<People> {
     match read_people(scene).await {
         Ok(people) => Some(people),
         Err(error) => {
-            print_message(&format!("The people of the server are unknown: {}", crate::output::error(&error)));
+            print_message(&format!(
+                "The people of the server cannot be read, so the check does not consider them: {}",
+                crate::output::error(&error)
+            ));
             None
         }
     }

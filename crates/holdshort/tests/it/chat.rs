@@ -146,7 +146,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     terminal.type_raw("\u{3}");
     terminal.expect("Interrupted. Say what to do instead");
     terminal.type_raw("and be brief\r");
-    terminal.expect("It goes on.");
+    terminal.expect("The work continues.");
     scene.model.release();
     terminal.expect("copilot │ Greeted.");
     // The person's turn has no card: the next typed text answers it.
@@ -239,7 +239,7 @@ fn ctrl_c_interrupts_whatever_the_agent_is_at() {
 
     // The next message continues the work, and the model receives its interrupted reply.
     terminal.type_raw("only the readme\r");
-    terminal.expect("It goes on.");
+    terminal.expect("The work continues.");
     scene.runtime.block_on(scene.model.wait_for_requests(2));
     let told = scene.model.requests()[1].texts();
     assert!(told.iter().any(|text| text.starts_with("I will rewrite all")), "{told:?}");
@@ -251,14 +251,14 @@ fn ctrl_c_interrupts_whatever_the_agent_is_at() {
     terminal.expect("Interrupted. Say what to do instead");
     terminal.expect("interrupted");
     terminal.type_raw("\r");
-    terminal.expect("It goes on.");
+    terminal.expect("The work continues.");
 
     // Ctrl-C while a card is open.
     terminal.expect("d leave");
     terminal.type_raw("\u{3}");
     terminal.expect("Interrupted. Say what to do instead");
     terminal.type_raw("not this file\r");
-    terminal.expect("It goes on.");
+    terminal.expect("The work continues.");
     scene.runtime.block_on(scene.model.wait_for_requests(4));
     assert_eq!(scene.text("a.txt"), None);
 
@@ -274,7 +274,7 @@ fn ctrl_c_interrupts_whatever_the_agent_is_at() {
     let mut terminal = Terminal::open(&scene.home, &["chat", "--session", &session], &[]);
     terminal.expect("The agent was interrupted. Say what to do instead");
     terminal.type_raw("/done\r");
-    terminal.expect("It ends here.");
+    terminal.expect("The task ends here.");
     terminal.expect("Done in part");
     terminal.type_raw("/continue\r");
     terminal.expect("Nothing is interrupted.");
@@ -322,7 +322,7 @@ fn it_is_paused_and_grants_are_taken_back_while_the_agent_works() {
 
     // The grant is revoked while the agent works, so the next write needs a decision.
     terminal.type_raw("/grants revoke 1\r");
-    terminal.expect("revoked; the next call asks for approval again.");
+    terminal.expect("is revoked. The calls");
     terminal.type_raw("/grants\r");
     terminal.expect("This session has no grants.");
     terminal.type_raw("/resume\r");
@@ -360,7 +360,7 @@ fn ctrl_c_counts_also_where_it_comes_with_the_line_before_it() {
     terminal.type_raw("rewrite it\r\u{3}");
     terminal.expect("Interrupted. Say what to do instead");
     terminal.type_raw("/done\r");
-    terminal.expect("It ends here.");
+    terminal.expect("The task ends here.");
     terminal.expect(PROMPT);
     terminal.type_raw("\u{4}");
     assert_eq!(terminal.end().0, 0);
@@ -404,7 +404,7 @@ fn ctrl_c_leaves_also_where_words_wait_for_the_turn() {
     scene.push([Scripted::text("Adapted.")]);
     terminal.type_raw("only the readme\r");
     proxy.release_events();
-    terminal.expect("It goes on.");
+    terminal.expect("The work continues.");
     terminal.expect("copilot │ Adapted.");
     terminal.expect("Say what is next, or /done.");
     terminal.expect(PROMPT);
@@ -431,7 +431,7 @@ fn lines_that_wait_for_the_turn_are_no_more_than_a_few() {
     terminal.type_raw("one too many\r");
     terminal.expect("20 lines already wait to be sent, so “one too many” was dropped.");
     proxy.release_events();
-    terminal.expect("It goes on.");
+    terminal.expect("The work continues.");
     scene.runtime.block_on(scene.model.wait_for_requests(2));
     let told = scene.model.requests()[1].texts().join("\n");
     assert!(told.contains("line 1"), "{told}");

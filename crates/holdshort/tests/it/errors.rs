@@ -247,15 +247,15 @@ fn what_works_on_a_folder_takes_no_server() {
         [&["backup", "copy"][..], &["export", "file"], &["import", "file"], &["rebuild"], &["init", "pair"]]
     {
         let named = home.run(&[arguments, &["--server", "https://hold.example.org"]].concat());
-        assert!(named.code == 2 && named.err.contains("--server is for other verbs"), "{named:?}");
+        assert!(named.code == 2 && named.err.contains("Do not use --server with"), "{named:?}");
         let mut command = home.command(real());
         command.args(arguments).env("HOLDSHORT_SERVER", "https://hold.example.org").current_dir(home.path());
         let ran = holdshort_testkit::home::CommandOutput::from_output(command.output().unwrap());
-        let is_refused = ran.code == 2 && ran.err.contains("HOLDSHORT_SERVER is for other verbs");
+        let is_refused = ran.code == 2 && ran.err.contains("Do not use HOLDSHORT_SERVER with");
         assert_eq!(is_refused, arguments[0] != "init", "{ran:?}");
         // The flag is rejected, even if the environment names a server too.
         command.args(["--server", "https://hold.example.org"]);
         let ran = holdshort_testkit::home::CommandOutput::from_output(command.output().unwrap());
-        assert!(ran.code == 2 && ran.err.contains("--server is for other verbs"), "{ran:?}");
+        assert!(ran.code == 2 && ran.err.contains("Do not use --server with"), "{ran:?}");
     }
 }

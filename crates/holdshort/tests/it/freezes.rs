@@ -62,18 +62,21 @@ fn a_slip_in_a_name_is_said_and_another_reason_refused() {
     // If the target is not frozen, the output lists all freezes, and the commands that lift them on the same server.
     let address = serving.started["listening"].as_str().expect("an address");
     let ran = home.run(&["unfreeze", "--server", address, "--workflow", "pai"]);
-    assert!(ran.out.starts_with("Workflow pai has no freeze of its own.\n"), "{ran:?}");
+    assert!(ran.out.starts_with("Workflow pai has no freeze of its own, so nothing changed.\n"), "{ran:?}");
     let lift = ran.out.lines().find(|line| line.contains("workflow pair: a look")).expect("it is listed");
     assert!(lift.contains(&format!("unfreeze --workflow pair --server {address}`")), "{ran:?}");
     let ran = home.run(&["unfreeze"]);
-    assert!(ran.out.starts_with("There is no freeze that covers everything.\n"), "{ran:?}");
+    assert!(ran.out.starts_with("The installation as a whole is not frozen, so nothing changed."), "{ran:?}");
     // The output names the lifted freeze and the remaining freezes.
     for (name, lifted) in [("pair", "Workflow pair"), ("piar", "Workflow piar")] {
         let ran = home.run(&["unfreeze", "--workflow", name]);
         let said = format!("{lifted} no longer has its own freeze, but other freezes remain.\n");
         assert!(ran.out.starts_with(&said) && ran.out.contains("agent nobody: a look"), "{ran:?}");
     }
-    assert_eq!(home.run(&["unfreeze", "--agent", "nobody"]).out, "It goes on.\n");
+    assert_eq!(
+        home.run(&["unfreeze", "--agent", "nobody"]).out,
+        "Nothing is frozen any more. The work continues.\n"
+    );
     assert_eq!(home.run(&["unfreeze"]).out, "Nothing is frozen.\n");
     home.run(&["freeze", "--agent", "nobody", "--reason", "a look"]);
     home.run(&["freeze", "--reason", "all of it"]);

@@ -13,7 +13,7 @@ fn nothing_of_a_pack_is_there() {
     );
     let refused = home.run(&["init", "pair"]);
     assert_eq!(refused.code, 2, "{refused:?}");
-    assert!(refused.err.contains("no workflow has a configuration"), "{refused:?}");
+    assert!(refused.err.contains("no workflow of this build has a configuration"), "{refused:?}");
     let refused = home.run(&["demo", "nothing"]);
     assert!(refused.err.contains("only of codelab, copilot, pair, research"), "{refused:?}");
 }

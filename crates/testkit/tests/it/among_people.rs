@@ -128,7 +128,7 @@ async fn whose_turn_it_is_not_reads_so_in_a_terminal() {
     };
     for (token, is_marked) in [(&ann, false), (&ben, true)] {
         let (code, said) = called(token, &["inbox"]);
-        assert_eq!((code, said.contains("you may not decide")), (Some(0), is_marked), "{said}");
+        assert_eq!((code, said.contains("you are not allowed to decide")), (Some(0), is_marked), "{said}");
         assert!(said.contains(id), "{said}");
     }
     let (code, said) = called(&ben, &["decide", id, "approve"]);

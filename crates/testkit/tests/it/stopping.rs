@@ -155,7 +155,8 @@ async fn a_command_in_the_workspace_is_stopped_and_says_that_it_may_have_done_a_
     assert!(said.status.success(), "{said:?}");
     assert_eq!(
         String::from_utf8_lossy(&said.stdout),
-        "call_1: Stopped. The run continues, and its agent is notified.\n"
+        "The command of the call call_1 is stopped. The run continues, and the agent gets a message that the \
+        command was stopped.\n"
     );
     is_gone("613.25").await;
     let finished = eventually("it ends", async || server.events_of(&run, "tool_finished").await.pop()).await;

@@ -340,7 +340,11 @@ impl Chat<'_> {
             }
             "message_added" if self.is_mine(text) => {}
             "interrupt_resolved" if turn.as_ref().is_some_and(Turn::is_of_interruption) => {
-                self.note(if string("option") == "done" { "It ends here." } else { "It goes on." });
+                self.note(if string("option") == "done" {
+                    "The task ends here."
+                } else {
+                    "The work continues."
+                });
             }
             "interrupt_resolved" => {
                 let id = string("interrupt");

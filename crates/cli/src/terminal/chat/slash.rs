@@ -207,7 +207,7 @@ impl Chat<'_> {
             return Ok(());
         };
         self.client.delete(&format!("/v1/grants/{grant}")).await?;
-        self.note(&format!("{grant}: revoked; the next call asks for approval again."));
+        self.note(&format!("The grant {grant} is revoked. The calls that it allowed need approval again."));
         Ok(())
     }
 
