@@ -166,7 +166,7 @@ test("an answer of data is written in a form", async (t) => {
     await before.getByText("Yes, a week.", { exact: true }).waitFor();
     for (const { id } of [source, asked]) await server.api("DELETE", `/v1/answers/${id}`);
     await before.getByRole("button", { name: text("earlier.use") }).click();
-    await before.getByText("names an answer that has since been erased").waitFor();
+    await before.getByText("refers to an earlier answer that has been erased").waitFor();
     assert.equal((await now(late)).status, "open");
   });
 });

@@ -70,7 +70,7 @@ fn of_stream(error: &(dyn StdError + Send + Sync + 'static), provider: &str) -> 
     if error.is::<std::string::FromUtf8Error>() || error.is::<std::str::Utf8Error>() {
         return new(FailureKind::Unusable, "the provider sent bytes that are not text");
     }
-    new(FailureKind::Cut, format!("the reply broke off: {error}"))
+    new(FailureKind::Cut, format!("the connection to the provider ended in the middle of its reply: {error}"))
 }
 
 fn of_transport(error: &reqwest::Error, provider: &str) -> Failure {
@@ -80,7 +80,10 @@ fn of_transport(error: &reqwest::Error, provider: &str) -> Failure {
     if error.is_timeout() {
         new(FailureKind::TimedOut, format!("the provider {provider} did not answer in time{at}: {cause}"))
     } else if error.is_body() || error.is_decode() {
-        new(FailureKind::Cut, format!("the reply broke off: {cause}"))
+        new(
+            FailureKind::Cut,
+            format!("the connection to the provider ended in the middle of its reply: {cause}"),
+        )
     } else if error.is_builder() {
         new(FailureKind::Rejected, format!("the request cannot be sent: {cause}"))
     } else {

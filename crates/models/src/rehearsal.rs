@@ -47,8 +47,8 @@ impl Rehearsal {
         let at = scene.step();
         let Some(step) = steps.get(at).or_else(|| steps.last().filter(|step| step.again)) else {
             return Err(off_script(format!(
-                "the script for agent `{}` has {} {}, but reply {} was requested; add `again: true` to the \
-                 last reply to repeat it at the end of every turn",
+                "the script for agent `{}` has {} {}, but the run requested reply {}: add a reply, or add \
+                `again: true` to the last reply to repeat it at the end of every turn",
                 request.agent,
                 steps.len(),
                 if steps.len() == 1 { "reply" } else { "replies" },
@@ -131,7 +131,7 @@ fn check(expect: &Expect, request: &Request, scene: &Scene<'_>) -> Result<(), St
         if !scene.news().any(|text| text.contains(wanted)) {
             let there: Vec<&str> = scene.news().collect();
             return Err(format!(
-                "expects a message with “{wanted}”, but the messages are: {}",
+                "requires a message that contains “{wanted}”, but the request has these messages: {}",
                 quote_excerpt(&there.join(" | "))
             ));
         }
@@ -140,7 +140,7 @@ fn check(expect: &Expect, request: &Request, scene: &Scene<'_>) -> Result<(), St
         if !request.tools.iter().any(|tool| tool.name == *wanted) {
             let offered: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
             return Err(format!(
-                "expects the tool `{wanted}`, but the offered tools are: {}",
+                "requires the tool `{wanted}`, but the request offers these tools: {}",
                 quote_excerpt(&offered.join(", "))
             ));
         }

@@ -24,7 +24,7 @@ pub enum Error {
     Secret { channel: String, number: usize, source: SecretError },
     #[error("channel `{channel}`: the header `{name}` contains characters other than printable ASCII")]
     Header { channel: String, name: String },
-    #[error("channel `{channel}`: its URL {why}")]
+    #[error("channel `{channel}`: the URL {why}")]
     Url { channel: String, why: &'static str },
     #[error(
         "channel `{channel}`: `from` is not an address such as `Holdshort <holdshort@example.org>`: {why}"
@@ -35,7 +35,8 @@ pub enum Error {
     #[error("channel `{channel}`: {source}")]
     Guard { channel: String, source: guard::Error },
     #[error(
-        "channel `{channel}`: its mails are sent through a channel of type `email`, but none is configured"
+        "channel `{channel}` sends its mails through a channel of the type `email`, but no such channel is \
+        configured: add one to the channels file"
     )]
     NoServer { channel: String },
 }

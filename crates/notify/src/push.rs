@@ -35,9 +35,9 @@ pub struct Browser {
 pub enum BadBrowser {
     #[error("{0}")]
     Endpoint(&'static str),
-    #[error("is not a point of P-256, in base64url without padding")]
+    #[error("must be a point of the curve P-256, encoded in base64url without padding")]
     P256dh,
-    #[error("is not {PUSH_AUTH_BYTES} bytes, in base64url without padding")]
+    #[error("must be {PUSH_AUTH_BYTES} bytes long, encoded in base64url without padding")]
     Auth,
 }
 

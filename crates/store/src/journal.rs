@@ -21,7 +21,7 @@ pub enum Error {
     ReadOnly,
     #[error("another server uses this data folder")]
     InUse,
-    #[error("the database is in use by {0}")]
+    #[error("other programs use the database: {0}")]
     Nodes(String),
     #[error("the database has schema version {found}, but this binary only knows {known}: update Holdshort")]
     FromTheFuture { found: u32, known: u32 },
@@ -31,8 +31,7 @@ pub enum Error {
     )]
     Outdated { found: u32, known: u32 },
     #[error(
-        "the servers {others} use this database and do not support its schema version {least}: stop \
-        them first"
+        "these servers use the database, but do not support schema version {least}: {others}. Stop them first"
     )]
     OlderNodes { others: String, least: u32 },
     #[error("the database is damaged: {0}")]

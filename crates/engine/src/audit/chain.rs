@@ -32,7 +32,9 @@ pub(super) async fn verify<J: Journal>(
         let (position, missing) = (walk.position, "the last events are missing");
         report.add(
             JOURNAL,
-            format!("{missing}: the journal had reached position {written}, but ends at {position}"),
+            format!(
+                "{missing}: the journal had events up to position {written}, but ends at position {position}"
+            ),
         );
     }
     report.head = walk.head;

@@ -172,7 +172,11 @@ async fn verify_run<J: Journal>(
         }
         return Ok(());
     }
-    Err(Finding::Damage("the stream grew each time it was compared with its rows; audit again".to_owned()))
+    Err(Finding::Damage(
+        "the stream could not be compared with its rows, because new events arrived each time: run the audit \
+        again"
+            .to_owned(),
+    ))
 }
 
 fn run_problem(
@@ -293,7 +297,11 @@ async fn verify_session<J: Journal>(journal: &J, id: &SessionId, report: &mut Re
         }
         return Ok(());
     }
-    Err(Finding::Damage("the stream grew each time it was compared with its rows; audit again".to_owned()))
+    Err(Finding::Damage(
+        "the stream could not be compared with its rows, because new events arrived each time: run the audit \
+        again"
+            .to_owned(),
+    ))
 }
 
 /// Returns the first problem in the rows of the session's grants.
@@ -326,15 +334,25 @@ async fn verify_system<J: Journal>(journal: &J, report: &mut Report) -> Result<(
 }
 
 pub(super) fn missing(what: &str) -> String {
-    format!("{what} is missing; `holdshort rebuild` rebuilds the rows")
+    format!(
+        "{what} is missing in the lists of the store: run `holdshort rebuild` to rebuild the lists from the \
+        events"
+    )
 }
 
 pub(super) fn differs(what: &str, fields: &[&str]) -> String {
-    format!("{what} does not match the events ({}); `holdshort rebuild` rebuilds the rows", fields.join(", "))
+    format!(
+        "{what} does not match the events in these columns: {}. Run `holdshort rebuild` to rebuild the lists \
+        from the events",
+        fields.join(", ")
+    )
 }
 
 pub(super) fn unfounded(what: &str) -> String {
-    format!("{what} exists, but no event created it; `holdshort rebuild` rebuilds the rows")
+    format!(
+        "{what} exists in the lists of the store, but no event created it: run `holdshort rebuild` to \
+        rebuild the lists from the events"
+    )
 }
 
 pub(super) fn run_had(had: u64, has: u64) -> String {

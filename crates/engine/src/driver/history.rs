@@ -84,8 +84,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             match decided.run.handle(&cx, input) {
                 Ok(reused) => decided.then(reused),
                 // The earlier answer does not fit the form of the new question, so a person is asked.
-                Err(error) => tracing::debug!(run = %decided.run.id, %error, "a stored answer does not fit \
-                    the question and is not reused"),
+                Err(error) => {
+                    tracing::debug!(run = %decided.run.id, %error, "a stored answer does not match the \
+                        schema of the question, so it is not reused")
+                }
             }
         }
         Ok(())
@@ -99,18 +101,19 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let row = self.journal().answer(source).await?;
         let says_nothing = decision.text.as_deref().unwrap_or_default().is_empty() && decision.edit.is_null();
         let problem = match row.filter(|row| Some(&*row.subject) == run.kept_for()) {
-            None => "names an answer that is not stored for the subject of this run",
-            Some(row) if row.erased => "names an answer that has since been erased",
+            None => "refers to an earlier answer that is not stored for the subject of this run",
+            Some(row) if row.erased => "refers to an earlier answer that has been erased",
             Some(row) if says_nothing => {
-                let (field, what) = if row.is_data { ("/edit", "data") } else { ("/text", "words") };
+                let (field, what) = if row.is_data { ("/edit", "data") } else { ("/text", "text") };
                 let problem = format!(
-                    "is missing: `from` only identifies an earlier answer; also send the {what} of that \
+                    "is missing: `from` only identifies the earlier answer, so also send the {what} of that \
                     answer"
                 );
                 return Err(refused(field, problem));
             }
             Some(row) if !is_taken(&row, decision) => {
-                "names an answer with different content: leave out `from`, or send that answer unchanged"
+                "refers to an earlier answer whose content differs from what you send: leave out `from`, or \
+                send that answer unchanged"
             }
             Some(_) => return Ok(()),
         };

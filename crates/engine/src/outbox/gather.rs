@@ -14,7 +14,7 @@ use holdshort_core::people::People;
 /// Reasons why a claimed delivery is dropped instead of sent.
 const DECIDED: &str = "the interrupt was resolved before this notification was sent";
 const NEVER_TOLD: &str = "the interrupt was decided before anyone was notified";
-const LATER: &str = "a later notification about the same interrupt replaces it";
+const LATER: &str = "a later notification about the same interrupt replaced this notification";
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Sorted {

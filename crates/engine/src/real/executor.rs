@@ -154,11 +154,15 @@ impl Executor for RealExecutor {
         let calls_models = !definition.agents.is_empty();
         match config.model.as_deref() {
             Some(REHEARSAL) if !self.library.has_rehearsal(&definition.name) => {
-                let message = format!("the workflow `{}` has no rehearsal", definition.name);
+                let message = format!(
+                    "the workflow `{}` has no rehearsal script: choose a configured model, or another \
+                    workflow",
+                    definition.name
+                );
                 Err(vec![Problem::new("/config/model", message)])
             }
             Some(name) if name.contains("://") => {
-                Err(vec![Problem::new("/config/model", "is the name of a configured model, never a URL")])
+                Err(vec![Problem::new("/config/model", "must be the name of a configured model, not a URL")])
             }
             Some(REHEARSAL) => Ok(config),
             Some(_) | None if calls_models && self.model.is_none() => {
@@ -266,7 +270,7 @@ fn is_of_a_file(tool: &str) -> bool {
 /// that a side effect may have happened.
 fn broken_off(job: &Job) -> Input {
     tracing::error!(run = %job.run, action = %job.action, "an action panicked");
-    let message = "the action was broken off by an internal error of Holdshort".to_owned();
+    let message = "the action was aborted because of an internal error of Holdshort".to_owned();
     match &job.work {
         Work::Inspect { call, revision, .. } => {
             let inspected = InspectionOutcome::Impossible { code: "internal", message };
@@ -281,7 +285,7 @@ fn broken_off(job: &Job) -> Input {
             Input::Ran { call: call.clone(), attempt: *attempt, outcome }
         }
         Work::CallTool { call, attempt, .. } => {
-            let text = format!("{message}; the call may have taken effect");
+            let text = format!("{message}; it is unknown whether the call took effect");
             Input::Ran { call: call.clone(), attempt: *attempt, outcome: Outcome::Failed { text } }
         }
         Work::CallModel { turn, .. } => {

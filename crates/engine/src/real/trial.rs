@@ -119,13 +119,14 @@ pub(super) async fn commit(
         let runtime = Handle::current();
         let body = |digest: Digest| {
             let found = runtime.block_on(bodies.get(digest)).map_err(io::Error::other)?;
-            found.ok_or_else(|| io::Error::other("the journal no longer stores the file's content"))
+            found.ok_or_else(|| io::Error::other("the journal no longer contains the content of a file"))
         };
         let committed = tools.commit(&changeset, body, is_resumed);
         if let (Committed::Done, Some(layer)) = (&committed, layer)
             && let Err(error) = tools.commit_to_layer(&layer, body)
         {
-            tracing::warn!(%error, "the ignored files of the run were not stored");
+            tracing::warn!(%error, "the files of the run that git ignores could not be stored, so its next \
+                commands do not see them");
         }
         committed
     };

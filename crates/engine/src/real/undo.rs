@@ -90,6 +90,9 @@ fn describe_leftovers(left: &[Value], unknown: &[String]) -> String {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         (!names.is_empty()).then(|| format!("{what}: {}{more}.", names[..names.len().min(NAMED)].join(", ")))
     };
-    let said = [("Left unchanged", paths), ("The changes of these tool calls are unknown", calls)];
+    let said = [
+        ("Left unchanged", paths),
+        ("Not undone, because the changes of these tool calls are unknown", calls),
+    ];
     said.into_iter().filter_map(sentence).collect::<Vec<_>>().join(" ")
 }

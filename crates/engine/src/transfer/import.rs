@@ -42,7 +42,7 @@ pub fn check(from: impl BufRead) -> Result<TransferCounts, Error> {
     if found == told {
         Ok(found)
     } else {
-        Err(Error::CutOff(format!("{told:?} were exported, {found:?} were found")))
+        Err(Error::CutOff(format!("the file should contain {told:?}, but it contains {found:?}")))
     }
 }
 
@@ -179,10 +179,16 @@ fn read(from: impl BufRead) -> Result<impl Iterator<Item = Result<(usize, Item),
     match parse(line, &text?)? {
         Line::Header { format, v } if format == FORMAT && v == VERSION => {}
         Line::Header { format, v } => {
-            let problem = format!("names the format {format} {v}; this binary reads {FORMAT} {VERSION}");
+            let problem =
+                format!("has the format {format} {v}, but this binary only reads {FORMAT} {VERSION}");
             return Err(Error::Line { line, problem });
         }
-        _ => return Err(broken(line, "is not a header")),
+        _ => {
+            return Err(broken(
+                line,
+                "is not the header of an exported journal: import a file that `export` wrote",
+            ));
+        }
     }
     let mut is_over = false;
     Ok(std::iter::from_fn(move || {

@@ -87,7 +87,8 @@ async fn a_script_ends() {
     let message = script_failure(vec![says("one")], &after(vec![replied("one", &[])])).await;
     assert_eq!(
         message,
-        "the script for agent `pair` has 1 reply, but reply 2 was requested; add `again: true` to the last reply to repeat it at the end of every turn"
+        "the script for agent `pair` has 1 reply, but the run requested reply 2: add a reply, or add `again: \
+        true` to the last reply to repeat it at the end of every turn"
     );
     let other = Request { agent: "other".into(), ..request() };
     assert_eq!(
@@ -199,11 +200,12 @@ async fn an_expectation_holds_or_fails_loudly() {
     for (step, expected) in [
         (
             expecting(&["early"], &[]),
-            "expects a message with “early”, but the messages are: “exit code 1 | late”",
+            "requires a message that contains “early”, but the request has these messages: “exit code 1 | \
+            late”",
         ),
         (
             expecting(&[], &["run_command"]),
-            "expects the tool `run_command`, but the offered tools are: “read_file”",
+            "requires the tool `run_command`, but the request offers these tools: “read_file”",
         ),
     ] {
         assert_eq!(

@@ -11,7 +11,7 @@ use crate::journal::Error;
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Unsupported {
     /// The message does not contain the address, because the address may contain a password.
-    #[error("the address of the database does not have the form postgresql://user:password@host:port/name")]
+    #[error("the address of the database is invalid: write it as postgresql://user:password@host:port/name")]
     Address,
     #[error(
         "the database's address requires TLS, but this machine trusts no certificates ({0}): set \

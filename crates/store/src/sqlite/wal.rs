@@ -27,8 +27,8 @@ pub(super) fn check(unopened: Unopened<'_>) -> Result<(), Error> {
     match damage(BufReader::with_capacity(1 << 16, file)).map_err(from_io)? {
         None => Ok(()),
         Some(at) => Err(Error::Corrupt(format!(
-            "{} is damaged at byte {at}, and acknowledged commits follow the damage; if you remove this \
-                file, the rest of the journal can be read, but these commits are lost",
+            "{} is damaged at byte {at}, and acknowledged commits follow the damage: restore a backup. If \
+            you remove this file, the rest of the journal can be read, but these commits are lost",
             unopened.log().display()
         ))),
     }

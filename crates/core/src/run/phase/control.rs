@@ -30,7 +30,13 @@ impl Draft<'_> {
         };
         if chosen(&plan, control).next().is_none() {
             let only = control.only.unwrap_or_default();
-            self.fail_run("no_subtask", format!("the plan has no subtask {only} for `{}`", phase.id));
+            self.fail_run(
+                "no_subtask",
+                format!(
+                    "phase `{}` carries out subtask number {only}, but the plan has fewer subtasks",
+                    phase.id
+                ),
+            );
             return true;
         }
         let at_work = self.run.at_work(phase);

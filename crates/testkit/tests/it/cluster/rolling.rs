@@ -80,7 +80,7 @@ async fn a_newer_node_does_not_take_the_database_from_an_older_one() {
     newer.try_start().await.unwrap_err();
     let said = newer.stderr();
     assert!(
-        said.contains("the servers older use this database") && said.contains("stop them first"),
+        said.contains("these servers use the database") && said.contains(": older. Stop them first"),
         "{said}"
     );
     assert_eq!(version(&url).await, THIS, "nothing was changed");

@@ -462,7 +462,7 @@ fn a_wrong_configuration_starts_nothing() {
         (&["--config", "race.yaml"], "competitions[0].date is `2026-13-40`"),
         (&["--config", "unnamed.yaml"], "competitions[0].name is empty"),
         (&["--config", "units.yaml"], "unknown value `imperial`"),
-        (&["--config", "columns.yaml"], "`strecke` is not a header of the reference"),
+        (&["--config", "columns.yaml"], "`strecke`, which is not a known column name"),
         (&["--config", "days.JSON"], "extraction.metrics_days is 0"),
         (&["--config", "twice.yaml"], "twice.yaml: line 2: duplicate key athlete"),
         (&["--config", "key.yaml", "--init-config", "b.yaml"], "cannot be used with"),

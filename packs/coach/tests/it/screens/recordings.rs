@@ -113,8 +113,11 @@ fn tables_of_other_programs_are_read_with_units_and_columns() {
 
     for (columns, told) in [
         (&["--columns", "Beginn"][..], "--columns is `Beginn`: write NAME=HEADER"),
-        (&["--columns", "start=Beginn", "--columns", "puls=Puls"], "`puls` is not a header of the reference"),
-        (&["--columns", "decimal=;"], "decimal is `;`; write `,` or `.`"),
+        (
+            &["--columns", "start=Beginn", "--columns", "puls=Puls"],
+            "`puls`, which is not a known column name",
+        ),
+        (&["--columns", "decimal=;"], "sets `decimal` to `;`"),
     ] {
         let ran = stage.home.run(&stage.arguments(columns));
         assert_eq!(ran.code, 2, "{ran:?}");

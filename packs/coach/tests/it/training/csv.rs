@@ -681,21 +681,27 @@ fn a_mapping_reads_any_table() {
 #[test]
 fn a_wrong_mapping_is_refused_by_name() {
     for (pairs, told) in [
-        (&[("start", "Beginn"), ("puls", "Puls")][..], "`puls` is not a header of the reference"),
+        (&[("start", "Beginn"), ("puls", "Puls")][..], "`puls`, which is not a known column name"),
         (
             &[("start", "Beginn"), ("distance", "Strecke")],
-            "`distance` has no known unit; known: distance_m, distance_km",
+            "`distance` without a known unit: write one of distance_m, distance_km",
         ),
         (&[("duration_min", "Dauer")], "names neither `date` nor `start`"),
         (&[("start", "Beginn"), ("date", "Tag")], "names both `date` and `start`"),
-        (&[("start", "Beginn"), ("avg_hr", "")], "`avg_hr` names no header; write avg_hr=HEADER"),
-        (&[("start", "Beginn"), ("avg_hr", "beginn")], "names a column or a measure a second time"),
-        (&[("start", "A"), ("duration_s", "B"), ("duration_hms", "C")], "a second time"),
-        (&[("decimal", ";")], "decimal is `;`; write `,` or `.`"),
-        (&[("dates", "us")], "dates is `us`; write `dmy`, `mdy` or `ymd`"),
+        (&[("start", "Beginn"), ("avg_hr", "")], "no header for `avg_hr`: write avg_hr=HEADER"),
+        (&[("start", "Beginn"), ("avg_hr", "beginn")], "an earlier entry has the same header or measure"),
+        (
+            &[("start", "A"), ("duration_s", "B"), ("duration_hms", "C")],
+            "an earlier entry has the same header",
+        ),
+        (&[("decimal", ";")], "sets `decimal` to `;`: write `decimal=,` or `decimal=.`"),
+        (
+            &[("dates", "us")],
+            "sets `dates` to `us`: write the order of day, month and year as `dmy`, `mdy` or `ymd`",
+        ),
     ] {
         let why = ColumnMap::new(pairs.iter().copied()).unwrap_err();
-        assert!(why.starts_with("columns: ") && why.contains(told), "{pairs:?}: {why}");
+        assert!(why.starts_with("`columns` ") && why.contains(told), "{pairs:?}: {why}");
     }
 }
 

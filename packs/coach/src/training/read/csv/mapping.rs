@@ -34,7 +34,7 @@ impl ColumnMap {
         if !map.columns.is_empty() && has(Column::Date) == has(Column::Start) {
             let named =
                 if has(Column::Date) { "both `date` and `start`" } else { "neither `date` nor `start`" };
-            return Err(format!("columns: names {named}; name one of the two"));
+            return Err(format!("`columns` names {named}: name exactly one of the two"));
         }
         Ok(map)
     }
@@ -45,37 +45,51 @@ impl ColumnMap {
                 let mark = match header {
                     "," => Decimal::Comma,
                     "." => Decimal::Point,
-                    _ => return Err(format!("columns: decimal is `{header}`; write `,` or `.`")),
+                    _ => {
+                        return Err(format!(
+                            "`columns` sets `decimal` to `{header}`: write `decimal=,` or `decimal=.`"
+                        ));
+                    }
                 };
                 self.decimal = Some(mark);
                 return Ok(());
             }
             DATES => {
                 let order = DateOrder::ALL.iter().find(|(order, _)| *order == header);
-                let (_, order) = order
-                    .ok_or_else(|| format!("columns: dates is `{header}`; write `dmy`, `mdy` or `ymd`"))?;
+                let (_, order) = order.ok_or_else(|| {
+                    format!(
+                        "`columns` sets `dates` to `{header}`: write the order of day, month and year as \
+                        `dmy`, `mdy` or `ymd`"
+                    )
+                })?;
                 self.order = Some(*order);
                 return Ok(());
             }
             _ => {}
         }
         if header.is_empty() {
-            return Err(format!("columns: `{name}` names no header; write {name}=HEADER"));
+            return Err(format!("`columns` names no header for `{name}`: write {name}=HEADER"));
         }
         let column = Column::from_header(name).map_err(|error| match error {
             HeaderError::Unknown => {
                 format!(
-                    "columns: `{name}` is not a header of the reference, such as `start` or `distance_km`"
+                    "`columns` contains `{name}`, which is not a known column name: write a name such as \
+                    `start` or `distance_km`"
                 )
             }
-            HeaderError::Unit(units) => format!("columns: `{name}` has no known unit; known: {units}"),
+            HeaderError::Unit(units) => {
+                format!("`columns` contains `{name}` without a known unit: write one of {units}")
+            }
         })?;
         let header_plain = plain(header);
         let is_twice = |(other, _, kind): &(String, String, Column)| {
             *other == header_plain || kind.kind() == column.kind()
         };
         if self.columns.iter().any(is_twice) {
-            return Err(format!("columns: `{name}={header}` names a column or a measure a second time"));
+            return Err(format!(
+                "`columns` contains `{name}={header}`, but an earlier entry has the same header or measure: \
+                remove one of the two"
+            ));
         }
         self.columns.push((header_plain, header.to_owned(), column));
         Ok(())
