@@ -165,7 +165,7 @@ impl Hours {
         for (day, spans) in &self.week {
             let at = format!("/week/{}", day.as_str());
             if spans.len() > limits::SPANS_OF_DAY {
-                problems.push(Problem::new(&at, format!("holds more than {} spans", limits::SPANS_OF_DAY)));
+                problems.push(Problem::new(&at, format!("has more than {} spans", limits::SPANS_OF_DAY)));
             } else if let Some((one, next)) =
                 spans.iter().zip(spans.iter().skip(1)).find(|(one, next)| next.from < one.to)
             {
@@ -173,7 +173,7 @@ impl Hours {
             }
         }
         if self.holidays.len() > limits::HOLIDAYS {
-            problems.push(Problem::new("/holidays", format!("holds more than {} dates", limits::HOLIDAYS)));
+            problems.push(Problem::new("/holidays", format!("has more than {} dates", limits::HOLIDAYS)));
         }
         problems
     }

@@ -463,7 +463,7 @@ pub fn check(id: &str, person: &Person) -> Vec<Problem> {
         }
     }
     if person.groups.len() > limits::GROUPS_OF_PERSON {
-        let message = format!("holds more than {} groups", limits::GROUPS_OF_PERSON);
+        let message = format!("has more than {} groups", limits::GROUPS_OF_PERSON);
         problems.push(Problem::new("/groups", message));
     }
     for (i, group) in person.groups.iter().enumerate() {
@@ -481,7 +481,7 @@ pub fn check(id: &str, person: &Person) -> Vec<Problem> {
         problems.push(Problem::new("/language", "is not a language tag such as `de`"));
     }
     if person.addresses.len() > limits::ADDRESSES {
-        problems.push(Problem::new("/addresses", format!("holds more than {} addresses", limits::ADDRESSES)));
+        problems.push(Problem::new("/addresses", format!("has more than {} addresses", limits::ADDRESSES)));
     }
     for (channel, address) in &person.addresses {
         if !is_name(channel, limits::NAME_BYTES) || !is_name(address, limits::ADDRESS_BYTES) {

@@ -132,7 +132,8 @@ mod tests {
         });
         let payload = json!({ "trial": trial, "note": "Nothing has happened yet." });
         let shown = "@@ -1,1 +1,2 @@\n-old\n+new\\u{202e}\n\\ No newline at end of file";
-        let unseen = "Not shown here: 2 more paths, what changes in 1 of the files above, 2 lines of changes that are cut.";
+        let unseen =
+            "Not shown here: 2 more paths, the changes in 1 of the files above, 2 more changed lines.";
         let change = Change::from_payload(&payload).unwrap().to_value();
         assert_eq!(change["summary"], "Tried: 1 file changed, 1 deleted; exit code 0.");
         assert_eq!(change["files"][0], json!({ "file_path": "gone", "does": "deleted", "words": "deleted" }));

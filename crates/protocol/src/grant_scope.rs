@@ -78,7 +78,7 @@ fn describe_command(command: &GrantCommand) -> String {
     let files = if files.is_empty() {
         String::new()
     } else {
-        format!(" redirected to or from no file but {}", files.join(", "))
+        format!(" redirected only to or from {}", files.join(", "))
     };
     format!("`{}{sub} …`{writes}{files}", plain::line(&command.program))
 }

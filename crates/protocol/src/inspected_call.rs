@@ -23,7 +23,8 @@ pub struct InspectedCall {
 
 impl InspectedCall {
     /// Note on every card of an inspected call, about where the call runs.
-    pub const RUNS: &str = "where the agent runs, outside the sandbox of Holdshort; its directory and its change are claims of the agent";
+    pub const RUNS: &str = "on the agent's machine, outside the sandbox of Holdshort; the agent reported the \
+        directory and the change, and Holdshort did not check them";
 
     /// Returns the parts of the payload. Returns `None` if no gate checked a call. The whole payload is then a
     /// statement of the agent that nobody has verified.

@@ -195,10 +195,10 @@ impl<'a> TrialCard<'a> {
         let told = [
             (paths > 0)
                 .then(|| if paths == 1 { "1 more path".to_owned() } else { format!("{paths} more paths") }),
-            (undrawn > 0).then(|| format!("what changes in {undrawn} of the files above")),
+            (undrawn > 0).then(|| format!("the changes in {undrawn} of the files above")),
             (lines > 0).then(|| match lines {
-                1 => "1 line of changes that is cut".to_owned(),
-                _ => format!("{lines} lines of changes that are cut"),
+                1 => "1 more changed line".to_owned(),
+                _ => format!("{lines} more changed lines"),
             }),
         ];
         let told: Vec<String> = told.into_iter().flatten().collect();

@@ -312,7 +312,7 @@ impl AuthState {
         if let Some(error) = back.error {
             let shown: String =
                 error.chars().filter(|c| c.is_ascii_graphic() || *c == ' ').take(100).collect();
-            return Err(failed(format!("the provider says `{shown}`")));
+            return Err(failed(format!("the identity provider reported the error `{shown}`")));
         }
         let code = back.code.ok_or_else(|| failed("the response has no `code`"))?;
         let began = Digest::of_bytes(pending.state.as_bytes());
@@ -346,7 +346,8 @@ impl AuthState {
         let app = self.app();
         let provider = app.sign_ins.provider()?;
         let waiting: Option<PendingDevice> = app.sign_ins.devices.open(handle);
-        let waiting = waiting.ok_or_else(|| failed("this server has not started this sign-in"))?;
+        let waiting = waiting
+            .ok_or_else(|| failed("this server has not started this sign-in: start the sign-in again"))?;
         if waiting.expires_at <= app.now() {
             return Err(failed("the sign-in was not completed in time"));
         }

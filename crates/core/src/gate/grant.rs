@@ -171,7 +171,7 @@ impl Program {
         };
         let operands = match self.operands.as_deref() {
             None => "on any files or names".to_owned(),
-            Some([]) => "with nothing else after it".to_owned(),
+            Some([]) => "without further words".to_owned(),
             Some(words) => format!("with exactly the words `{}`", words.join("` `")),
         };
         Some(format!("`{name}` {with}, {operands}, in `{folder}`{files}"))
@@ -409,7 +409,10 @@ impl Matcher {
         let present = self.scripts.iter().filter(|script| script.sha256.is_some());
         let scripts: Vec<String> = present.map(|script| format!("`{}`", script.path)).collect();
         if !scripts.is_empty() {
-            covers.push(format!("only while the files that they run are unchanged: {}", scripts.join(", ")));
+            covers.push(format!(
+                "only while the files that these commands run are unchanged: {}",
+                scripts.join(", ")
+            ));
         }
         covers.push("also every command that only reads".to_owned());
         if self.elsewhere {

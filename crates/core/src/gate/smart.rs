@@ -92,7 +92,7 @@ pub fn reasons(act: &Act<'_>, keywords: &[String]) -> Vec<Reason> {
     let mut reasons = Vec::new();
     for keyword in keywords {
         if let Some(at) = found(&|texts| says_keyword(texts, keyword)) {
-            reasons.push(reason("keyword", format!("keyword `{keyword}` in {at}")));
+            reasons.push(reason("keyword", format!("the keyword `{keyword}` occurs in {at}")));
         }
     }
     let named = |word: &str| keywords.iter().any(|keyword| keyword.eq_ignore_ascii_case(word));

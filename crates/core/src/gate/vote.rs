@@ -246,7 +246,7 @@ fn guarded(subject: &Subject<'_>, command: Option<&Command>) -> Option<Guarded> 
 
 fn explain(code: &str) -> &'static str {
     match code {
-        "hard_link" => "the file has another name (more than one hard link)",
+        "hard_link" => "the file has more than one hard link, so it can also be reached by another name",
         "bare_repository" => {
             "the call turns a directory into a git repository, or changes configuration or hooks of a git \
             repository"
@@ -258,8 +258,8 @@ fn explain(code: &str) -> &'static str {
             "the command runs a file of the workspace that could change unnoticed after the approval"
         }
         "unread_arguments" => {
-            "the call names a command, a path or an address in a form that rules cannot read; rules read only \
-            strings in the arguments `command`, `path` and `url`"
+            "rules cannot read the command, path or address of this call: they read only strings in the \
+            arguments `command`, `path` and `url`"
         }
         "unguarded" => {
             "an earlier command created a file that your own tools run, and the file could not be moved \

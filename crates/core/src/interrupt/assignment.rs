@@ -357,7 +357,7 @@ impl Assignment {
         if self.stages.len() > limits::STAGES {
             problems.push(Problem::new(
                 format!("{at}/stages"),
-                format!("holds more than {} stages", limits::STAGES),
+                format!("has more than {} stages", limits::STAGES),
             ));
         }
         for (i, stage) in self.stages.iter().enumerate() {
@@ -365,7 +365,7 @@ impl Assignment {
             let at = if self.stages.len() == 1 { at.to_owned() } else { format!("{at}/stages/{i}") };
             for (field, names) in [("approvers", &stage.approvers), ("groups", &stage.groups)] {
                 if names.len() > limits::ASSIGNED {
-                    let message = format!("holds more than {} {field}", limits::ASSIGNED);
+                    let message = format!("has more than {} {field}", limits::ASSIGNED);
                     problems.push(Problem::new(format!("{at}/{field}"), message));
                 }
                 for (i, name) in names.iter().enumerate() {
@@ -381,7 +381,7 @@ impl Assignment {
                 problems.push(Problem::new(format!("{at}/name"), message));
             }
             if stage.required as usize > limits::ASSIGNED {
-                let message = format!("is more than {}", limits::ASSIGNED);
+                let message = format!("must be at most {}", limits::ASSIGNED);
                 problems.push(Problem::new(format!("{at}/quorum/required"), message));
             }
             if stage.required == 0 {

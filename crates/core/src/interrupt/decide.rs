@@ -64,8 +64,8 @@ pub fn check(
     let problems = carried(interrupt, offer, decision);
     let seat = interrupt.seat(voter, offer, interrupt.edit_of(&decision.edit, seq))?;
     if offer.effect == Effect::Grant && seat.in_place_of.is_some() {
-        let message = "is available only to approvers, because a grant by a delegate covers no calls; \
-            approve only this call";
+        let message = "is available only to approvers, because you decide as a delegate and a delegate \
+            cannot grant further calls; approve only this call";
         return Err(Refusal::Invalid(vec![Problem::new("/option", message)]));
     }
     if problems.is_empty() { Ok(Checked::New(offer.clone(), seat)) } else { Err(Refusal::Invalid(problems)) }
@@ -92,8 +92,10 @@ pub(crate) fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision)
         problems.push(Problem::new("/edit", format!("`{}` ({}) needs an edit{form}", offer.id, offer.label)));
     }
     if decision.from.is_some() && !interrupt.is_answered_by(offer) {
-        problems
-            .push(Problem::new("/from", format!("`{}` does not accept an answer from history", offer.id)));
+        problems.push(Problem::new(
+            "/from",
+            format!("the option `{}` does not accept an earlier answer: leave `from` out", offer.id),
+        ));
     }
     if decision.on_behalf_of.as_ref().is_some_and(|name| name.len() > limits::ON_BEHALF_BYTES) {
         let message = format!("is longer than {} bytes", limits::ON_BEHALF_BYTES);
@@ -113,7 +115,10 @@ pub(crate) fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision)
         Some(Carry::Never) | None => false,
     };
     if !takes_edit && !decision.edit.is_null() {
-        problems.push(Problem::new("/edit", format!("`{}` takes no edit", offer.id)));
+        problems.push(Problem::new(
+            "/edit",
+            format!("the option `{}` accepts no edit: leave it out, or choose another option", offer.id),
+        ));
     }
     problems
 }

@@ -45,7 +45,7 @@ pub struct Decision {
 /// Reason why a decision is refused. A refused decision does not change the interrupt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("the role of the caller may not decide")]
+    #[error("your role is not allowed to decide")]
     Role,
     #[error("approvers may delegate only for themselves: ask an admin or an operator to delegate for others")]
     OfAnother,

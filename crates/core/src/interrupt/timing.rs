@@ -162,7 +162,7 @@ impl Timing {
             }
         }
         if self.escalation.len() > limits::ESCALATION_STEPS {
-            say("/escalation".to_owned(), format!("holds more than {} steps", limits::ESCALATION_STEPS));
+            say("/escalation".to_owned(), format!("has more than {} steps", limits::ESCALATION_STEPS));
         }
         let (deciders, mut passed) = (people.deciders(), 0_u64);
         for (i, step) in self.escalation.iter().enumerate() {
@@ -182,7 +182,7 @@ impl Timing {
             }
             for (field, names) in [("approvers", &step.approvers), ("groups", &step.groups)] {
                 if names.len() > limits::ASSIGNED {
-                    say(format!("{at}/{field}"), format!("holds more than {} {field}", limits::ASSIGNED));
+                    say(format!("{at}/{field}"), format!("has more than {} {field}", limits::ASSIGNED));
                 }
                 for (i, name) in names.iter().enumerate() {
                     let unknown = match field {

@@ -80,7 +80,7 @@ impl Interrupt {
             return refused(format!("is later than the expiry of the interrupt, {expires_at}"));
         }
         if until > voter.now.plus_ms(limits::SNOOZE_MS) {
-            return refused(format!("is more than {} days ahead", limits::SNOOZE_MS / 86_400_000));
+            return refused(format!("must be at most {} days ahead", limits::SNOOZE_MS / 86_400_000));
         }
         if before.is_none() && self.snoozes.len() >= limits::SNOOZES {
             return Err(Refusal::Limit { name: "snoozes", limit: limits::SNOOZES as u64 });

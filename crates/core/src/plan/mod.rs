@@ -61,7 +61,7 @@ impl Plan {
         }
         if plan.subtasks.len() > limit as usize {
             problems
-                .push(Problem::new(format!("{base}/subtasks"), format!("holds more than {limit} subtasks")));
+                .push(Problem::new(format!("{base}/subtasks"), format!("has more than {limit} subtasks")));
             return Err(problems);
         }
         let mut seen = BTreeSet::new();

@@ -96,7 +96,7 @@ fn problems<'k>(questions: &Value, unknown: impl Iterator<Item = &'k String>) ->
     let mut problems: Vec<String> = unknown.map(|key| format!("/{key}: is an unknown field")).collect();
     let most = limits::QUESTIONS_PER_REPLY;
     if questions.as_array().is_some_and(|all| all.len() > most) {
-        problems.push(format!("/questions: holds more than {most} questions"));
+        problems.push(format!("/questions: has more than {most} questions"));
         return problems;
     }
     let found = schema::check(&form(), questions, "/questions").into_iter();

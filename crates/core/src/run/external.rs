@@ -241,7 +241,8 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
         };
         match offer {
             Some(_) if id == EXPIRED => {
-                let why = "is the outcome of an expired interrupt: choose another id for the option";
+                let why =
+                    "is reserved for the outcome of an expired interrupt: choose another id for the option";
                 problems.push(Problem::new(format!("/options/{i}/id"), format!("`{id}` {why}")));
             }
             Some(_) if offers.iter().any(|other| other.id == *id) => {
@@ -351,7 +352,7 @@ fn check(ask: &Ask) -> Vec<Problem> {
         }
     }
     if ask.options.len() > limits::OPTIONS {
-        problems.push(Problem::new("/options", format!("holds more than {} options", limits::OPTIONS)));
+        problems.push(Problem::new("/options", format!("has more than {} options", limits::OPTIONS)));
     }
     for (i, (_, label)) in ask.options.iter().enumerate() {
         if label.as_ref().is_some_and(|label| label.len() > limits::TITLE_BYTES) {

@@ -208,7 +208,7 @@ impl Draft<'_> {
             return vec![Problem::new(if also.is_empty() { "/also_shown" } else { "/also" }, message)];
         }
         if also_shown.len() > limits::ALSO {
-            let message = format!("holds more than {} interrupts", limits::ALSO);
+            let message = format!("has more than {} interrupts", limits::ALSO);
             return vec![Problem::new("/also_shown", message)];
         }
         let covered = self.run.also_covered(interrupt, &self.voter(), &self.session, self.cx.system);

@@ -163,7 +163,7 @@ impl Draft<'_> {
         if start.config.gates.rules.len() > limits::RUN_RULES {
             problems.push(Problem::new(
                 "/config/gates/rules",
-                format!("holds more than {} rules", limits::RUN_RULES),
+                format!("has more than {} rules", limits::RUN_RULES),
             ));
         }
         problems.extend(self.check_gates());

@@ -377,14 +377,14 @@ pub struct Ask {
 pub enum Rejection {
     #[error("the run has already started")]
     AlreadyStarted,
-    #[error("the run is {}", .0.as_str())]
+    #[error("the run has ended with the status `{}`", .0.as_str())]
     Ended(Status),
     #[error("the run has no interrupt with this id")]
     UnknownInterrupt,
     /// Reason, which is the end of the error message.
     #[error("the interrupt has no stored answer: {0}")]
     NoAnswer(&'static str),
-    #[error("the run has not ended, and its content is needed until the end")]
+    #[error("the run has not ended, so its content cannot be erased yet")]
     NotEnded,
     #[error("the run is on legal hold, so its content cannot be erased until the hold is lifted")]
     Held,
@@ -407,7 +407,7 @@ pub enum Rejection {
     Refused(#[from] Refusal),
     #[error(transparent)]
     Unusable(#[from] Unusable),
-    #[error("the role of the caller does not permit this action")]
+    #[error("your role does not permit this action")]
     Role,
     #[error("the request is not valid")]
     Invalid(Vec<Problem>),

@@ -51,7 +51,7 @@ pub struct System {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    #[error("the role of the caller may not change this setting of the installation")]
+    #[error("your role does not permit a change of this setting of the installation")]
     Role,
     #[error(transparent)]
     Key(#[from] keys::Refusal),

@@ -90,11 +90,11 @@ fn the_card_says_what_was_refused() {
         let text = interrupt.opened.risk.reasons[0].text.clone();
         (text, interrupt.offers("approve_session").is_some())
     };
-    let text = format!("refused before: `operator` refused this call at {refused_at}");
+    let text = format!("`operator` refused this call earlier, at {refused_at}");
     assert_eq!(reason(&world), (text, true));
     world.decide(Kind::ToolApproval, choose("approve"));
     world.work();
-    let text = format!("refused before: `operator` refused `touch /ws/A` at {refused_at}");
+    let text = format!("`operator` refused `touch /ws/A` earlier, at {refused_at}");
     assert_eq!(reason(&world), (text, false), "allowing this line for the session would not cover it");
     assert_eq!(world.effects, ["run_command touch B", "run_command touch A"], "approved once, it ran once");
 }

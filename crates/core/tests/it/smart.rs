@@ -74,11 +74,17 @@ fn keywords_are_words() {
 fn a_reason_names_what_and_where() {
     let nothing = json!({});
     let table = [
-        (found("I delete it", "x", &nothing, &["delete"]), vec!["keyword `delete` in the agent's message"]),
-        (found("", "delete_user", &nothing, &["delete"]), vec!["keyword `delete` in the tool's name"]),
+        (
+            found("I delete it", "x", &nothing, &["delete"]),
+            vec!["the keyword `delete` occurs in the agent's message"],
+        ),
+        (
+            found("", "delete_user", &nothing, &["delete"]),
+            vec!["the keyword `delete` occurs in the tool's name"],
+        ),
         (
             found("I delete it", "x", &json!({ "a": [{ "b": "deletes" }] }), &["delete", "push"]),
-            vec!["keyword `delete` in the agent's message and the arguments"],
+            vec!["the keyword `delete` occurs in the agent's message and the arguments"],
         ),
         // The tool defines the names of arguments, so keywords are not searched in them.
         (found("", "x", &json!({ "delete": true }), &["delete"]), vec![]),
@@ -92,7 +98,7 @@ fn a_reason_names_what_and_where() {
         ),
         (
             found("", "x", &json!({ "env": "ENV=production" }), &["production"]),
-            vec!["keyword `production` in the arguments"],
+            vec!["the keyword `production` occurs in the arguments"],
         ),
         (found("The product, its products and producers", "x", &nothing, &[]), vec![]),
         (

@@ -12,7 +12,7 @@ fn each_program_of_a_line_is_named() {
                 {"program": "cargo", "subcommand": "test", "writes": true},
                 {"program": "sort", "writes": false, "files": ["a.txt"]},
             ]}),
-            "every `cargo test …`, `sort …` (reading only) redirected to or from no file but `a.txt`",
+            "every `cargo test …`, `sort …` (reading only) redirected only to or from `a.txt`",
         ),
     ];
     for (value, words) in table {

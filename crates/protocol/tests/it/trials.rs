@@ -28,7 +28,7 @@ fn a_trial_is_told_in_words_and_what_is_not_shown_is_counted() {
         "changed, 2 bytes, ignored by git",
     ];
     assert_eq!(words, expected);
-    let expected = "Not shown here: 3 more paths, what changes in 2 of the files above.";
+    let expected = "Not shown here: 3 more paths, the changes in 2 of the files above.";
     assert_eq!(trial.unseen().as_deref(), Some(expected));
     let nothing = json!({ "trial": { "files": 0, "deleted": 0, "changes": [] } });
     assert_eq!(
@@ -59,9 +59,9 @@ fn what_a_card_has_no_room_for_is_counted() {
     for (changes, not_shown, expected) in [
         (shown.clone(), 0, None),
         (shown, 7, told("7 more paths")),
-        (json!([file("a", json!({}))]), 0, told("what changes in 1 of the files above")),
-        (json!([ignored]), 0, told("what changes in 1 of the files above")),
-        (json!([file("a", json!({ "diff": cut }))]), 0, told("10 lines of changes that are cut")),
+        (json!([file("a", json!({}))]), 0, told("the changes in 1 of the files above")),
+        (json!([ignored]), 0, told("the changes in 1 of the files above")),
+        (json!([file("a", json!({ "diff": cut }))]), 0, told("10 more changed lines")),
     ] {
         assert_eq!(unseen(changes, not_shown), expected);
     }
@@ -84,9 +84,9 @@ fn of_some_of_the_changes_only_what_is_kept_counts() {
     let trial = TrialCard::from_payload(&payload).expect("it was tried");
     let table: [(&[&str], Option<&str>); 6] = [
         (&["a"], None),
-        (&["a", "b"], Some("what changes in 1 of the files above")),
+        (&["a", "b"], Some("the changes in 1 of the files above")),
         (&["a", "last"], Some("1 more path")),
-        (&["r"], Some("7 more paths, what changes in 1 of the files above")),
+        (&["r"], Some("7 more paths, the changes in 1 of the files above")),
         (&[".git"], Some("7 more paths")),
         (&["one", "that", "is", "not", "listed"], Some("5 more paths")),
     ];

@@ -43,7 +43,7 @@ async fn a_keyword_asks_with_its_reason_and_the_number_of_files() {
         (&asked["kind"], reasons(&asked)),
         (&json!("tool_approval"), vec!["smart keyword".to_owned(), "inspection deletes_folders".to_owned()])
     );
-    assert_eq!(asked["risk"]["reasons"][0]["text"], "keyword `delete` in the arguments");
+    assert_eq!(asked["risk"]["reasons"][0]["text"], "the keyword `delete` occurs in the arguments");
     assert_eq!(asked["impact"], json!({ "files": 500 }));
     assert!(asked["title"].as_str().unwrap().ends_with("(500 files)"), "{}", asked["title"]);
     let ids: Vec<&str> =

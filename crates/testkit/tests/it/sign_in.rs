@@ -308,7 +308,10 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
         .unwrap_or_default()
         .to_owned();
     let no = format!("{}/login/oidc/callback?state={state}&{iss}&error=access_denied<b>", server.base());
-    assert_eq!(refused(&mut visitor, &no).await, failed("the provider says `access_denied&lt;b&gt;`"));
+    assert_eq!(
+        refused(&mut visitor, &no).await,
+        failed("the identity provider reported the error `access_denied&lt;b&gt;`")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

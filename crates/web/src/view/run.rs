@@ -52,7 +52,10 @@ pub fn from_run(run: &Run) -> Answer<wire::Run> {
 /// Returns the result of an ended run. Returns an error if the run has not ended.
 pub async fn result(app: &App, row: &RunRow) -> Answer<wire::RunResult> {
     let Some(seq) = row.ended_seq else {
-        return Err(Refused::new(Code::RunNotEnded, format!("the run is {}", row.status.as_str())));
+        return Err(Refused::new(
+            Code::RunNotEnded,
+            format!("the run has ended with the status `{}`", row.status.as_str()),
+        ));
     };
     let (end_message, mut result) = end(app.event(&StreamId::Run(row.run.clone()), seq).await?);
     if result.is_null() {

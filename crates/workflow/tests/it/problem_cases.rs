@@ -567,10 +567,10 @@ gates:
             "workflow.yaml:6:43: `a/b` is not a JSON pointer into the payload: begin it with `/`",
             "workflow.yaml:6:48: `/a~` is not a JSON pointer: write `~` as `~0`, and `/` in a name as `~1`",
             "workflow.yaml:6:53: `/` is the whole payload: nothing would be left to decide on",
-            "workflow.yaml:7:15: `operator` sees everything, so nothing can be withheld from this role; only \
-             `reviewer` may be named",
+            "workflow.yaml:7:15: nothing can be withheld from the role `operator`, because it sees \
+            everything; name only `reviewer`",
             "workflow.yaml:7:25: expected `reviewer`, found `reviewr` (did you mean `reviewer`?)",
-            "workflow.yaml:7:43: names no field",
+            "workflow.yaml:7:43: the list is empty: name at least one field",
             "workflow.yaml:8:22: unknown key `form` (did you mean `from`?)",
         ],
     },

@@ -91,7 +91,9 @@ fn the_change_of_another_agent_hides_no_argument() {
             "lines": [line("-", "TIMEOUT = 30"), line("+", "TIMEOUT = 60")]}]},
     });
     let text = render_with_options(&asked, "");
-    for part in ["TIMEOUT = 60", "os.system('evil')", "0777", "change are claims of the agent"] {
+    for part in
+        ["TIMEOUT = 60", "os.system('evil')", "0777", "the agent reported the directory and the change"]
+    {
         assert!(text.contains(part), "{part}: {text}");
     }
 }

@@ -268,7 +268,7 @@ impl Refusal {
             Repeat::Same => "this call".to_owned(),
             Repeat::Related => self.describe(),
         };
-        let text = format!("refused before: `{}` refused {what} at {}", self.by, self.at);
+        let text = format!("`{}` refused {what} earlier, at {}", self.by, self.at);
         Reason { source: Source::Refusal, code: CODE.to_owned(), rule: None, text }
     }
 }

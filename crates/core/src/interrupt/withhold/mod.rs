@@ -40,8 +40,7 @@ pub fn flaw_of_role(role: Role) -> Option<String> {
     let message = || {
         let sees = if role == Role::Agent { "what it wrote" } else { "everything" };
         format!(
-            "`{}` sees {sees}, so nothing can be withheld from this role; only {} may be \
-            named",
+            "nothing can be withheld from the role `{}`, because it sees {sees}; name only {}",
             role.as_str(),
             known.join(", ")
         )
@@ -68,7 +67,7 @@ pub fn flaw_of_field(field: &str) -> Option<String> {
 pub fn check(rules: &[Withhold], at: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     if rules.len() > limits::WITHHOLD_RULES {
-        problems.push(Problem::new(at, format!("holds more than {} rules", limits::WITHHOLD_RULES)));
+        problems.push(Problem::new(at, format!("has more than {} rules", limits::WITHHOLD_RULES)));
     }
     for (i, rule) in rules.iter().enumerate() {
         if rule.from.is_empty() {
@@ -81,7 +80,7 @@ pub fn check(rules: &[Withhold], at: &str) -> Vec<Problem> {
             problems.push(Problem::new(format!("{at}/{i}/fields"), "names no field"));
         }
         if rule.fields.len() > limits::WITHHELD_FIELDS {
-            let message = format!("holds more than {} fields", limits::WITHHELD_FIELDS);
+            let message = format!("has more than {} fields", limits::WITHHELD_FIELDS);
             problems.push(Problem::new(format!("{at}/{i}/fields"), message));
         }
         for (j, field) in rule.fields.iter().enumerate() {

@@ -49,7 +49,8 @@ impl Interrupt {
                 let vote = self.votes.iter().find(|vote| vote.seq == seq && !vote.edit.is_null());
                 let Some(vote) = vote else {
                     let message = format!(
-                        "holds marks of the edit {seq}, which no longer exists: read the interrupt again"
+                        "contains marks that stand for withheld values of the edit {seq}, which no longer \
+                        exists: read the interrupt again"
                     );
                     return if is_limited { Err(vec![Problem::new("/edit", message)]) } else { Ok(None) };
                 };

@@ -35,7 +35,7 @@ fn interrupt_reasons(world: &World) -> Option<(Kind, String)> {
 fn a_plan_that_speaks_of_risk_is_a_persons() {
     let table = [
         ("read the data", None),
-        ("delete the old rows", Some("keyword `delete` in the plan")),
+        ("delete the old rows", Some("the keyword `delete` occurs in the plan")),
         ("ship it to prod", Some("`prod` in the plan refers to a production environment")),
     ];
     for (what, why) in table {

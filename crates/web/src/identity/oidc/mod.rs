@@ -166,7 +166,7 @@ impl Provider {
             (Some(path), None) => {
                 let bytes = read_secret(path).map_err(|why| wrong(format!("{} {why}", path.display())))?;
                 let text = String::from_utf8(bytes).ok().filter(|text| !text.is_empty());
-                Some(text.ok_or_else(|| wrong(format!("{} holds no text", path.display())))?)
+                Some(text.ok_or_else(|| wrong(format!("the file {} contains no text", path.display())))?)
             }
             (None, said) => said,
         };
