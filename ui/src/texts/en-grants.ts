@@ -5,7 +5,7 @@ export const grants = {
   "grants.what": "Approvals that cover the rest of a session. A call that a grant covers needs no approval, unless the same call was rejected in that session. The session's page lists rejected calls.",
   "grants.list": "Active grants",
   "grants.empty": "No active grants. Calls need approval unless a rule allows them.",
-  "grants.empty.how": "A request offers “Approve for this session” if that is safe.",
+  "grants.empty.how": "To create a grant, choose “Approve for this session” on a request. Only requests that are safe to repeat offer it.",
   "grants.revoked": "Revoked",
   "grants.revoked.show": "Show revoked grants",
   "grants.revoked.none": "No revoked grants.",

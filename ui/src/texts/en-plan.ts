@@ -26,7 +26,7 @@ export const plan = {
   "plan.graph.draft": "Graph",
   "plan.done": "{done} of {all} done",
   "plan.proposed": "not approved yet",
-  "plan.held": "Version {version} is pending approval. No further subtask of this version starts until then.",
+  "plan.held": "Version {version} of the plan is pending approval. No further subtask starts before the decision.",
   "plan.held.look": "Review version",
   "plan.status.pending": "pending",
   "plan.status.running": "running",

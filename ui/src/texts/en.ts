@@ -131,7 +131,7 @@ export const en = {
 
   "card.tool": "Tool",
   "card.command.long": "Long command: read it to the end.",
-  "card.elsewhere": "Runs where the agent runs, without a sandbox. The agent reported the directory and the changes.",
+  "card.elsewhere": "The call runs on the agent's machine, outside the sandbox of Holdshort. The agent reported the directory and the changes, and Holdshort did not check them.",
   "card.folder": "Directory",
   "card.host": "Host",
   "card.path": "Path",
@@ -180,7 +180,7 @@ export const en = {
   "card.diff.nothing": "No text changes.",
   "card.diff.empty": "Empty file.",
   "card.diff.unshowable": "The change cannot be shown because the current file is not text.",
-  "card.diff.truncated": "Not shown here: {added} more lines that are added, {removed} that are removed.",
+  "card.diff.truncated": "Not shown here: {added} more added lines, {removed} more removed lines.",
   "card.diff.rest": "All {n} lines of the new text",
   "card.diff.new.text": "New text of {path}",
   "card.diff.how": "Diff layout",

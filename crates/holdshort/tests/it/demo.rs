@@ -360,7 +360,7 @@ fn others_decide_and_cancel_while_a_person_is_beside_it() {
     assert_eq!(home.run(&["resume", session]).code, 0);
     assert_eq!(home.json(&["show", run])["status"], "waiting");
     let ran = home.run(&["cancel", session, "--text", "enough"]);
-    assert!(ran.code == 2 && ran.err.contains("--text is for a run"), "{ran:?}");
+    assert!(ran.code == 2 && ran.err.contains("--text is only for runs"), "{ran:?}");
     let ran = home.run(&["cancel", run, "--text", "enough for today"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     terminal.expect("Cancelled: enough for today");

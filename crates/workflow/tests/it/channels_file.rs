@@ -141,7 +141,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "{type: ntfy, url: https://ntfy.sh/t, server: x}",
             "x}",
-            "`server` is for channels of the type `email`",
+            "`server` is allowed only in a channel of the type `email`: remove it",
         ),
         (
             "{type: email, server: a.example, from: h@b.example, url: x}",
@@ -215,23 +215,27 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "{type: ntfy, url: https://ntfy.sh/t, contact: \"mailto:ops@b.example\"}",
             "\"mailto",
-            "`contact` is for channels of the type `push`",
+            "`contact` is allowed only in a channel of the type `push`: remove it",
         ),
-        ("{type: teams, url_env: U, channel: C1}", "C1", "`channel` is for channels of the type `slack`"),
+        (
+            "{type: teams, url_env: U, channel: C1}",
+            "C1",
+            "`channel` is allowed only in a channel of the type `slack`: remove it",
+        ),
         (
             "{type: ntfy, url: https://ntfy.sh/t, headers: {X-A: b}}",
             "{X-A",
-            "`headers` is for channels of the type `webhook`",
+            "`headers` is allowed only in a channel of the type `webhook`: remove it",
         ),
         (
             "{type: teams, url_env: U, header_files: {X-A: b}}",
             "{X-A",
-            "`header_files` is for channels of the type `webhook`",
+            "`header_files` is allowed only in a channel of the type `webhook`: remove it",
         ),
         (
             "{type: email, server: a.example, from: h@b.example, headers: {X-A: b}}",
             "{X-A",
-            "`headers` is for channels of the type `webhook`",
+            "`headers` is allowed only in a channel of the type `webhook`: remove it",
         ),
     ] {
         let line = format!("  c: {channel}");
@@ -268,11 +272,31 @@ fn a_header_says_nothing_of_ours_and_no_secret() {
             "x",
             "Holdshort itself sets the header `webhook-id`: remove it here".to_owned(),
         ),
-        ("headers", "X-Webhook-Signature", "x", "`X-Webhook-Signature` is set by Holdshort".to_owned()),
-        ("headers", "X-Event-Type", "x", "`X-Event-Type` is set by Holdshort".to_owned()),
-        ("headers", "User-Agent", "x", "`User-Agent` is set by Holdshort".to_owned()),
-        ("header_files", "Host", "x", "`Host` is set by Holdshort".to_owned()),
-        ("header_files", "Content-Type", "x", "`Content-Type` is set by Holdshort".to_owned()),
+        (
+            "headers",
+            "X-Webhook-Signature",
+            "x",
+            "Holdshort itself sets the header `X-Webhook-Signature`: remove it here".to_owned(),
+        ),
+        (
+            "headers",
+            "X-Event-Type",
+            "x",
+            "Holdshort itself sets the header `X-Event-Type`: remove it here".to_owned(),
+        ),
+        (
+            "headers",
+            "User-Agent",
+            "x",
+            "Holdshort itself sets the header `User-Agent`: remove it here".to_owned(),
+        ),
+        ("header_files", "Host", "x", "Holdshort itself sets the header `Host`: remove it here".to_owned()),
+        (
+            "header_files",
+            "Content-Type",
+            "x",
+            "Holdshort itself sets the header `Content-Type`: remove it here".to_owned(),
+        ),
         ("headers", "X A", "x", "`X A` is not a valid header name".to_owned()),
         ("headers", "X-A", "\"a\\nb\"", "a header value may contain only printable ASCII".to_owned()),
     ] {

@@ -608,12 +608,14 @@ gates:
             applied on expiry: choose another option",
             "workflow.yaml:5:27: expected `drop_plan` or `fail_run`, found `fail`",
             "workflow.yaml:5:45: a duration is from 1ms to 366d, found `0s`",
-            "workflow.yaml:5:60: `revise` needs input from a person, which is not available on expiry",
+            "workflow.yaml:5:60: the option `revise` needs input from a person, so it cannot be applied on \
+            expiry: choose another option",
             "workflow.yaml:6:22: `question` has no option `reject`",
             "workflow.yaml:6:42: expected a duration such as `30s`, `30m`, `2h` or `7d`, found `1w`",
             "workflow.yaml:6:57: `question` has no option `reject`",
             "workflow.yaml:7:24: a duration is from 1ms to 366d, found `400d`",
-            "workflow.yaml:7:41: `custom` needs input from a person, which is not available on expiry",
+            "workflow.yaml:7:41: the option `custom` needs input from a person, so it cannot be applied on \
+            expiry: choose another option",
             "workflow.yaml:8:24: expected a duration such as `30s`, `30m`, `2h` or `7d`, found `1.5h`",
             "workflow.yaml:8:42: no person who may decide is named `ana`; known approvers: `operator`",
             "workflow.yaml:8:47: `ana` is listed twice",
@@ -863,7 +865,7 @@ gates:
 ",
         says: &[
             "workflow.yaml:5:27: the key `after` is missing",
-            "workflow.yaml:5:52: no step is listed: list one, or leave the key out",
+            "workflow.yaml:5:52: the list of steps is empty: add a step, or remove the key",
             "workflow.yaml:5:70: expected `true` or `false`, found `maybe`",
             "workflow.yaml:6:44: without `every` there is only one reminder: add `every` for more",
             "workflow.yaml:6:61: the escalation step names no one: add `approvers` or `groups`",

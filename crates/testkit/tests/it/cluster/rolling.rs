@@ -105,7 +105,7 @@ async fn this_version_waits_for_those_before_it_to_stop() {
     let mut newer = node(&model, &url, "newer").stopped();
     newer.try_start().await.unwrap_err();
     let said = newer.stderr();
-    assert!(said.contains("stop them first"), "{said}");
+    assert!(said.contains("Stop them first"), "{said}");
     older.stop().await;
     newer.start().await;
     assert_eq!(version(&url).await, THIS);
