@@ -211,7 +211,9 @@ impl Config {
         }
         let length = fs::metadata(path).map_err(|error| format!("{shown}: {error}"))?.len();
         if length > COACH_CONFIG_BYTES {
-            return Err(format!("{shown}: {length} bytes; at most {COACH_CONFIG_BYTES} are allowed"));
+            return Err(format!(
+                "{shown} has {length} bytes; a configuration may have at most {COACH_CONFIG_BYTES}"
+            ));
         }
         let text = fs::read_to_string(path).map_err(|error| format!("{shown}: {error}"))?;
         let config: Self = if ending == "json" { json(&text) } else { yaml(&text) }
@@ -293,7 +295,10 @@ impl Config {
     ) -> Result<Self, String> {
         for column in columns {
             let Some((name, header)) = column.split_once('=') else {
-                return Err(format!("--columns is `{}`: write NAME=HEADER", plain::line(column)));
+                return Err(format!(
+                    "`{}` is not a valid value of --columns: write NAME=HEADER",
+                    plain::line(column)
+                ));
             };
             self.columns.insert(name.trim().to_owned(), header.trim().to_owned());
         }
@@ -359,11 +364,18 @@ impl Config {
     fn notices(&self) -> Vec<String> {
         let mut notices = Vec::new();
         if self.credentials.as_ref().is_some_and(has_content) {
-            notices.push("credentials have no effect: your training data is read from files".to_owned());
+            notices.push(
+                "the key `credentials` has no effect, because the training data is read from files: remove \
+                the key"
+                    .to_owned(),
+            );
         }
         if self.extraction.skip_synthesis {
-            notices
-                .push("extraction.skip_synthesis has no effect: the synthesis is never skipped".to_owned());
+            notices.push(
+                "the key `extraction.skip_synthesis` has no effect, because the synthesis is never skipped: \
+                remove the key"
+                    .to_owned(),
+            );
         }
         let calendars = [
             ("outside", &self.outside),
@@ -374,7 +386,9 @@ impl Config {
         ];
         for (key, calendar) in calendars {
             if calendar.as_ref().is_some_and(has_content) {
-                notices.push(format!("{key} has no effect. Name the races under competitions instead"));
+                notices.push(format!(
+                    "the key `{key}` has no effect: name the races under `competitions` instead"
+                ));
             }
         }
         notices

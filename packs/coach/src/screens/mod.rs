@@ -71,8 +71,8 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     let path = |id| arguments.options.get_one::<PathBuf>(id);
     match (path(CONFIG), path(INIT_CONFIG)) {
         (Some(_), Some(_)) => Err(usage(
-            "--config cannot be used with --init-config: --config starts a run, --init-config only writes a \
-             configuration file",
+            "--config and --init-config cannot be used together: --config starts a run, and --init-config \
+            only writes a configuration file",
         )),
         (None, Some(_)) if arguments.workflow != WORKFLOW => Err(usage(format!(
             "--init-config belongs to the workflow `{WORKFLOW}` and cannot be used with the workflow `{}`",

@@ -36,7 +36,7 @@ pub(super) fn line(not_read: &UnreadData) -> Option<String> {
     }
     if !in_part.is_empty() {
         parts.push(format!(
-            "{} read with data left out or assumed: {}",
+            "{} read, but some data was left out or assumed: {}",
             in_part.len(),
             named(&in_part, in_part.len())
         ));

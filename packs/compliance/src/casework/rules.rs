@@ -233,9 +233,16 @@ impl Rules {
             for (name, value) in rule.numbers() {
                 match (id.row().0.contains(&name), value) {
                     (true, None) => return Err(format!("the rule `{}` needs `{name}`", id.name())),
-                    (false, Some(_)) => return Err(format!("the rule `{}` takes no `{name}`", id.name())),
+                    (false, Some(_)) => {
+                        return Err(format!("the rule `{}` has no setting `{name}`: remove it", id.name()));
+                    }
                     // With a threshold of zero, every transaction would be a finding, or none.
-                    (true, Some(0)) => return Err(format!("`{name}` of the rule `{}` is zero", id.name())),
+                    (true, Some(0)) => {
+                        return Err(format!(
+                            "`{name}` of the rule `{}` is zero, but must be at least 1",
+                            id.name()
+                        ));
+                    }
                     (true, Some(_)) | (false, None) => {}
                 }
             }
@@ -268,7 +275,7 @@ impl Rules {
         for pause in &self.pause {
             let conditions = [pause.min_amount, pause.below_confidence, pause.min_risk];
             if pause.rules.is_empty() && conditions.iter().all(Option::is_none) {
-                return Err("an entry of `pause` has no criterion".to_owned());
+                return Err("an entry of `pause` has no criterion: add one, or remove the entry".to_owned());
             }
         }
         // Without a condition, every report would be released without review.

@@ -56,7 +56,7 @@ impl Table {
                 table.rows.push(row);
             } else {
                 let message =
-                    format!("cells in the row: {}; columns in the header: {width}", row.cells.len());
+                    format!("the row has {} cells, but the header has {width} columns", row.cells.len());
                 problems.push(Problem { file, line: row.line, column: None, code: Code::Cells, message });
             }
         }

@@ -73,7 +73,7 @@ impl Format {
         if bytes.len() <= most {
             return Ok(());
         }
-        let message = format!("{} bytes; at most {most} are read", bytes.len());
+        let message = format!("the file has {} bytes; at most {most} are read", bytes.len());
         Err(context.refuse(Code::FileTooLarge, FileLocation::File, message))
     }
 
@@ -252,7 +252,8 @@ pub fn read(files: &[File<'_>], options: &Options) -> Reading {
         }
     }
     if let Some(first) = sorted.get(most) {
-        let message = format!("{} files; only the first {most} by name are read", sorted.len());
+        let message =
+            format!("the folder has {} files; only the first {most} by name are read", sorted.len());
         let source = Source::new(&first.name.into(), FileLocation::File);
         problems.push(Problem::new(Code::TooManyFiles, source, message));
     }

@@ -564,9 +564,9 @@ fn a_configuration_of_garmin_ai_coach_is_accepted() {
     assert_eq!(ran.code, 0, "{ran:?}");
     let flat = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
     for notice in [
-        "credentials have no effect",
-        "extraction.skip_synthesis has no effect: the synthesis is never skipped",
-        "outside has no effect. Name the races under competitions instead",
+        "the key `credentials` has no effect",
+        "the key `extraction.skip_synthesis` has no effect, because the synthesis is never skipped",
+        "the key `outside` has no effect: name the races under `competitions` instead",
     ] {
         assert!(flat.contains(notice), "{notice}: {flat}");
     }

@@ -473,7 +473,7 @@ fn what_the_configuration_says_reaches_the_agents() {
         let named = named.to_str().unwrap();
         let ran = stage.home.run(&["run", "coach", "--config", named, "--base-url", stage.model.base_url()]);
         assert_eq!(ran.code, 0, "{mode}: {ran:?}");
-        assert!(ran.err.contains("credentials have no effect"), "{ran:?}");
+        assert!(ran.err.contains("the key `credentials` has no effect"), "{ran:?}");
         for request in stage.model.requests() {
             assert_eq!(request.body["model"], json!(model), "{mode}");
             let told = request.texts().join("\n");

@@ -112,7 +112,7 @@ fn tables_of_other_programs_are_read_with_units_and_columns() {
     assert!(stage.file("analysis.html").contains("--columns"), "the advice");
 
     for (columns, told) in [
-        (&["--columns", "Beginn"][..], "--columns is `Beginn`: write NAME=HEADER"),
+        (&["--columns", "Beginn"][..], "`Beginn` is not a valid value of --columns: write NAME=HEADER"),
         (
             &["--columns", "start=Beginn", "--columns", "puls=Puls"],
             "`puls`, which is not a known column name",

@@ -124,7 +124,7 @@ fn rules_are_checked() {
         (
             "    weight: 35\n",
             "    weight: 35\n    hours: 5\n",
-            "the rule `high_risk_country` takes no `hours`",
+            "the rule `high_risk_country` has no setting `hours`: remove it",
         ),
         ("confidence: 86", "confidence: 186", "the rule `round_amounts` has a value above 100 percent"),
         ("id: velocity", "id: pass_through", "the rule `velocity` is missing"),

@@ -136,8 +136,11 @@ pub(super) fn read(
     rows.retain(|row| {
         let is_whole = row.cells.len() == columns.len();
         if !is_whole {
-            let message =
-                format!("cells in the row: {}; columns in the header: {}", row.cells.len(), columns.len());
+            let message = format!(
+                "the row has {} cells, but the header has {} columns",
+                row.cells.len(),
+                columns.len()
+            );
             context.warn(Code::CsvRow, FileLocation::Line(row.line), message);
         }
         is_whole
@@ -282,7 +285,10 @@ fn reference_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Opti
         let column = match Column::from_header(name) {
             Ok(column) => column,
             Err(HeaderError::Unit(units)) => {
-                let message = format!("`{}` has no known unit; known: {units}", shortened(name));
+                let message = format!(
+                    "the column `{}` has no known unit; name it with one of the units: {units}",
+                    shortened(name)
+                );
                 return Err(context.refuse(Code::CsvUnit, place(), message));
             }
             Err(HeaderError::Unknown) => {

@@ -121,7 +121,7 @@ pub(super) fn read(bytes: &[u8], context: &mut Context<'_>, drafts: &mut Drafts)
     while begins < bytes.len() {
         parts += 1;
         if parts > limits::FIT_SEGMENTS {
-            let message = too_many(limits::FIT_SEGMENTS, "FIT files in one");
+            let message = too_many(limits::FIT_SEGMENTS, "FIT files in one file");
             return Err(context.refuse(Code::FitChain, byte(begins), message));
         }
         let found = protocol::segment(bytes, begins).and_then(|(segment, next)| {
