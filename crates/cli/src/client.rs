@@ -548,7 +548,8 @@ fn target(reach: &Reach) -> anyhow::Result<Target> {
             format!(", or sign in there with `{} login --server {}`", holdshort(), quoted(server))
         });
         usage(format!(
-            "there is no token in {}; name the server's folder with --data DIR, or set HOLDSHORT_TOKEN{}",
+            "the folder {} contains no token for this server; name the server's folder with --data DIR, or \
+            set HOLDSHORT_TOKEN{}",
             data_dir.path.display(),
             elsewhere.unwrap_or_default()
         ))

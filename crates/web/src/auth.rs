@@ -156,7 +156,11 @@ impl AuthState {
         if let Some((there, since)) = claim.there.as_ref().zip(since)
             && is_over(&*app.driver.system().await?, &claim.person, since, there)
         {
-            return Err(Refused::new(Code::LinkExpired, "the recipient of the link is signed out"));
+            return Err(Refused::new(
+                Code::LinkExpired,
+                "the recipient of the link has signed out everywhere, so the link no longer works: sign in \
+                to decide",
+            ));
         }
         let via = match (&once, &claim.there) {
             (Some(_), _) => "email",
@@ -192,13 +196,16 @@ impl AuthState {
             .filter(|(_, person)| person.addresses.get(channel).is_some_and(|known| known == address));
         let Some((id, _)) = found.next() else {
             let why = format!(
-                "no person has the address `{address}` at `{channel}`: ask an admin to assign it with \
-                `holdshort people set ID --address {channel}={address}`"
+                "no person has the address `{address}` on the channel `{channel}`: ask an admin to assign \
+                the address with `holdshort people set ID --address {channel}={address}`"
             );
             return Err(Refused::new(Code::ForbiddenRole, why));
         };
         if found.next().is_some() {
-            let why = format!("several people have the address `{address}` at `{channel}`");
+            let why = format!(
+                "several people have the address `{address}` on the channel `{channel}`: ask an admin to \
+                remove it from all but one"
+            );
             return Err(Refused::new(Code::ForbiddenRole, why));
         }
         self.authorize_decider((id.to_owned(), None), shown, channel, None).await
@@ -222,7 +229,10 @@ impl AuthState {
         // A person who was removed and added again needs new links.
         let has_left = since.is_some_and(|since| people.has_left(&person, since));
         let Some(role) = role.filter(|_| !people.is_barred(&person) && !has_left) else {
-            return Err(Refused::new(Code::LinkExpired, "the recipient of the link may no longer decide"));
+            return Err(Refused::new(
+                Code::LinkExpired,
+                "the person for whom the link was created is no longer allowed to decide",
+            ));
         };
         let actor = Actor { id: person, role, via: Some(via.to_owned()), let_in_by };
         // As in the API: a person without the right to read everything sees only interrupts that are currently assigned

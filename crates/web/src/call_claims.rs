@@ -192,8 +192,8 @@ impl Client {
             // Too many clients have already claimed this call. The call stays open, and clients can still find it in
             // the list of open calls.
             Err(refused) if refused.code() == Code::LimitReached => {
-                tracing::warn!(run = %run.id, "a call is not handed out any more because too many clients \
-                    have claimed it: {}", refused.0.detail);
+                tracing::warn!(run = %run.id, "a call is no longer offered to clients, because too many \
+                    clients have claimed it without a result: {}", refused.0.detail);
                 Ok(false)
             }
             Err(refused) => Err(refused),

@@ -119,7 +119,9 @@ pub fn network(text: &str) -> Result<IpNet, String> {
     let network =
         network.map_err(|_| "is not an address or network such as `10.0.0.5` or `10.0.0.0/8`".to_owned())?;
     if network.prefix_len() == 0 {
-        return Err("covers every address, so any client could forge its own address".to_owned());
+        return Err("covers every address, so any client could pretend to have another address: name only \
+            your proxies"
+            .to_owned());
     }
     Ok(network)
 }

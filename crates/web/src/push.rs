@@ -61,7 +61,8 @@ impl Push {
     /// Returns an error if no channel of this server can send to the browser.
     fn check_browser(&self, channels: &[Channel], browser: &Browser) -> Answer<()> {
         if self.key(channels).is_none() {
-            let why = "no channel sends notifications to browsers: configure a channel of the type `push`";
+            let why = "this server has no channel that sends notifications to browsers: configure a channel \
+                of the type `push`";
             return Err(Refused::invalid_at("", why));
         }
         let mut push = channels.iter().filter(|channel| channel.via == Via::Push);

@@ -154,7 +154,8 @@ impl Webhooks {
         let (mut channels, mut is_whole) = (Vec::new(), true);
         for (id, registered) in system.webhooks.iter().filter(|(_, registered)| registered.is.active) {
             let Some(stored) = kept.get(id) else {
-                tracing::debug!(webhook = %id, "the URL and secrets of a webhook are not found");
+                tracing::debug!(webhook = %id, "the URL and the secrets of a webhook are not stored on this \
+                    server");
                 is_whole = false;
                 continue;
             };
@@ -224,7 +225,7 @@ impl Webhooks {
         opened.and_then(|channel| channel.check_address()).map_err(|error| match error {
             holdshort_notify::Error::Url { why, .. } => Refused::invalid_at("/url", why),
             holdshort_notify::Error::NoServer { .. } => {
-                let rule = "needs a mail server: set up a channel of type `email` in the channels file";
+                let rule = "needs a mail server: add a channel of the type `email` to the channels file";
                 Refused::invalid_at("/type", rule)
             }
             holdshort_notify::Error::Guard { source, .. } => {

@@ -25,7 +25,10 @@ pub(super) async fn backup(scene: &Scene, into: &Path, at: &StoreArgs) -> anyhow
     }
     let from = DataDir::resolve(scene.reach.data.as_deref())?;
     if !from.holds_journal() {
-        return Err(usage(format!("{} holds no journal", from.path.display())));
+        return Err(usage(format!(
+            "{} holds no journal: name the data folder of the server with --data DIR",
+            from.path.display()
+        )));
     }
     let into = std::path::absolute(into)?;
     let (source, copy) = (from.path.clone(), into.clone());

@@ -139,7 +139,7 @@ pub(super) async fn channels(scene: &Scene) -> anyhow::Result<Exit> {
             (Some(at), _) => paint.red(&format!("disabled {}", time::ago(at))),
             (None, Some(since)) => paint.yellow(&format!("failing; first failure {}", time::ago(since))),
             (None, None) if was_tried(&client, &name).await? => paint.green("works"),
-            (None, None) => paint.dim("nothing was sent recently"),
+            (None, None) => paint.dim("no notification was sent recently"),
         };
         print_text(&format!("{}  {kind}  {state}", paint.bold(&plain::line(&name))));
         if let Some(why) = why {

@@ -224,7 +224,11 @@ fn changed(repository: &Path) -> Vec<String> {
     // Git runs the filters of its configuration to compare a file. The sample has no filters.
     let filters = git(repository, &["config", "--includes", "--get-regexp", "^filter\\."]);
     if !filters.is_ok_and(|output| output.status.code() == Some(1)) {
-        return vec!["not checked: the repository's configuration names programs for git to run".to_owned()];
+        return vec![
+            "The changes were not checked, because the configuration of the repository names programs that \
+            git would run."
+                .to_owned(),
+        ];
     }
     // New files must appear in the diff too, here and in the command below.
     let _ = git(repository, &["add", "--intent-to-add", "--", ".", ":(exclude,glob)**/__pycache__/**"]);

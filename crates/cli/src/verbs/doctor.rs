@@ -212,7 +212,7 @@ fn print_report(report: &Value) {
         line(
             true,
             "store",
-            &format!("{store} holds the journal of `{} serve` (HOLDSHORT_STORE)", holdshort()),
+            &format!("{store} contains the journal that `{} serve` uses (from HOLDSHORT_STORE)", holdshort()),
         );
     }
     if let Some(warning) = string("/store_warning") {

@@ -13,7 +13,10 @@ use crate::exit::usage;
 pub(super) async fn open(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store> {
     let data_dir = DataDir::resolve(scene.reach.data.as_deref())?;
     if at.store.is_none() && !data_dir.holds_journal() {
-        return Err(usage(format!("{} holds no journal", data_dir.path.display())));
+        return Err(usage(format!(
+            "{} holds no journal: name the data folder of the server with --data DIR",
+            data_dir.path.display()
+        )));
     }
     open_or_make(scene, at).await
 }

@@ -17,7 +17,7 @@ pub(super) async fn nodes(scene: &Scene) -> anyhow::Result<Exit> {
     let paint = Paint::stdout();
     for item in items {
         let node: Node = serde_json::from_value(item)?;
-        let here = if node.here { ", answered this command" } else { "" };
+        let here = if node.here { ", which answered this command" } else { "" };
         let state = match (node.alive, &node.alive_until) {
             (true, _) => String::new(),
             (false, Some(at)) => {

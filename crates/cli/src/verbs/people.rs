@@ -118,8 +118,11 @@ fn left_lines(removed: &RemovedPerson, words: &str) -> Vec<String> {
         out.push("Open interrupts that were assigned to them:".to_owned());
     }
     for left in &removed.interrupts {
-        let who =
-            if left.others_may_decide { "others may decide" } else { "admins and operators decide now" };
+        let who = if left.others_may_decide {
+            "others may decide"
+        } else {
+            "no approver is left, so admins and operators decide now"
+        };
         let id = paint.bold(&plain::line(&left.id));
         out.push(format!("  {id}  {}  {}", card::kind(left.kind), paint.dim(&format!("({who})"))));
         out.push(format!("    {}", plain::line(&left.title)));

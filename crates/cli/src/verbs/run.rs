@@ -200,7 +200,11 @@ async fn on_server(
 /// Returns the error for a run on a server that has no model. `--model` on this command line does not change a running
 /// server.
 pub(super) fn no_model(client: &Client, model: &ModelArgs) -> anyhow::Error {
-    let named = if model.model.is_some() { ", and the `--model` given here has no effect there" } else { "" };
+    let named = if model.model.is_some() {
+        ", and the option `--model` of this command has no effect on it"
+    } else {
+        ""
+    };
     usage(format!(
         "the server at {} has no model{named}: stop that server and start it with --model NAME\n  {}",
         client.address(),

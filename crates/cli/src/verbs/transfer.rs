@@ -22,7 +22,7 @@ use crate::output::{print_json, print_message, print_text};
 use crate::plural::count;
 
 const STDOUT: &str = "-";
-const UNFINISHED: &str = "the import is not complete: repeat the command";
+const UNFINISHED: &str = "only a part of the file was imported: repeat the command to import the rest";
 
 pub(super) async fn export(scene: &Scene, export: Export) -> anyhow::Result<Exit> {
     let runs =

@@ -84,7 +84,7 @@ pub(super) async fn check(scene: &Scene, paths: &[PathBuf], file: Option<&Path>)
 }
 
 const NOBODY_GIVEN: &str = "No people are configured, so the check assumes that only the operator decides. \
-                            Use --people FILE, or start the server that has the people.";
+    Name a file with --people FILE, or start the server on which the people are stored.";
 
 /// Returns the people of the server. Returns `None` if no server runs, or if the server does not list its people.
 async fn of_server(scene: &Scene) -> Option<People> {

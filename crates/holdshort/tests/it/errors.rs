@@ -227,14 +227,14 @@ fn a_server_without_a_model_takes_none_from_the_command_line() {
         (&[][..], "has no model: stop that server and start it with --model NAME"),
         (
             &["--model", "gpt-x"],
-            "has no model, and the `--model` given here has no effect there: stop that server",
+            "has no model, and the option `--model` of this command has no effect on it: stop that server",
         ),
     ] {
         let ran = home.run(&[&start[..], model].concat());
         assert!(ran.code == 2 && ran.err.contains(says), "{model:?}: {ran:?}");
     }
     let ran = home.run(&["chat", "--workspace", folder, "--model", "gpt-x"]);
-    assert!(ran.code == 2 && ran.err.contains("given here has no effect there"), "{ran:?}");
+    assert!(ran.code == 2 && ran.err.contains("of this command has no effect on it"), "{ran:?}");
     serving.stop();
 }
 

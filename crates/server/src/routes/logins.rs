@@ -88,7 +88,9 @@ pub(crate) async fn read(caller: Caller) -> Json<Identity> {
 )]
 pub(crate) async fn leave(caller: Caller) -> Answer<Response> {
     let login = caller.login().cloned().ok_or_else(|| {
-        Refused::not_found("login: the request is authenticated with a token, which cannot be signed out")
+        Refused::not_found(
+            "login: the request was sent with a token, and only a browser login can be signed out",
+        )
     })?;
     let app = caller.app;
     let forget = app.logins.forget();

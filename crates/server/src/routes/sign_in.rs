@@ -23,7 +23,9 @@ use crate::openapi::{EntersByProvider, NoticesLogout, OpenPages};
     responses((status = 200, description = "The provider", body = LoginProvider), OpenPages)
 )]
 pub(crate) async fn provider(State(auth): State<AuthState>) -> Answer<Json<LoginProvider>> {
-    let name = auth.provider().ok_or_else(|| Refused::not_found("provider: none is configured"))?;
+    let name = auth
+        .provider()
+        .ok_or_else(|| Refused::not_found("provider: no identity provider is configured on this server"))?;
     Ok(Json(LoginProvider { name, sign_in: auth.address(BEGIN), sign_out: auth.address(SIGN_OUT) }))
 }
 

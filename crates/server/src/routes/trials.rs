@@ -148,7 +148,10 @@ pub(super) async fn check_exec(
     }
     let Some(trial) = interrupt.foreign_trial() else {
         return match exec {
-            Some(_) => Err(Refused::invalid_at("/exec", "is only for a call that was tried")),
+            Some(_) => Err(Refused::invalid_at(
+                "/exec",
+                "is allowed only if the call was tried before the decision: leave it out",
+            )),
             None => Ok(()),
         };
     };

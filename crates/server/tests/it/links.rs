@@ -340,7 +340,11 @@ async fn an_answer_of_data_is_typed_as_json() {
     }
     let words = send(&served, &path, &[("option", "answer"), ("text", "On Monday"), ("edit", "")]).await;
     assert_eq!(words.status, 422, "words are no answer of this form: {}", words.text);
-    assert!(words.text.contains("are only a note") && words.text.contains("On Monday"), "{}", words.text);
+    assert!(
+        words.text.contains("are sent only as a note") && words.text.contains("On Monday"),
+        "{}",
+        words.text
+    );
     let edit = r#"{"slot": {"day": "tue", "hour": 9}}"#;
     let decided = send(&served, &path, &[("option", "answer"), ("edit", edit)]).await;
     assert_eq!(decided.status, 200, "{}", decided.text);

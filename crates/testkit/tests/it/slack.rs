@@ -214,7 +214,9 @@ async fn whoever_may_not_decide_is_told_so_and_nobody_else_is() {
     let posted = slack.wait_for(POST, 1).await.remove(0);
     let value = button(&posted.body, "Reject");
     for (n, (user, why)) in
-        [("U999", "no person has the address `U999` at `slack`"), ("U222", "")].into_iter().enumerate()
+        [("U999", "no person has the address `U999` on the channel `slack`"), ("U222", "")]
+            .into_iter()
+            .enumerate()
     {
         assert_eq!(interact(&server, &press(&slack, user, &value), SIGNING, now()).await.0, 200);
         let told = slack.wait_for(WHISPERED, n + 1).await.remove(n);

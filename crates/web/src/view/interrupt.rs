@@ -234,7 +234,13 @@ pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Op
 
 fn damaged(row: &InterruptRow) -> Refused {
     let InterruptRow { run, interrupt, .. } = row;
-    Refused::new(Code::JournalDamaged, format!("the row of {interrupt} refers to wrong events of {run}"))
+    Refused::new(
+        Code::JournalDamaged,
+        format!(
+            "the stored entry of interrupt {interrupt} refers to wrong events of {run}: run `holdshort audit \
+            verify`"
+        ),
+    )
 }
 
 /// Returns the card's list of the calls that run before the call that the card asks about.

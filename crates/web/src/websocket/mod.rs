@@ -88,10 +88,11 @@ impl End {
             Self::Left | Self::LeftBecause(_) => return None,
             Self::Broken => (close_code::PROTOCOL, "the client violated the WebSocket protocol (RFC 6455)"),
             Self::Stopping => (close_code::AWAY, "the server is stopping: reconnect"),
-            Self::Behind => {
-                (TIMEOUT, "you read too slowly: reconnect with your last position to get all missed events")
-            }
-            Self::Silent => (TIMEOUT, "you sent nothing, not even a pong: reconnect"),
+            Self::Behind => (
+                TIMEOUT,
+                "the client read too slowly: reconnect with the last position to get all missed events",
+            ),
+            Self::Silent => (TIMEOUT, "the client sent nothing for too long, not even a pong: reconnect"),
             Self::Evicted => (
                 close_code::AGAIN,
                 "this connection was closed because too many connections are not authenticated: reconnect",

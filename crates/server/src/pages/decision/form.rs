@@ -90,7 +90,7 @@ impl Typed {
         if number.is_some_and(|number| number != self.number.trim()) {
             problems.push(Problem::new(
                 "/number",
-                "is missing or wrong: type the number that is shown above the field",
+                "is missing or wrong: type the number that is shown above this field",
             ));
         }
         let option = interrupt.options.iter().find(|option| option.id == self.option);
@@ -107,7 +107,7 @@ impl Typed {
             decision.also_shown.clone_from(&self.also_shown);
         }
         if decision.text.is_some() && option.is_some_and(|option| self.lacks_answer(interrupt, option)) {
-            let rule = "are only a note and not the answer: also fill in the fields of the answer";
+            let rule = "are sent only as a note beside the answer: also fill in the fields of the answer";
             problems.push(Problem::new("/text", rule));
         }
         let goes_on = option.is_none_or(Offer::releases);

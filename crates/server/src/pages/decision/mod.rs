@@ -102,7 +102,11 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
         return Ok(draw(&interrupt, &reading, number, News::Wrong(&typed, &Refused::invalid(problems))));
     }
     if option.is_some_and(|option| option != decision.option) {
-        return Err(Refused::invalid_at("/option", "is not the option of this link"));
+        return Err(Refused::invalid_at(
+            "/option",
+            "differs from the option for which this link was created: choose that option, or open the \
+            request in the app",
+        ));
     }
     // If the interrupt is resolved, the idempotency key of the link is not used. A repeated decision then gets the
     // existing result.
