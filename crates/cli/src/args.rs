@@ -164,7 +164,7 @@ pub(crate) struct StoreArgs {
     /// Name of this server (node) among the servers that share the database [default: the host name].
     #[arg(long, value_name = "NAME", requires = "store")]
     pub node: Option<String>,
-    /// Time after which other nodes take over the runs of this node if this node sends no sign of life, from `2s` to
+    /// Time after which other nodes take over the runs of this node if it stops renewing its lease, from `2s` to
     /// `10m` [default: 15s].
     #[arg(long, value_name = "TIME", value_parser = lease, requires = "store")]
     pub lease: Option<u64>,
@@ -203,14 +203,14 @@ pub(crate) enum Verb {
     },
     /// Show an interrupt or a run
     Show {
-        /// `int_…` or `run_…`.
+        /// Id of an interrupt (`int_…`) or of a run (`run_…`).
         id: String,
     },
     /// Decide on an interrupt
     Decide(Decide),
     /// Print a link to a page without scripts for one interrupt: anyone who opens the link decides as you
     Link {
-        /// `int_…`
+        /// Id of the interrupt: `int_…`.
         interrupt: String,
         /// Lifetime of the link, such as `30m`, `2h` or `7d` [default: 7d].
         #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -233,7 +233,7 @@ pub(crate) enum Verb {
     },
     /// Follow a run: see its events, and decide when it waits for you
     Attach {
-        /// `run_…`
+        /// Id of the run: `run_…`.
         run: String,
         /// Folder for the report files of the run [default: no files are written].
         #[arg(long, value_name = "DIR")]
@@ -243,7 +243,7 @@ pub(crate) enum Verb {
     },
     /// Show the plan of a run as a graph, with the dependencies and the state of each subtask
     Plan {
-        /// `run_…`
+        /// Id of the run: `run_…`.
         run: String,
         /// Print each change until the run has ended.
         #[arg(long)]
@@ -251,19 +251,20 @@ pub(crate) enum Verb {
     },
     /// Send a message to a run; the agents of the run read the message with their next request
     Message {
-        /// `run_…`
+        /// Id of the run: `run_…`.
         run: String,
         /// The message.
         text: String,
     },
     /// Pause a run or a whole session; open interrupts stay open
     Pause {
-        /// `run_…`, or `ses_…`: all runs of the session are paused, and no new run starts.
+        /// Id of a run (`run_…`) or of a session (`ses_…`). With a session, all its runs are paused, and no new run
+        /// starts.
         id: String,
     },
     /// Interrupt a run: the current work stops now, and the run waits for a message
     Interrupt {
-        /// `run_…`
+        /// Id of the run: `run_…`.
         run: String,
         /// Message with which the run continues at once.
         #[arg(long)]
@@ -271,12 +272,15 @@ pub(crate) enum Verb {
     },
     /// Resume a paused run or session
     Resume {
-        /// `run_…`, or `ses_…`: the paused runs of the session continue, and new runs can start.
+        /// Id of a run (`run_…`) or of a session (`ses_…`). With a session, its paused runs continue, and new runs
+        /// can start.
         id: String,
     },
     /// Cancel a run or a whole session
     Cancel {
-        /// `run_…`, or `ses_…`: all runs of the session are cancelled, and no new run can start.
+        /// Id of a run (`run_…`) or of a session (`ses_…`). With a session, all its runs are cancelled, and no new
+        /// run can
+        /// start.
         id: String,
         /// Reason for the cancellation; recorded in the journal.
         #[arg(long)]
@@ -284,9 +288,9 @@ pub(crate) enum Verb {
     },
     /// Stop a running command, or the trial of a command; the run continues, and the agent gets a message
     Stop {
-        /// `run_…`
+        /// Id of the run: `run_…`.
         run: String,
-        /// `call_…`; optional if only one command is running.
+        /// Id of the command to stop: `call_…`. Optional if only one command is running.
         call: Option<String>,
         /// Message for the agent that started the command.
         #[arg(long)]
@@ -294,7 +298,7 @@ pub(crate) enum Verb {
     },
     /// Show the changes that a run made in its workspace, and undo these changes after your approval
     Undo {
-        /// `run_…`
+        /// Id of the run: `run_…`.
         run: String,
         /// Undo only the changes after this event.
         #[arg(long, value_name = "EVENT", default_value_t = 0)]
@@ -305,7 +309,7 @@ pub(crate) enum Verb {
     /// If a command of a run creates a file that Git ignores, such as the output of a build, the file is stored outside
     /// the workspace, and only commands of the same run see it.
     Merge {
-        /// `run_…`
+        /// Id of the run: `run_…`.
         run: String,
         /// Files and folders to copy, relative to the workspace [default: all files of the run that Git ignores].
         paths: Vec<String>,
@@ -314,7 +318,7 @@ pub(crate) enum Verb {
     Exec(Exec),
     /// List the events of a run
     Events {
-        /// `run_…`
+        /// Id of the run: `run_…`.
         run: String,
         /// Print new events until the run has ended.
         #[arg(long)]
@@ -340,7 +344,7 @@ pub(crate) enum Verb {
     Answers(Answers),
     /// Show, place or lift a legal hold, which prevents the erasure of a run's content
     Hold {
-        /// `run_…`
+        /// Id of the run: `run_…`.
         run: String,
         /// Place a legal hold with this reason.
         #[arg(long, value_name = "TEXT", conflicts_with = "lift")]
@@ -351,7 +355,7 @@ pub(crate) enum Verb {
     },
     /// Erase the content of one run, or of all runs about a subject; events keep their type and time
     Erase {
-        /// `run_…`
+        /// Id of the run: `run_…`.
         #[arg(required_unless_present = "subject", conflicts_with = "subject")]
         run: Option<String>,
         /// Erase the content of all runs whose `input.subject` has this value.
@@ -360,12 +364,12 @@ pub(crate) enum Verb {
     },
     /// List the grants (remembered approvals) of a session, or of all sessions; `holdshort revoke` revokes a grant
     Grants {
-        /// `ses_…`, as shown with each run [default: all sessions].
+        /// Id of a session: `ses_…`, as shown with each run [default: all sessions].
         session: Option<String>,
     },
     /// Revoke a grant (a remembered approval) or a refusal (a remembered rejection)
     Revoke {
-        /// `gra_…`, or `int_…` for a refusal: `holdshort grants` lists them.
+        /// Id of a grant (`gra_…`), or of the interrupt of a refusal (`int_…`). `holdshort grants` lists both.
         grant: String,
     },
     /// People who may sign in and decide: list, set, remove, mark as out of office
@@ -392,7 +396,7 @@ pub(crate) enum Verb {
     Reassign(Reassign),
     /// Let a delegate decide for an approver
     Delegate {
-        /// `int_…`
+        /// Id of the interrupt: `int_…`.
         interrupt: String,
         /// Id of the delegate.
         to: String,
@@ -407,7 +411,7 @@ pub(crate) enum Verb {
     Snooze(Snooze),
     /// Withdraw your vote before the other approvers have voted
     Withdraw {
-        /// `int_…`
+        /// Id of the interrupt: `int_…`.
         interrupt: String,
     },
     /// Access keys of agents and services: create, list, rotate, revoke

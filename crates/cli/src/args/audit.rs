@@ -80,7 +80,7 @@ pub(crate) enum AuditFormat {
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Receipt {
-    /// `int_…`
+    /// Id of the interrupt: `int_…`.
     pub interrupt: String,
     /// Write to this new file [default: standard output].
     #[arg(long, value_name = "FILE")]

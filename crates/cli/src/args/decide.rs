@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Decide {
-    /// `int_…`
+    /// Id of the interrupt: `int_…`.
     pub interrupt: String,
     /// Id of one of the options of the interrupt: `holdshort show ID` lists them.
     pub option: String,

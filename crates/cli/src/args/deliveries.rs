@@ -15,12 +15,12 @@ pub(crate) enum Deliveries {
     },
     /// Show one delivery, with each attempt
     Show {
-        /// `dlv_…`
+        /// Id of the delivery: `dlv_…`.
         delivery: String,
     },
     /// Retry a delivery now; a disabled channel is enabled again
     Retry {
-        /// `dlv_…`
+        /// Id of the delivery: `dlv_…`.
         delivery: String,
     },
 }

@@ -61,7 +61,7 @@ pub(crate) enum People {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Reassign {
-    /// `int_…`
+    /// Id of the interrupt: `int_…`.
     pub interrupt: String,
     /// New approver; may be repeated.
     #[arg(long, value_name = "PERSON")]
@@ -83,7 +83,7 @@ pub(crate) struct Reassign {
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("when").required(true)))]
 pub(crate) struct Snooze {
-    /// `int_…`
+    /// Id of the interrupt: `int_…`.
     pub interrupt: String,
     /// Duration of the snooze, such as `2h`.
     #[arg(long = "for", value_name = "TIME", value_parser = duration, group = "when")]
@@ -142,7 +142,7 @@ pub(crate) enum Keys {
     List,
     /// Replace the secret of a key; the new secret is printed on standard output, only this once
     Rotate {
-        /// `key_…`
+        /// Id of the key: `key_…`.
         key: String,
         /// Time for which the current secret stays valid, such as `1h` [default: it becomes invalid at once].
         #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -150,7 +150,7 @@ pub(crate) enum Keys {
     },
     /// Revoke a key, and close the open connections that use the key
     Revoke {
-        /// `key_…`
+        /// Id of the key: `key_…`.
         key: String,
     },
 }
