@@ -279,8 +279,7 @@ pub(crate) enum Verb {
     /// Cancel a run or a whole session
     Cancel {
         /// Id of a run (`run_…`) or of a session (`ses_…`). With a session, all its runs are cancelled, and no new
-        /// run can
-        /// start.
+        /// run can start.
         id: String,
         /// Reason for the cancellation; recorded in the journal.
         #[arg(long)]

@@ -86,8 +86,8 @@ fn describe_work(work: &Work) -> String {
             format!("has a question for a person, and waits for {}", list(&work.waits_for))
         }
         WorkState::Held => format!("waits for the answer to {}", list(&work.waits_for)),
-        WorkState::WaitingForPhases => format!("comes after {}", list(&work.waits_for)),
-        WorkState::Resting => "rests".to_owned(),
+        WorkState::WaitingForPhases => format!("starts after {}", list(&work.waits_for)),
+        WorkState::Resting => "is paused".to_owned(),
     };
     match &work.since {
         Some(since) => format!("{doing}, {}", time::lasting(since)),
@@ -126,7 +126,7 @@ mod tests {
                 "  activity (runner\\u{1b}[2J)  runs compute_metric",
                 "  recovery                  waits for a person: 2 open",
                 "  nights                    has a question for a person, and waits for metrics",
-                "  synthesis                 comes after metrics, activity",
+                "  synthesis                 starts after metrics, activity",
                 "  look                      waits for the answer to recovery",
             ]
         );

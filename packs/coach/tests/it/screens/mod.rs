@@ -657,8 +657,8 @@ fn a_person_sees_who_works_and_who_waits_for_whom() {
     terminal.type_line("ill");
     terminal.expect("1 working, 3 waiting");
     terminal.expect("activity                  thinks, ");
-    terminal.expect("synthesis                 comes after activity");
-    terminal.expect("season_plan (season_planner)  comes after synthesis");
+    terminal.expect("synthesis                 starts after activity");
+    terminal.expect("season_plan (season_planner)  starts after synthesis");
     stage.model.release();
     terminal.expect("✓ Completed.");
     assert_eq!(terminal.end().0, 0);
