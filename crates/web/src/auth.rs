@@ -158,8 +158,8 @@ impl AuthState {
         {
             return Err(Refused::new(
                 Code::LinkExpired,
-                "the recipient of the link has signed out everywhere, so the link no longer works: sign in \
-                to decide",
+                "the recipient of the link was removed or has signed out, so the link no longer works: sign \
+                in to decide",
             ));
         }
         let via = match (&once, &claim.there) {

@@ -193,7 +193,7 @@ impl Client {
             // the list of open calls.
             Err(refused) if refused.code() == Code::LimitReached => {
                 tracing::warn!(run = %run.id, "a call is no longer offered to clients, because too many \
-                    clients have claimed it without a result: {}", refused.0.detail);
+                    clients have already claimed it: {}", refused.0.detail);
                 Ok(false)
             }
             Err(refused) => Err(refused),
