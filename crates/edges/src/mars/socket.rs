@@ -292,9 +292,6 @@ async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -
     let mut orders = vec![Order::Say(CurrentState::load(caller, &begun.run).await?.status(&begun.idle))];
     // A second start frame on the same connection does not restart the stream.
     if run.as_ref() != Some(&begun.run) || asked.since.is_some() {
-        if let Some(seq) = begun.joined_after {
-            attached.record_frame(task, client.number, FrameId::all_of(seq));
-        }
         let since = asked.since.or(begun.is_new.then_some(Since::Time(0)));
         orders.extend(start_stream(client, &begun.run, since).await?);
         *run = Some(begun.run);

@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock};
 use holdshort_core::definition::{Definition, PhaseKind};
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{RunId, SessionId};
-use holdshort_core::projection::{RunRow, Status};
-use holdshort_core::run::{Input, Origin, Rejection, Run, undo};
+use holdshort_core::projection::RunRow;
+use holdshort_core::run::{Origin, undo};
 use holdshort_core::trace_parent::TraceParent;
 use holdshort_engine::{Error, IdempotencyKey, StartRun, TakesFront};
 use holdshort_protocol::Code;
@@ -91,21 +91,16 @@ pub(super) struct StartedTask {
     pub(super) is_resumed: bool,
     /// Config keys that have no effect. Config keys without effect are reported once, when the task is new.
     pub(super) idle: Vec<UnusedKey>,
-    /// Number of the last event before the task's text was sent to an existing run as a message. `None` if the task's
-    /// text was not sent as a message.
-    pub(super) joined_after: Option<u64>,
 }
 
 impl StartedTask {
     pub(super) fn existing(run: RunId) -> Self {
-        Self { run, is_new: false, is_resumed: false, idle: Vec::new(), joined_after: None }
+        Self { run, is_new: false, is_resumed: false, idle: Vec::new() }
     }
 }
 
-/// Starts a task, or returns the run of a task that was started before. Rejects a task id that was already used with a
-/// different task text or config. A new run becomes part of the trace `trace`. If the task resumes a session whose run
-/// has not ended, this run is returned. If a copilot's conversation in the session waits for a person, the text of a
-/// copilot's task becomes a message to the waiting run.
+/// Starts a task, or returns the existing run of the task. Rejects a task id that was already used with a different
+/// task text or config. A new run joins `trace`. A task that resumes a session returns the live run of this session.
 pub(super) async fn start(
     caller: &Caller,
     task: &TaskId,
@@ -151,14 +146,7 @@ pub(super) async fn start(
     let mut translated = config::translate(&used, &base).map_err(Refused::invalid)?;
     translated.idle.extend(foreign);
     let front = match translated.definition.phases.first().map(|phase| &phase.kind) {
-        Some(PhaseKind::Copilot(_)) => match front(app, session.as_ref()).await? {
-            FrontRun::Waiting(run) => match join(caller, &run, &start.task, &key).await? {
-                Some(joined) => return Ok(joined),
-                None => Some(TakesFront { agent: None, after: Some(run.id.clone()) }),
-            },
-            FrontRun::Running => None,
-            FrontRun::Ended(front) => Some(front),
-        },
+        Some(PhaseKind::Copilot(_)) => front(app, session.as_ref()).await?,
         _ => None,
     };
     // A task may name files of the earlier tasks in its conversation, so it gets the workspace of the run before.
@@ -192,57 +180,24 @@ pub(super) async fn start(
     });
     match started.await {
         Ok(started) if started.is_replayed() => Ok(StartedTask::existing(started.run)),
-        Ok(started) => Ok(StartedTask { is_new: true, idle, ..StartedTask::existing(started.run) }),
+        Ok(started) => Ok(StartedTask { run: started.run, is_new: true, is_resumed: false, idle }),
         Err(Error::KeyReused) => Err(another()),
         Err(Error::NotFound) => Err(unknown_session()),
         Err(error) => Err(translate_error(error.into())),
     }
 }
 
-/// State of the session's front run before a copilot's task starts.
-enum FrontRun {
-    /// The session has no front run, or its front run has ended. The task becomes the front run, and continues the
-    /// conversation of the session (contract A32).
-    Ended(TakesFront),
-    Running,
-    /// The front run waits for a person's decision.
-    Waiting(Arc<Run>),
-}
-
-async fn front(app: &App, session: Option<&SessionId>) -> Answer<FrontRun> {
-    let Some(session) = session else { return Ok(FrontRun::Ended(TakesFront { agent: None, after: None })) };
+/// Returns the front run that a copilot's task replaces, so that the task continues the conversation of the session
+/// (contract A32). Returns `None` while an earlier task of the session is still running.
+async fn front(app: &App, session: Option<&SessionId>) -> Answer<Option<TakesFront>> {
+    let Some(session) = session else { return Ok(Some(TakesFront { agent: None, after: None })) };
     let after = app.driver.session(session).await?.front_run().cloned();
-    if let Some(before) = &after {
-        let run = app.run_now(before).await?;
-        let status = run.status();
-        if status == Status::Waiting && run.definition.name == WORKFLOW {
-            return Ok(FrontRun::Waiting(run));
-        }
-        if !status.is_terminal() {
-            return Ok(FrontRun::Running);
-        }
+    if let Some(before) = &after
+        && app.driver.now(before).await?.ended.is_none()
+    {
+        return Ok(None);
     }
-    Ok(FrontRun::Ended(TakesFront { agent: None, after }))
-}
-
-/// Sends the task's text as a message to a waiting run, and records this run as the run of the task. Otherwise the
-/// first message after a reload of the web UI would start a second run beside the waiting run. Returns `None` if the
-/// waiting run has ended in the meantime.
-async fn join(caller: &Caller, run: &Run, text: &str, key: &IdempotencyKey) -> Answer<Option<StartedTask>> {
-    let (driver, id, actor) = (caller.app.driver.clone(), run.id.clone(), caller.actor.clone());
-    let (input, key) = (Input::Message { text: text.to_owned() }, Some(key.clone()));
-    let sent = detached(async move { driver.send_once(&id, input, key, actor).await });
-    let sent = match sent.await {
-        Ok(sent) => sent,
-        Err(Error::Rejected(Rejection::Ended(_))) => return Ok(None),
-        Err(Error::KeyReused) => return Err(another()),
-        Err(error) => {
-            let refused = Refused::from(error);
-            return Err(refused.map_field_errors(|error| "/task".clone_into(&mut error.pointer)));
-        }
-    };
-    let joined_after = (!sent.is_replayed()).then_some(run.seq);
-    Ok(Some(StartedTask { joined_after, ..StartedTask::existing(sent.run) }))
+    Ok(Some(TakesFront { agent: None, after }))
 }
 
 /// An error of the native API names fields of its own request. Converts these names to the fields of the first frame
