@@ -168,7 +168,7 @@ fn what_is_wrong_is_told_with_its_line() {
         ("edge_origin = \"http://localhost:3000/api\"".into(), &["line 1", "consist of only"]),
         (
             "public_url = \"https://a.example\"\nedge_origin = \"https://A.example:443\"".into(),
-            &["line 2", "not the public URL of this server"],
+            &["line 2", "it is the public URL of this server"],
         ),
         (ISSUER.replace("ES256", "none"), &["unknown variant `none`", "line 5"]),
         (ISSUER.replace("ES256", "HS256"), &["1 `algorithms`", "anyone who knows a key could sign"]),

@@ -95,6 +95,7 @@ async fn a_ping_is_answered_and_nothing_else_is() {
     let mut client = Client::follow(&served, &task).await;
     let paused = client.next().await;
     assert_eq!((&paused["task_id"], &paused["state"]), (&json!(task), &json!("paused")));
+    assert_keep_alive(&client.next().await, "heartbeat");
     // Near misses of a ping have no answer, and do not close the socket.
     for text in [
         "ping",
