@@ -180,8 +180,8 @@ pub struct Verification {
     /// Head of the journal (number of events and first digits of their hash), computed from the stored events:
     /// `1042:3f2a91b0c4d5e6f708192a3b`.
     pub head: String,
-    /// Number of events that are not in the hash chain yet. If the journal is a SQLite file in a data folder, the
-    /// number is always 0. If it is in a PostgreSQL database, these are the events of about the last second.
+    /// Number of events that are not in the hash chain yet. If the journal is a `SQLite` file in a data folder, the
+    /// number is always 0. If it is in a `PostgreSQL` database, these are the events of about the last second.
     pub unsealed: u64,
     /// Results of the comparison with the journal heads that the request contains. Absent if the request contained no
     /// head.

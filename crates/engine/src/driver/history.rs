@@ -86,7 +86,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 // The earlier answer does not fit the form of the new question, so a person is asked.
                 Err(error) => {
                     tracing::debug!(run = %decided.run.id, %error, "a stored answer does not match the \
-                        schema of the question, so it is not reused")
+                        schema of the question, so it is not reused");
                 }
             }
         }
