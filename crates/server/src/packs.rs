@@ -10,7 +10,7 @@ use holdshort_workflow::Shipped;
 pub struct Packs {
     pub toolsets: Vec<&'static dyn Toolset>,
     pub workflows: Vec<&'static Shipped>,
-    /// Function that reads the compliance cases that the crew edge receives.
+    /// Function that reads the cases that the crew edge receives.
     pub read_case: Option<ReadCase>,
 }
 

@@ -152,7 +152,7 @@ export const people = {
   "hours.holidays": "Holidays (optional)",
   "hours.holidays.how": "Dates separated by commas: `2026-12-25`.",
   "hours.unset.title": "Remove working hours of {group}?",
-  "hours.unset.how": "Then every hour of every day counts as working time.",
+  "hours.unset.how": "Then every hour of every day is working time.",
   "hours.unset.sure": "Remove",
   "stand.title": "Delegates",
   "stand.away": "all requests",
