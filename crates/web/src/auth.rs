@@ -231,7 +231,7 @@ impl AuthState {
         let Some(role) = role.filter(|_| !people.is_barred(&person) && !has_left) else {
             return Err(Refused::new(
                 Code::LinkExpired,
-                "the person for whom the link was created is no longer allowed to decide",
+                "the owner of the link is no longer allowed to decide",
             ));
         };
         let actor = Actor { id: person, role, via: Some(via.to_owned()), let_in_by };

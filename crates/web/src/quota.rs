@@ -182,7 +182,7 @@ mod tests {
         let now = Instant::now();
         let refused = |key: &str| quota.count(key, now).refused.is_some();
         assert_eq!([refused("greedy"), refused("greedy"), refused("greedy")], [false, false, true]);
-        assert!((0..RATED + 10).all(|n| !refused(&n.to_string())), "nobody is kept out");
+        assert!((0..RATED + 10).all(|n| !refused(&n.to_string())), "no client is refused");
         assert!(refused("greedy"));
         assert_eq!(quota.each.lock().expect("it is whole").len(), RATED);
     }

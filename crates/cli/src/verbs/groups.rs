@@ -29,7 +29,7 @@ pub(super) async fn groups(scene: &Scene, verb: Option<Groups>) -> anyhow::Resul
             scene.client()?.delete(&path(&group)).await?;
             if !scene.json {
                 print_text(&format!(
-                    "Group `{}` has no working hours now: every hour of every day counts as working time.",
+                    "Group `{}` has no working hours now: every hour of every day is working time.",
                     plain::line(&group)
                 ));
             }

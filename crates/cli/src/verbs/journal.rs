@@ -36,7 +36,7 @@ pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Resul
             Err(usage(format!("a server uses {}: stop that server first", data_dir.path.display())))
         }
         Err(store::Error::Nodes(names)) => Err(usage(format!(
-            "the journal is in use: stop {names} first; a killed server counts as running until its lease ends"
+            "the journal is in use: stop {names} first; the lease of a killed server must end first"
         ))),
         opened => opened.with_context(|| format!("{journal} cannot be opened")),
     }

@@ -91,6 +91,6 @@ mod tests {
             assert_eq!(take(asker, place), found, "{asker} at {place}");
         }
         taken.clear();
-        assert!(turns.room("one", "slow:443").is_some(), "what was told has made room");
+        assert!(turns.room("one", "slow:443").is_some(), "the sent notice has made room");
     }
 }

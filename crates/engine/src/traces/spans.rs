@@ -534,7 +534,7 @@ mod tests {
         let trace = built(facts()).trace().unwrap();
         assert_eq!(built(late).trace().unwrap(), trace);
         let names: Vec<&str> = trace.spans.iter().map(|span| &*span.name).collect();
-        assert_eq!(names, ["run solo", "chat m", "execute_tool"], "no event said that there is such a tool");
+        assert_eq!(names, ["run solo", "chat m", "execute_tool"], "no event names the tool");
         let cut = &trace.spans[2];
         assert_eq!((cut.end.as_millis(), cut.attributes.last().unwrap().0), (4_000, "holdshort.cut_off"));
     }

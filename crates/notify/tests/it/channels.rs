@@ -88,11 +88,11 @@ fn what_is_wrong_is_told_without_the_url_or_the_secret() {
         ..webhook("https://example.org")
     };
     for (definition, why) in [
-        (webhook("nonsense-secret"), "its URL is not a URL"),
-        (webhook("ftp://example.org/secret"), "its URL is neither"),
-        (no_allow("http://example.org/secret"), "its URL begins with `http:`"),
-        (webhook("https://me:secret@example.org"), "its URL contains a user name or password"),
-        (definition(Via::Ntfy, "https://example.org/"), "its URL names no topic"),
+        (webhook("nonsense-secret"), "the URL is not a URL"),
+        (webhook("ftp://example.org/secret"), "the URL is neither"),
+        (no_allow("http://example.org/secret"), "the URL begins with `http:`"),
+        (webhook("https://me:secret@example.org"), "the URL contains a user name or password"),
+        (definition(Via::Ntfy, "https://example.org/"), "the URL names no topic"),
         (secret("secret"), "secret 1 is not a Standard Webhooks secret"),
         (secret("whsec_secret!"), "secret 1 is not a Standard Webhooks secret"),
         (secret("whsec_c2VjcmV0"), "secret 1 has 6 bytes"),
