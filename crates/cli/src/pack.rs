@@ -96,7 +96,7 @@ pub struct RunArguments<'a> {
 #[derive(Debug)]
 pub enum Start {
     Run(Box<Prepared>),
-    /// Start no run. Start no run, and write the file of `init` to this path instead.
+    /// Start no run, and write the file of `init` to this path instead.
     Init(PathBuf),
 }
 

@@ -98,7 +98,7 @@ pub struct Notice {
     /// empty, all admins and operators are approvers.
     pub people: Vec<String>,
     pub groups: Vec<String>,
-    /// True if admins and operators can decide, too.
+    /// True if admins and operators can decide in addition to the named people and groups.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub operators: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]

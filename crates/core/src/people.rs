@@ -379,7 +379,7 @@ impl People {
         self.reach(id) != Extent::Nothing
     }
 
-    /// Returns true if this person or service key existed and was removed, and therefore cannot decide any more.
+    /// Returns true if this person or service key was removed, or if the person is listed but is not allowed to decide.
     /// Returns false for a name that was never in this list. The roles of such a person come from another source.
     pub fn is_barred(&self, id: &str) -> bool {
         self.left.get(id).is_some_and(|left| !left.is_back)

@@ -34,7 +34,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Parses a URL. If this fails, the error message describes the problem.
+    /// Parses a URL. The error is a message for a person.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.chars().count() > limits::URL_CHARS {
             return Err(format!("the URL has more than {} characters", limits::URL_CHARS));
@@ -178,7 +178,7 @@ enum HostPattern {
 }
 
 impl Pattern {
-    /// Parses a pattern. If this fails, the error message describes the problem.
+    /// Parses a pattern. The error is a message for a person.
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Some(stray) =
             text.chars().find(|c| c.is_whitespace() || c.is_control() || "@?#\\%".contains(*c))

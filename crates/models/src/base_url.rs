@@ -49,8 +49,7 @@ impl BaseUrl {
         &self.0
     }
 
-    /// Returns the URL. Returns the URL as text. The text ends with a slash, because the client appends a path to the
-    /// URL.
+    /// Returns the URL as text. The text ends with a slash, because the client appends a path to the URL.
     pub(crate) fn as_str(&self) -> &str {
         self.0.as_str()
     }

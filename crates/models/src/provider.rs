@@ -28,7 +28,7 @@ use crate::{Description, Model, arguments, failure, outgoing, stop};
 /// Maximum time for connecting to a provider. After this time the request fails.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Address of Ollama. Address of Ollama, which the library always uses.
+/// Address of Ollama, which the library always uses.
 const OLLAMA: &str = "http://localhost:11434";
 
 /// Provider to which requests are sent, with its API key.

@@ -469,7 +469,8 @@ impl Server {
     }
 
     /// Returns a login link for the operator. The link signs in one browser, once, within 15 minutes. Show the link
-    /// only to the operator. The link is not recorded in the journal.
+    /// only to the operator. The link is not recorded in the journal, because the person who starts the server has the
+    /// operator's token anyway.
     pub fn login_link(&self) -> Result<String, secrets::Error> {
         let (code, _) =
             self.app.logins.invite(LOCAL_OPERATOR, self.app.standing.borrow().seq, self.app.now())?;

@@ -102,7 +102,8 @@ impl Store {
         }
     }
 
-    /// If the journal is in a database, always succeeds. For a database, always succeeds.
+    /// Returns an error with the reason if the journal of a data folder cannot be written now. Always succeeds for a
+    /// database.
     pub async fn writable(&self) -> Result<(), String> {
         match self {
             Self::Sqlite(store) => store.writable().await,

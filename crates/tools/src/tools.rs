@@ -336,7 +336,7 @@ impl Tools {
         changed
     }
 
-    /// Runs work that blocks on files on a thread for blocking work.
+    /// Runs file work that blocks, outside the async threads.
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Inner) -> T + Send + 'static,

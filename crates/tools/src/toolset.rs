@@ -1,7 +1,7 @@
 //! Tools that a pack adds to the built-in tools: their descriptions for models, and the execution of their calls.
 //!
-//! A tool of a pack reads the workspace and returns a result. A tool of a pack never changes a file, starts a process
-//! or uses the network.
+//! A tool of a pack reads the workspace and returns a result. The tool must not change a file, start a process or use
+//! the network.
 
 use std::fmt::Debug;
 

@@ -42,8 +42,8 @@ struct Connected {
 struct SessionConnections {
     /// Connections by their number. The connection with the highest number is the newest.
     clients: BTreeMap<u64, Arc<Notify>>,
-    /// Calls that were sent in completed HTTP responses. Calls that were sent in completed HTTP responses will be run
-    /// by the clients that received the responses, even if a client disconnects.
+    /// Calls that were sent in completed HTTP responses. The clients that received the responses run these calls, even
+    /// if they disconnect.
     kept: BTreeSet<InterruptId>,
 }
 

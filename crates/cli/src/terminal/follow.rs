@@ -263,7 +263,7 @@ impl Follower<'_> {
         Ok(Next::On)
     }
 
-    /// Reads the run. Reads the run, and tries again while the server restarts.
+    /// Reads the run, and tries again while the server restarts.
     async fn read_run(&self) -> anyhow::Result<Run> {
         let path = format!("/v1/runs/{}", self.run);
         for _ in 1..TRIES {

@@ -235,7 +235,8 @@ impl Prompt {
         matches!(self.stage, Stage::Choose)
     }
 
-    /// Returns 0 for a question, because its answer may begin with a digit.
+    /// Returns the number of options that a single key can select. Returns 0 if no single key selects an option, for
+    /// example for a question, because its answer may begin with a digit.
     pub(crate) fn digits(&self) -> usize {
         let is_words = matches!(self.interrupt.kind, Kind::Question | Kind::Choice | Kind::Turn);
         let count = self.interrupt.suggestions().len() + self.interrupt.options.len();

@@ -324,7 +324,7 @@ mod tests {
         git(repository, &["config", "filter.evil.clean", &program]).expect("git");
         fs::write(repository.join(".gitattributes"), "* filter=evil\n").expect("a file");
         fs::write(repository.join("a.txt"), "c\n").expect("a file");
-        assert!(changed(repository)[0].starts_with("not checked"));
+        assert!(changed(repository)[0].starts_with("The changes were not checked"));
         assert!(!ran.exists());
     }
 }

@@ -48,7 +48,7 @@ pub enum Secrets {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checkpoints {
     Any,
-    /// Only addresses that the configuration lists. They archive the checkpoints.
+    /// Only addresses that the configuration lists, to archive the checkpoints there.
     Addresses,
     Never,
 }

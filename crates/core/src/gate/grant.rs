@@ -358,8 +358,8 @@ impl Matcher {
     }
 
     /// Returns true if the grant allows the command to execute `script`. If the grant lists the file, the file must be
-    /// the same as when the grant was given. If the grant does not list the file, the command must be one that executes
-    /// any file, as `pytest` does.
+    /// the same as when the grant was given. If the grant does not list the file, the command must name the file as an
+    /// argument, and the grant must leave the operands of the command open, as for `pytest`.
     fn knows(&self, script: &Precondition, command: &Command, subject: &Subject<'_>) -> bool {
         match self.scripts.iter().find(|known| known.path == script.path) {
             Some(known) => known == script,

@@ -71,7 +71,7 @@ pub struct Due {
 pub enum ReminderReason {
     /// No decision has been made yet.
     Waiting,
-    /// The person's snooze has ended.
+    /// The time for which the person snoozed the interrupt has ended.
     Snoozed,
 }
 

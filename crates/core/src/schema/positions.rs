@@ -22,7 +22,7 @@ pub(super) enum Holds {
 pub(super) enum Applies {
     /// Value to which the outer schema applies.
     Here,
-    /// Members or items of that value.
+    /// Members or items of the value to which the outer schema applies.
     Below,
     /// No value. The nested schemas are used only through references.
     Nowhere,

@@ -31,7 +31,7 @@ struct Request {
     started_at: Timestamp,
     model: String,
     duration_ms: u64,
-    /// Tokens of the reply, and true if the reply contains calls. If the request failed: the error.
+    /// Tokens of the request and its reply, and true if the reply contains calls. If the request failed: the error.
     outcome: Result<(Usage, bool), String>,
 }
 

@@ -13,6 +13,7 @@ use super::Settings;
 
 /// Member of a task's inputs that names the case.
 pub const CASE: &str = "case";
+/// Member of a task's inputs with the date as of which the case is read.
 pub const AS_OF: &str = "as_of";
 
 /// Function of a domain pack that reads a case. The arguments of the function are the folder of the case, the case's

@@ -78,8 +78,8 @@ impl Edit {
         }
     }
 
-    /// Returns an edit unchanged if the request is not about a plan. If the edit contains one plan, the run executes
-    /// this plan. An edit with several plans is rejected.
+    /// Returns the edit of a request of any other kind unchanged. If the edit contains one plan, the run executes this
+    /// plan. An edit with several plans is rejected.
     fn pass_through(sent: Value, problems: &mut Vec<Problem>) -> Self {
         let is_plan = plan::sent(&sent).is_some();
         let at =

@@ -18,7 +18,8 @@ pub(super) struct Node {
     status: &'static str,
 }
 
-/// Returns the nodes whose steps have started.
+/// Returns the nodes whose steps have started. With a plan, these are its subtasks, sorted by the ids of their steps.
+/// Without a plan, these are the steps, in the order of their starts.
 pub(super) fn nodes(run: &Run) -> Vec<Node> {
     let waiting = run.waiting();
     let node = |id: &str, step: &Step, node: &str| {
@@ -89,7 +90,8 @@ pub(super) fn settled(run: &Run, phase: &str, version: usize, is_newer: bool) ->
     Some((if is_newer { "dag_updated" } else { "dag_created" }, told))
 }
 
-/// Returns the frame with the graph to which a started step was added.
+/// Returns the frame with the graph to which a started step was added. `None` if the run executes a plan, because the
+/// graph of a plan already contains the step.
 pub(super) fn grown(run: &Run) -> Option<FrameBody> {
     let graph = run.plan_at_work().is_none().then(|| drawn_steps(run))?;
     let is_first = graph["levels"] == 1;

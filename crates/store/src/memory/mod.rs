@@ -39,7 +39,7 @@ impl Memory {
     }
 
     /// Opens the journal again, as a process does after a restart. The new node gets the next epoch. All earlier
-    /// handles remain closed.
+    /// handles are closed for good.
     pub fn reopen(&self) -> Self {
         {
             let mut state = lock(&self.state);

@@ -107,7 +107,7 @@ pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
     Ok(config)
 }
 
-/// Returns true if a server in the address is on another machine.
+/// Returns true if a server in the address may be on another machine: neither a loopback address nor a Unix socket.
 fn leaves_the_machine(config: &Config) -> bool {
     if !config.get_hostaddrs().is_empty() {
         return config.get_hostaddrs().iter().any(|address| !address.is_loopback());
@@ -167,7 +167,7 @@ impl Pool {
         }
     }
 
-    /// Runs one statement. The inner error is one that the database returned.
+    /// Runs one statement. The inner error is an error of the database or of the connection.
     pub(super) async fn ask(
         &self,
         sql: &str,

@@ -221,10 +221,10 @@ mod tests {
         for name in [DATABASE, LOG, INDEX] {
             fs::rename(path(name), path("moved")).unwrap();
             let why = opened.check().unwrap_err();
-            assert!(why.starts_with(&format!("another program deleted {name} ")), "{why}");
+            assert!(why.starts_with(&format!("another program deleted the file {name} ")), "{why}");
             fs::write(path(name), "").unwrap();
             let why = opened.check().unwrap_err();
-            assert!(why.starts_with(&format!("another program replaced {name} ")), "{why}");
+            assert!(why.starts_with(&format!("another program replaced the file {name} ")), "{why}");
             fs::rename(path("moved"), path(name)).unwrap();
             assert_eq!(opened.check(), Ok(()));
         }

@@ -64,8 +64,8 @@ pub(crate) fn is_as_wanted(root: &Root, change: &Change) -> bool {
     look(root, change).is_ok_and(|seen| state(change, &seen) == State::After)
 }
 
-/// Commits a changeset. Commits a changeset. `body` returns the bytes of a file by its digest. `resumed` is true if
-/// this commit was started before a crash.
+/// Commits a changeset. `body` returns the bytes of a file by its digest. `resumed` is true if this commit was started
+/// before a crash.
 pub(crate) fn commit(
     root: &Root,
     changeset: &Changeset,

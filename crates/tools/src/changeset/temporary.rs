@@ -75,8 +75,8 @@ impl Drop for Temporary<'_> {
     }
 }
 
-/// Locks the file. Locks the temporary file. The lock tells other processes that the file is still being written.
-/// Returns `None` if the file system does not support locks.
+/// Locks the temporary file. The lock tells other processes that the file is still being written. Returns `None` if the
+/// file system does not support locks.
 fn lock(file: impl AsFd) -> Option<bool> {
     match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Some(true),

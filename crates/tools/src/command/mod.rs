@@ -265,8 +265,8 @@ async fn follow(
     }
 }
 
-/// Prepares a command. Prepares a command. `folders` are the preconditions about folders that were on the card when a
-/// person or a rule allowed the command.
+/// Prepares a command. `folders` are the preconditions about folders that were on the card when a person or a rule
+/// allowed the command.
 pub(crate) fn prepare(
     inner: &Inner,
     request: &RunCommand,

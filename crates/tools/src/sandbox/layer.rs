@@ -30,9 +30,9 @@ pub(crate) enum Layer {
 /// of its data is outside the overlay. The kernel does not sync the overlay to disk.
 const OPTIONS: &str = "redirect_dir=nofollow,metacopy=off,index=off,volatile";
 
-/// Extended attributes in which an overlay stores its marks (for deleted entries and hidden folders). `Trusted`
-/// attributes are safer, because the owner of a file in the workspace cannot set them. They require the rights of the
-/// first user namespace. Without these rights, `User` attributes are used.
+/// Extended attributes in which an overlay stores its marks, for example that a folder hides the content of the same
+/// folder in the workspace. `Trusted` attributes are safer, because the owner of a file in the workspace cannot set
+/// them. They require the rights of the first user namespace. Without these rights, `User` attributes are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notes {
     Trusted,

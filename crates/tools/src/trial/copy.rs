@@ -84,7 +84,7 @@ fn make_way(into: BorrowedFd<'_>, name: &std::ffi::OsStr, kind: FileType) -> io:
     }
 }
 
-/// Copies one entry. Copies one entry. Returns true if it is a folder, whose content the caller must copy.
+/// Copies one entry. Returns true if it is a folder, whose content the caller must copy.
 fn copy_one(
     from: BorrowedFd<'_>,
     into: BorrowedFd<'_>,

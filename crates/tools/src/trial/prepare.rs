@@ -88,7 +88,7 @@ fn now(folder: &Path) -> io::Result<Time> {
     Ok((made.ctime(), made.ctime_nsec()))
 }
 
-/// Makes an overlay. Makes an overlay. Returns the reason as a text if an overlay is not possible.
+/// Makes an overlay. Returns the reason as a text if an overlay is not possible.
 pub(super) fn overlay(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
     let workspace = Path::new(inner.workspace.path());
     if let Some(inside) = mounted_below(workspace) {

@@ -1,5 +1,5 @@
-//! Reads the body of an HTTP response in chunks, and stops at the limit. The limit of the body applies to the
-//! compressed and to the decompressed bytes.
+//! Reads the body of an HTTP response in chunks, and stops at the limit. The limit applies to the compressed and to the
+//! decompressed bytes.
 
 use std::io::{self, Write};
 

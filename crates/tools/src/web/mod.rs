@@ -106,7 +106,7 @@ fn refused(error: &guard::Error) -> Refusal {
     Refusal::new(code, error.to_string())
 }
 
-/// Fetches the page. Fetches the page. If the future is dropped, the connection is closed.
+/// Fetches the page. If the future is dropped, the connection is closed.
 pub(crate) async fn run(request: &WebFetch, settings: &Settings) -> Outcome {
     let within = settings.fetch_time;
     match tokio::time::timeout(within, fetch(request, &settings.allow_addresses, &settings.follow)).await {

@@ -1,4 +1,4 @@
-//! Pages of lists. Pages of lists. A page has a maximum number of items and a maximum number of bytes.
+//! Pages of lists. A page has a maximum number of items and a maximum number of bytes.
 
 use std::future::Future;
 

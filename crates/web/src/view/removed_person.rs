@@ -71,8 +71,7 @@ pub async fn find_open_assignments(app: &App, person: &str, reader: &Reader) -> 
 }
 
 impl OpenAssignments {
-    /// Returns the interrupts. Returns the interrupts, each with a flag that is true if the remaining people can decide
-    /// on it.
+    /// Returns the interrupts, each with a flag that is true if the remaining people can decide on it.
     pub fn into_removed_person(self, people: &People) -> wire::RemovedPerson {
         let Self { asked, is_cut } = self;
         let left = |OpenAssignment { id, kind, title, assignment, starter }: OpenAssignment| {

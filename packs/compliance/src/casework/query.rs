@@ -31,8 +31,7 @@ pub struct Query {
     pub min_amount: Option<u32>,
 }
 
-/// Groups beyond the first [`limits::QUERY_LINES`] are only counted. The groups after the first [`limits::QUERY_LINES`]
-/// are only counted.
+/// Returns one line per group, the greatest sum first. Groups after the first [`limits::QUERY_LINES`] are only counted.
 ///
 /// # Errors
 /// Returns an error if the query is invalid.

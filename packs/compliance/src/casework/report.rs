@@ -103,8 +103,7 @@ pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// `number` is the number of the finding in the case, counted from 1. `number` is its position among the findings of
-/// the case, from 1.
+/// Formats a finding in one line. `number` is the position of the finding among the findings of the case, from 1.
 pub fn format_finding(finding: &Finding, number: usize, rules: &Rules) -> String {
     let Finding { rule, subject, amount, confidence, detail, .. } = finding;
     let (amount, base) = (money(*amount), &rules.base);

@@ -134,7 +134,7 @@ pub struct Pause {
     /// Minimum amount that a finding must have, in units of the base currency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_amount: Option<u32>,
-    /// Confidence in percent. A finding matches only if its certainty is below this.
+    /// Upper limit of the confidence, in percent. A finding matches only if its confidence is below this limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below_confidence: Option<u32>,
     /// Minimum risk that the case must have, in percent.

@@ -61,7 +61,7 @@ fn a_judged_call_of_another_agent_is_a_call() {
     let lines = [
         "  $ rm -r build",
         "  directory /srv/app",
-        "  runs      where the agent runs, outside the sandbox of Holdshort",
+        "  runs      on the agent's machine, outside the sandbox of Holdshort",
     ];
     let quoted = "\"sandbox\": \"full\"";
     let shown_as = |asked: &Interrupt| {
@@ -91,9 +91,7 @@ fn the_change_of_another_agent_hides_no_argument() {
             "lines": [line("-", "TIMEOUT = 30"), line("+", "TIMEOUT = 60")]}]},
     });
     let text = render_with_options(&asked, "");
-    for part in
-        ["TIMEOUT = 60", "os.system('evil')", "0777", "the agent reported the directory and the change"]
-    {
+    for part in ["TIMEOUT = 60", "os.system('evil')", "0777", "reported the directory and the change"] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }

@@ -155,7 +155,7 @@ pub(in crate::reply) const IDLE: &[&str] = &[
     "help",
 ];
 
-/// Verbs that, after a phrase of `WILL_DO`, only introduce the text behind a colon.
+/// Verbs that, after a phrase of `WILL_DO`, only introduce the text after a colon.
 pub(in crate::reply) const TELLS: &[&str] = &[
     "summarize",
     "summarise",

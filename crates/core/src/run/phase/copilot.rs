@@ -214,7 +214,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Applies a person's answer before a round, or decision after a round.
+    /// Applies a person's answer before a round, or a person's decision after a round.
     pub(in super::super) fn round_effect(
         &mut self,
         phase: &str,

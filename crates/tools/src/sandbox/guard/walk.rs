@@ -65,8 +65,7 @@ struct Level {
 #[derive(Clone, Copy)]
 enum Git {
     Nothing,
-    /// Inside a repository. A folder inside a repository. The value is the depth below the repository's folder, which
-    /// has depth 0.
+    /// A folder inside a repository. The value is the depth below the repository's folder, which has depth 0.
     Within(usize),
     /// A folder in which files may be named after branches.
     Branches,
@@ -251,8 +250,7 @@ impl<'a> Walk<'a> {
         Ok(entries)
     }
 
-    /// Opens a folder. Opens a folder. Returns `None` if it no longer exists or is unreadable. An unreadable folder is
-    /// recorded.
+    /// Opens a folder. Returns `None` if it no longer exists or is unreadable. An unreadable folder is recorded.
     fn open(&mut self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<OwnedFd>> {
         match open(folder, name) {
             Ok(handle) => Ok(Some(handle)),

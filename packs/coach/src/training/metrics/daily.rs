@@ -47,8 +47,7 @@ pub struct DailyLoads {
     has_older: bool,
 }
 
-/// The number of days of the chronic load is [`CHRONIC_DAYS`]. [`CHRONIC_DAYS`] is the number of days of the chronic
-/// load.
+/// Number of days of the acute load. [`CHRONIC_DAYS`] is the number of days of the chronic load.
 pub const ACUTE_DAYS: u32 = 7;
 pub const CHRONIC_DAYS: u32 = 28;
 /// Time constant of the fitness (CTL), in days. The time constant of the fatigue (ATL) is [`ATL_DAYS`].

@@ -15,7 +15,7 @@ const RIEGEL_MIN: (f64, f64) = (3.5, 230.0);
 const RIEGEL_EXPONENT: f64 = 1.06;
 /// Shortest run, in m, that predicts longer races.
 const SHORTEST_M: f64 = 1_500.0;
-/// Number of days in which the best run is looked for.
+/// Number of most recent days in which the best run for the predictions is looked for.
 pub const RECENT_DAYS: i32 = 42;
 /// Highest plausible VDOT. A higher value would mean that the runner was faster than any human over these distances. In
 /// this case, the recording must be wrong.

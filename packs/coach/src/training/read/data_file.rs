@@ -1,7 +1,7 @@
 //! The data file with ten parts that a program extracts from a training platform, as JSON or YAML.
 //!
-//! Every part may be null or missing. [`parts`] returns all parts, including keys that this module does not use. A time
-//! without an offset is in the local time of the athlete.
+//! Every part may be null or missing. [`parts`] returns the parts that are present, including parts and keys that this
+//! module does not use. A time without an offset is in the local time of the athlete.
 
 use std::collections::{BTreeMap, BTreeSet};
 

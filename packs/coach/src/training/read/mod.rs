@@ -77,8 +77,8 @@ impl Format {
         Err(context.refuse(Code::FileTooLarge, FileLocation::File, message))
     }
 
-    /// Returns the rank of a format that is used if several files state a measure of an activity. The best rank has the
-    /// format that is closest to the recording device.
+    /// Returns the rank of a format that is used if several files state a measure of an activity. The format that is
+    /// closest to the recording device has the best rank.
     pub(crate) const fn activity_rank(self) -> u8 {
         match self {
             Self::Fit => 0,
@@ -98,8 +98,8 @@ impl Format {
         }
     }
 
-    /// Returns the rank of a format that is used if several files state a daily measure. The best rank has the
-    /// athlete's own table.
+    /// Returns the rank of a format that is used if several files state a daily measure. The athlete's own table has
+    /// the best rank.
     pub(crate) const fn day_rank(self) -> u8 {
         match self {
             Self::Csv => 0,

@@ -1,4 +1,4 @@
-//! TCX 2. Each element `Activity` is an activity. The measures of its laps are added up. The track points of the
+//! TCX 2. Each element `Activity` is an activity. The measures of its laps are combined. The track points of the
 //! activity become its samples.
 //!
 //! Source: <https://www8.garmin.com/xmlschemas/TrainingCenterDatabasev2.xsd> and the extension `ActivityExtension/v2`

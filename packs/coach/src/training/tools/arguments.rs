@@ -40,7 +40,7 @@ named! {
 }
 
 impl Parameter {
-    /// Returns the description, which a model reads. It is one sentence.
+    /// Returns the description that a model reads.
     pub const fn description(self) -> &'static str {
         self.row().0
     }

@@ -335,7 +335,7 @@ fn abjad_word(written: &str, dictionary: &Dictionary) -> Word {
 }
 
 /// Splits a compound name after its first part, for example `Abdulrahman`. The first part is replaced by the first
-/// spelling in the list that contains it.
+/// spelling of the list of beginnings.
 fn split_beginning<'t>(text: &'t str, dictionary: &'t Dictionary) -> Option<(&'t str, Option<&'t str>)> {
     let known = dictionary.beginnings.iter().filter_map(|known| text.strip_prefix(known.as_str()));
     let rest = known.filter(|rest| rest.is_empty() || rest.len() >= LEAST_AFTER_BEGINNING);
@@ -344,7 +344,7 @@ fn split_beginning<'t>(text: &'t str, dictionary: &'t Dictionary) -> Option<(&'t
 }
 
 /// Splits a compound name before its last part, for example `Nureddin`. The last part is replaced by the first spelling
-/// in the list that contains it.
+/// of the list of ends.
 fn split_end<'t>(text: &'t str, dictionary: &'t Dictionary) -> Option<(&'t str, &'t str)> {
     let (canonical, known) = dictionary.ends.split_first()?;
     let rests = known.iter().filter_map(|end| text.strip_suffix(end.as_str()));

@@ -31,9 +31,9 @@ impl Decimal {
 /// Format of the numbers in a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
-    /// None if no cell shows which of the marks is the decimal mark.
+    /// Decimal mark. None if the cells do not show which of the two marks it is.
     decimal: Option<Decimal>,
-    /// True if the same number of cells show a point and a comma as the decimal mark.
+    /// True if the decimal mark is unknown because equally many cells, at least one each, show a point and a comma.
     is_mixed: bool,
     is_comma_separated: bool,
     /// True if the numbers may have thousands separators.
