@@ -603,9 +603,7 @@ pub(crate) fn id_of<'a>(text: &'a str, prefix: &str) -> anyhow::Result<&'a str> 
     let found = text.split_once('_').map_or("", |(prefix, _)| prefix);
     match name(found) {
         Some(_) if found == prefix => Ok(text),
-        Some(other) => {
-            Err(usage(format!("{text} is the id of {other}, but this command needs the id of {wanted}")))
-        }
+        Some(other) => Err(usage(format!("{text} is {other}, not {wanted}"))),
         None => Err(usage(format!("`{text}` is not the id of {wanted}, such as {prefix}_…"))),
     }
 }
