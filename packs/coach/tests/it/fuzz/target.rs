@@ -49,7 +49,7 @@ fn options(pairs: &str) -> Option<Options> {
     match ColumnMap::new(columns) {
         Ok(columns) => Some(Options { columns, ..options }),
         Err(refusal) => {
-            assert!(refusal.starts_with("columns: ") && refusal.len() > 20, "{refusal}");
+            assert!(refusal.starts_with("`columns` ") && refusal.len() > 20, "{refusal}");
             None
         }
     }
