@@ -153,6 +153,8 @@ fn opened_nothing(started: &Answer<StartedRun>) -> bool {
     }
 }
 
+/// List interrupts.
+///
 /// Open interrupts come first, sorted by risk from high to low. Interrupts with the same risk are sorted by age, oldest
 /// first. Resolved interrupts follow, newest first. An agent must pass the id of a run that it started.
 #[utoipa::path(

@@ -157,9 +157,9 @@ pub(crate) struct Problems {
 type Kind = (Arc<str>, Code);
 
 impl Problems {
-    /// Adds a problem. Of the warnings for a code and file, only the first [`limits::PLACES`] by place are kept, and at
-    /// most [`limits::WARNINGS`] in total. All other warnings are only counted. Without these limits, a faulty file
-    /// could fill the memory.
+    /// Adds a problem. For each code and file, the first [`limits::PLACES`] warnings by place are kept, at most
+    /// [`limits::WARNINGS`] in total. All other warnings are only counted. Without these limits, a faulty file could
+    /// fill the memory.
     pub(crate) fn push(&mut self, problem: Problem) {
         let kind = (Arc::clone(&problem.source.file), problem.code);
         if problem.severity() == Error {
