@@ -512,7 +512,7 @@ fn the_template_is_written_once_and_works() {
     let report = stage.home.path().join("report");
     let ran = stage.home.run(&stage.arguments(&["--output-dir", report.to_str().unwrap()]));
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert_eq!(stage.summary()["athlete"], json!(""));
+    assert_eq!(stage.summary()["athlete"], json!("Athlete"));
     assert!(stage.file("synthesis.md").contains("The part of synthesis."));
     let told = stage.model.requests_of("metrics")[0].texts().join("\n");
     for made_up in ["Notes for the analysts", "Notes for the plan", "Competitions", "priority"] {
