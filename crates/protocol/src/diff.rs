@@ -88,15 +88,14 @@ impl Diff {
             return None;
         }
         if self.hunks.is_empty() {
-            return Some("The change cannot be shown, because the current file is not text.".to_owned());
+            return Some("The change cannot be shown because the current file is not text.".to_owned());
         }
         let (added, removed) = self.undrawn();
-        let are = |lines: usize| if lines == 1 { "is" } else { "are" };
-        let lines = if added == 1 { "line" } else { "lines" };
+        let lines = |count: usize| if count == 1 { "line" } else { "lines" };
         Some(format!(
-            "Not shown here: {added} more {lines} that {} added, {removed} that {} removed.",
-            are(added),
-            are(removed)
+            "Not shown here: {added} more added {}, {removed} more removed {}.",
+            lines(added),
+            lines(removed)
         ))
     }
 

@@ -71,7 +71,7 @@ pub struct Interrupt {
     /// Description of the parts of a change that the card does not show. Show it before a person approves. Absent if
     /// the card shows the complete change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(example = "Not shown here: 2762 more lines that are added, 2762 that are removed.")]
+    #[schema(example = "Not shown here: 2762 more added lines, 2762 more removed lines.")]
     pub unseen: Option<String>,
     /// Options among which a person decides. Show exactly these options.
     pub options: Vec<Offer>,

@@ -30,12 +30,9 @@ pub(super) async fn hold(
         return Ok(Exit::Ok);
     }
     let by_whom = match (&kept.hold, &lifted) {
-        (Some(hold), _) => format!("The run is under a legal hold by {}.", whose(hold, ",")),
+        (Some(hold), _) => format!("The run is under a legal hold by {}.", whose(hold)),
         (None, Some(hold)) => {
-            format!(
-                "The legal hold that {} is lifted. The run has no legal hold now.",
-                whose(hold, " placed")
-            )
+            format!("The run has no legal hold now. Lifted: the legal hold by {}.", whose(hold))
         }
         (None, None) => "The run has no legal hold.".to_owned(),
     };
@@ -60,9 +57,9 @@ pub(super) async fn hold(
 }
 
 /// Describes the person, the time and the reason of a legal hold, as the end of a sentence.
-fn whose(hold: &Hold, did: &str) -> String {
+fn whose(hold: &Hold) -> String {
     let why = hold.reason.as_deref().map(|why| format!(": {}", plain::line(why).trim_end_matches('.')));
-    format!("{}{did} {}{}", plain::line(&hold.by), time::ago(&hold.at), why.unwrap_or_default())
+    format!("{}, {}{}", plain::line(&hold.by), time::ago(&hold.at), why.unwrap_or_default())
 }
 
 pub(super) async fn erase(

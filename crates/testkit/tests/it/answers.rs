@@ -117,7 +117,7 @@ async fn a_question_is_shown_with_what_its_subject_answered_before() {
     let alone = server.decide(&shown, &json!({"option": "answer", "from": source["id"]})).await;
     assert_eq!(alone.body["errors"][0]["pointer"], "/text", "{alone:?}");
     assert!(
-        alone.body["errors"][0]["message"].as_str().unwrap().contains("also send the words of that answer"),
+        alone.body["errors"][0]["message"].as_str().unwrap().contains("also send the text of that answer"),
         "{alone:?}"
     );
     let decided = server.decide(&shown, &taken).await.ok();

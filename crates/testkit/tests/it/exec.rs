@@ -129,7 +129,7 @@ async fn a_call_that_is_not_released_changes_nothing() {
     let mut nonsense = Command::new(real());
     nonsense.args(["exec", "--config"]).arg(&hooked.config).arg("rm -rf /");
     let ran = Ran::new(nonsense.output().expect("it starts"));
-    assert!(ran.code == Some(2) && ran.err.contains("not a released call"), "{ran:?}");
+    assert!(ran.code == Some(2) && ran.err.contains("not the token of an approved call"), "{ran:?}");
 
     hooked.coder.server.kill();
     let ran = hooked.exec(&open, SECRET).await;

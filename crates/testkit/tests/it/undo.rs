@@ -394,7 +394,7 @@ async fn the_page_without_scripts_shows_what_is_undone_and_what_is_left() {
         "<li><bdi>left unchanged: made/mine.txt (the run did not create or change it)</bdi></li>",
         "Nothing has happened yet. You approve exactly the changes that are shown, and you can undo them later.",
         "<summary>Undo only some of the changes</summary>",
-        "delete those to leave as they are",
+        "Delete the paths that should stay as they are",
         "undoes the paths above",
         "<bdi>Undo the changes</bdi>",
         "<bdi>Undo some of them</bdi>",

@@ -148,13 +148,13 @@ fn what_a_card_has_not_shown_is_said_before_it_is_released() {
     let cut = || {
         let mut interrupt = interrupt(Kind::ToolApproval);
         interrupt.unseen =
-            Some("Not shown here: 9 more lines that are added, 8 that are removed.".to_owned());
+            Some("Not shown here: 9 more added lines, 8 more removed lines.".to_owned());
         Prompt::new(interrupt, 0)
     };
     for option in ["1", "y", "approve", "2"] {
         let mut prompt = cut();
         let Reaction::Ask(shown) = prompt.line(option, paint) else { panic!("{option}: sent unseen") };
-        let said = "Not shown here: 9 more lines that are added, 8 that are removed.";
+        let said = "Not shown here: 9 more added lines, 8 more removed lines.";
         assert!(shown[0].ends_with(said), "{option}: {shown:?}");
         let Reaction::Decide(_) = prompt.line("y", paint) else { panic!("{option}: not sent") };
     }

@@ -86,7 +86,7 @@ async fn a_run_that_is_damaged_keeps_nothing_from_the_others() {
         (found["attempts"].as_u64() > Some(0)).then_some(found)
     })
     .await;
-    assert!(tried["error"].as_str().unwrap().contains("cannot be read"), "{tried}");
+    assert!(tried["error"].as_str().unwrap().contains("could not be read"), "{tried}");
     let other = ask(&server, json!({"callback": callback(&sink)})).await;
     answer(&server, &other, "Yes.").await;
     wait_state(&server, "delivered", 1).await;

@@ -80,7 +80,7 @@ async fn a_journal_moves_to_postgres_and_back() {
     };
     std::fs::write(&broken, whole.lines().map(other).collect::<String>()).unwrap();
     let (_, said) = verb(&old, &["import", text(&broken), "--store", &url]).unwrap_err();
-    assert_eq!((said.contains("nothing was written"), said.contains("repeated")), (true, false), "{said}");
+    assert_eq!((said.contains("nothing was imported"), said.contains("repeated")), (true, false), "{said}");
     let mut new = setup(&model).database(&url, "new").start().await;
     assert_eq!((new.events(&ended).await, new.events(&waiting).await), told);
     assert_eq!(new.get("/v1/audit/verify").await.ok()["intact"], true);
