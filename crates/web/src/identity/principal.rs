@@ -47,7 +47,7 @@ impl Principal {
         Self::local("operator", [Role::Admin, Role::Operator], how)
     }
 
-    /// Returns the principal that the token of the data folder for one role authenticates.
+    /// Returns the principal of the data folder's token for `role`.
     pub fn of_role(role: Role) -> Self {
         Self::local(&Actor::for_role(role, "").id, [role], AuthMethod::Token)
     }
