@@ -24,7 +24,8 @@ pub struct Cors {
 }
 
 impl Cors {
-    /// Returns the origin of the page that sent a request, if this page is allowed to read the response.
+    /// Returns the origin of the page that sent a request. Returns `None` if the page is not allowed to read the
+    /// response.
     pub(crate) fn origin<B>(&self, request: &Request<B>) -> Option<HeaderValue> {
         let mut said = request.headers().get_all(ORIGIN).iter();
         let (Some(origin), None) = (said.next(), said.next()) else { return None };

@@ -168,8 +168,8 @@ pub struct GrantsQuery {
 #[into_params(parameter_in = Query)]
 pub struct AnswersQuery {
     pub subject: Option<String>,
-    /// Search words. Lists only questions that contain every word, in the question or in its answer. A text without
-    /// words, such as `*`, is rejected.
+    /// Search words. Lists only answered questions that contain every word, in the question or in the answer. A text
+    /// without words, such as `*`, is rejected.
     pub q: Option<String>,
     /// `next_cursor` of the previous page.
     pub cursor: Option<String>,

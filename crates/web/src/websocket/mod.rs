@@ -64,7 +64,7 @@ pub enum End {
 }
 
 impl End {
-    /// Waits until the access of a caller has ended.
+    /// Waits until the access of a caller has ended, and returns the reason for closing the connection.
     pub async fn of_access(caller: &Caller) -> Self {
         // Boxed, so that the future of a socket is small.
         Box::pin(caller.ended()).await;
@@ -109,9 +109,8 @@ impl End {
         Some(CloseFrame { code, reason: reason.into() })
     }
 
-    /// Returns true if the server can still read frames of the client. The server reads the remaining frames, because
-    /// the client may close the connection at the same time. If the server dropped a connection with unread data, the
-    /// client would not receive the last frames.
+    /// Returns true if the server can still read frames of the client. It reads the remaining frames before it closes
+    /// the connection, because the client would not receive the last frames if the server dropped unread data.
     fn is_readable(&self) -> bool {
         !matches!(self, Self::Broken | Self::Evicted)
     }
