@@ -678,7 +678,7 @@ fn bearer(value: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' '))
 }
 
-/// Returns the client that the `Via` header names: `cli`, or `rest` for every other value.
+/// Returns the client that the header `X-Holdshort-Via` names: `cli`, or `rest` for every other value.
 fn via(headers: &HeaderMap) -> &'static str {
     match headers.get(header::VIA).map(axum::http::HeaderValue::as_bytes) {
         Some(b"cli") => "cli",
