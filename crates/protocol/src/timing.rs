@@ -19,7 +19,7 @@ pub struct AskReminders {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub every_ms: Option<u64>,
-    /// Maximum number of reminders. Defaults to 10.
+    /// Maximum number of reminders for one interrupt. Defaults to 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 100)]
     pub limit: Option<u32>,
@@ -38,8 +38,7 @@ pub struct AskEscalation {
     pub approvers: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// True if the people of this step replace the previous approvers. If false, the previous approvers may still
-    /// decide.
+    /// True if the approvers of this step replace all previous approvers, who may then no longer decide.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replace: bool,
 }

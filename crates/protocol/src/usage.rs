@@ -48,8 +48,7 @@ pub struct ModelCall {
     #[schema(format = DateTime)]
     pub at: String,
     pub status: ModelCallStatus,
-    /// True if tool results were left out of the request because it would not have fitted into the model's context
-    /// window.
+    /// True if tool results were left out of the request, so that it fits into the model's context window.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shortened: bool,
     /// Name of the model that answered, as the provider reports it.
