@@ -9,7 +9,7 @@ use crate::{POLICY, STYLE, prose};
 #[derive(Clone, Debug, Default)]
 pub struct Document {
     pub title: String,
-    /// Text of the line under the title.
+    /// Line of text below the title.
     pub byline: String,
     /// Text in Markdown.
     pub text: String,
