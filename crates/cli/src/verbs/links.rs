@@ -51,8 +51,8 @@ fn show(scene: &Scene, link: &Link, what: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Returns a login link for a browser, valid at a server that has just started. The link is printed only on a terminal,
-/// never into a file.
+/// Returns a login link for the browser, at a server in this process. If the output is not a terminal, returns a hint
+/// instead, so that no link is written into a file.
 pub(super) fn invitation(embedded: &Embedded, words: &str, paint: Paint) -> anyhow::Result<String> {
     if !paint.is_terminal {
         return Ok(format!("`{} login{words}` prints a link", holdshort()));
