@@ -19,7 +19,7 @@ pub(crate) enum Exit {
     Cancelled,
     /// The run continues on a server after this command ends, or waits for a person.
     Waiting,
-    /// Exit code that a command had in its trial. `holdshort exec` exits with this code.
+    /// Exit code of a command in its trial, which `holdshort exec` passes on.
     Captured(u8),
 }
 

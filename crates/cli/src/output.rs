@@ -38,7 +38,7 @@ pub fn print_message(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Prints the text that precedes the person's input on the same line.
+/// Prints the prompt before the person's input, without a line break.
 pub(crate) fn prompt(text: &str) {
     let mut err = std::io::stderr().lock();
     let _ = write!(err, "{text}").and_then(|()| err.flush());
