@@ -38,7 +38,7 @@ pub(crate) const NAME: &str = "holdshort.toml";
 /// Default of the key `listen`.
 const LISTEN: &str = "127.0.0.1:7349";
 
-/// Content of the configuration file, parsed.
+/// Content of `holdshort.toml` after parsing. Each field is a key of the file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_field_names, reason = "they are the keys of the file")]

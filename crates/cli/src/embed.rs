@@ -21,7 +21,7 @@ use crate::pack::Packs;
 use crate::program_name::holdshort;
 use crate::shell::quoted;
 
-/// Settings of a server.
+/// Settings of a server that is about to start in this process.
 pub(crate) struct Plan {
     pub listen: SocketAddr,
     pub data_dir: DataDir,
@@ -39,7 +39,7 @@ pub(crate) struct Plan {
     pub agent_requests: u32,
     /// Maximum number of sign-ins and decisions per minute.
     pub per_minute: PerMinute,
-    /// Issuers whose tokens are accepted.
+    /// Issuers (external identity services) whose tokens the server accepts.
     pub issuers: Vec<Jwt>,
     /// Identity provider for sign-in.
     pub provider: Option<Oidc>,

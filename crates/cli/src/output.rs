@@ -12,12 +12,12 @@ use crate::client::Refused;
 use crate::exit::{NO_SERVER, Usage};
 use crate::terminal::paint::Paint;
 
-/// Prints one or several lines of text.
+/// Prints text to standard output, with a line break at its end.
 pub fn print_text(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
-/// Prints lines of text.
+/// Prints each line to standard output.
 pub fn print_lines(lines: &[impl AsRef<str>]) {
     for line in lines {
         print_text(line.as_ref());
@@ -33,7 +33,7 @@ pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints a message for a person.
+/// Prints a message for a person to standard error.
 pub fn print_message(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
@@ -44,7 +44,7 @@ pub(crate) fn prompt(text: &str) {
     let _ = write!(err, "{text}").and_then(|()| err.flush());
 }
 
-/// Prints the lines of a message.
+/// Prints the lines of a message for a person to standard error.
 pub fn print_message_lines(lines: &[impl AsRef<str>]) {
     for line in lines {
         print_message(line.as_ref());

@@ -83,7 +83,7 @@ pub struct PackTexts {
     pub init_hint: &'static str,
 }
 
-/// Arguments of `run`.
+/// Arguments of the command `run`, as a pack receives them.
 #[derive(Clone, Copy, Debug)]
 pub struct RunArguments<'a> {
     pub workflow: &'a str,
@@ -101,7 +101,7 @@ pub enum Start {
     Init(PathBuf),
 }
 
-/// A run that is ready to start.
+/// Run that a pack has prepared and the command line will start.
 #[derive(Debug)]
 pub struct Prepared {
     pub input: Value,

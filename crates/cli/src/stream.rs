@@ -24,7 +24,7 @@ pub(crate) enum Item {
     Preview(Preview),
     /// The server does not respond. The stream keeps trying to connect.
     Lost,
-    /// The server responds again.
+    /// The server responds again after a lost connection.
     Back,
     /// The stream has failed with a permanent error. A retry would not help.
     Broken(anyhow::Error),

@@ -11,7 +11,7 @@ pub struct Document {
     pub title: String,
     /// Line of text below the title.
     pub byline: String,
-    /// Text in Markdown.
+    /// Text of the page in a restricted Markdown.
     pub text: String,
     /// True if the run was a rehearsal, in which prepared replies replaced the model.
     pub is_rehearsal: bool,

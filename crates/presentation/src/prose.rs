@@ -25,7 +25,7 @@ const MARK: &str = "<mark class=\"untraced\" title=\"No tool result and no input
 /// Result of looking for a number in the source data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LookupResult {
-    /// No source for the number is known.
+    /// The source data do not contain the number.
     Untraced,
     /// The number is in the training data. Contains the index of its row, from zero; the HTML id of the row counts from
     /// `found-1`.
@@ -40,7 +40,7 @@ pub trait Lookup {
     fn marks(&mut self, line: &str, column: Option<&str>) -> Vec<(Range<usize>, LookupResult)>;
 }
 
-/// Result of rendering a text.
+/// Numbers that were looked up in a rendered text, and whether the text was cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rendered {
     /// Number of numbers without a known source, including those that are not marked because of the limit.
@@ -126,7 +126,7 @@ struct Writer<'a> {
     start: usize,
     lookup: Option<&'a mut dyn Lookup>,
     open: Vec<Open>,
-    /// Pieces of the current line.
+    /// Pieces of the current line, which is not written yet.
     pieces: Vec<Piece>,
     emphasis: Vec<&'static str>,
     /// Levels of the agent's headings above the current text, the outermost first.

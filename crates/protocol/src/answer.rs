@@ -50,7 +50,7 @@ pub struct KeptAnswer {
     "question": "Were you ill in May?", "answer": "Yes, a week.", "by": "operator", "at": "2026-05-30T08:00:00.000Z"
 }))]
 pub struct Suggestion {
-    /// Id of the earlier question.
+    /// Id of the earlier question that was answered.
     pub interrupt: String,
     pub run: String,
     pub question: String,

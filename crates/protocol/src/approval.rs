@@ -54,7 +54,7 @@ impl Interrupt {
     }
 }
 
-/// Record of the use of an approval.
+/// Record of the use of an approval: the time, and the agent that used it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ApprovalUse {
     #[schema(format = DateTime)]
@@ -101,7 +101,7 @@ impl ExecReport {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"outcome": "done"}))]
 pub struct ReportExec {
-    /// `done`, `nothing` or `halfway`.
+    /// Outcome of the write: `done`, `nothing` (nothing was written) or `halfway` (only a part was written).
     pub outcome: ExecOutcome,
     /// Reason why the changes were not written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,7 +115,7 @@ pub struct ReleasedTrial {
     /// `GET /v1/interrupts/{id}/bodies/{digest}`.
     #[schema(value_type = Vec<Object>)]
     pub changeset: Value,
-    /// Paths whose changes the approver dropped.
+    /// Paths whose changes the approver did not approve.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<String>,
     /// Output of the command on standard output, in base64.

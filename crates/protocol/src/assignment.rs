@@ -180,7 +180,7 @@ pub struct You {
 #[schema(example = json!({"assignment": {"approvers": ["anna"]}, "text": "Ben is ill."}))]
 pub struct Reassign {
     pub assignment: AskAssignment,
-    /// Reason for the change.
+    /// Reason for the reassignment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }

@@ -46,7 +46,7 @@ pub struct Delivery {
     pub tried: Vec<Attempt>,
 }
 
-/// One delivery attempt.
+/// One attempt to deliver a notification, and the receiver's response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Attempt {
     /// Number of the attempt, from 1.

@@ -57,7 +57,7 @@ pub struct AuditRecord {
     pub previous: String,
 }
 
-/// Authenticated author of an event.
+/// Authenticated author of an event: a person, an agent, or Holdshort itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Actor {
     pub id: String,
@@ -98,7 +98,7 @@ pub struct Preview {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PreviewKind {
-    /// Text of a model.
+    /// Text of a model's reply.
     Text,
     /// Output of a command.
     Output,

@@ -54,7 +54,7 @@ pub struct RecordedDelivery {
     pub to: Option<String>,
 }
 
-/// An event of a receipt.
+/// Event of a receipt, with the proof that the signed checkpoint covers it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProvedEvent {
     pub stream: String,

@@ -170,7 +170,7 @@ pub enum ServerFrame {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seq: Option<u64>,
     },
-    /// An event of a subscription.
+    /// Event of a subscription. `id` is the id of the subscription.
     Event { id: String, event: Event },
     /// Unfinished text of a model or a command. A slow client may miss previews, but never events.
     Preview { id: String, preview: Preview },
@@ -205,7 +205,7 @@ pub enum ServerFrame {
 pub enum Reason {
     /// The server is shutting down.
     Stopping,
-    /// The client reads too slowly.
+    /// The client does not read frames fast enough.
     Behind,
     /// The client sent nothing for too long.
     Silent,

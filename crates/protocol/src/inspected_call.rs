@@ -12,7 +12,7 @@ pub const OF_CALLS: [&str; 7] = ["tool", "arguments", "category", "workspace", "
 /// Payload of a card about an external agent's call, split into parts.
 #[derive(Debug, PartialEq)]
 pub struct InspectedCall {
-    /// Fields that the card of a call inside Holdshort has too.
+    /// Fields of the call that the card shows in the same way as for a call that Holdshort runs itself.
     pub call: Value,
     /// Further fields of the call. They include all arguments, even if the card shows a diff, because the agent runs
     /// the call with all arguments.

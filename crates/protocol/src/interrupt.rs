@@ -338,7 +338,7 @@ pub struct Policy {
     pub version: u64,
 }
 
-/// Final result of an interrupt.
+/// Final result of an interrupt: the outcome, the chosen option, and the people who decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "outcome": "approved", "option": "approve", "effect": "proceed", "by": ["operator"],
@@ -513,7 +513,7 @@ pub struct AskChoice {
     pub label: Option<String>,
 }
 
-/// Vote of one person.
+/// Decision of one person on an interrupt. If several people must decide, it is one vote.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"option": "approve"}))]

@@ -13,7 +13,7 @@ const SERVER: &str = "engine";
 pub enum PeopleLine {
     /// The people who may decide.
     Asked,
-    /// One of several approval stages.
+    /// One of several approval stages, with its approvers.
     Stage,
     /// A delegate, and the person whom the delegate represents.
     StandsIn,

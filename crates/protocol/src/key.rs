@@ -84,7 +84,7 @@ pub enum KeyStatus {
     Revoked,
 }
 
-/// A key with its new secret.
+/// Key of an agent or a service, with its new secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct KeyWithSecret {
     #[serde(flatten)]

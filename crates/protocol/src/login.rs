@@ -119,7 +119,7 @@ pub struct DeviceProgress {
     pub login: Option<TokenLogin>,
 }
 
-/// A login of a terminal.
+/// Login of a terminal, with the token that authenticates it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "token": "hs_login_0c1f…", "person": "anna", "role": "operator", "expires_at": "2026-02-01T21:30:00.000Z"
@@ -134,7 +134,7 @@ pub struct TokenLogin {
     pub expires_at: String,
 }
 
-/// Identity of the caller.
+/// Identity of the caller: the person or agent, its roles, and the expiry of its access.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"person": "operator", "role": "operator", "roles": ["admin", "operator"]}))]
 pub struct Identity {

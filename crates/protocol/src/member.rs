@@ -30,7 +30,7 @@ enum ValueKind {
     OneOf(Vec<Value>),
 }
 
-/// Kind of a form field.
+/// Kind of form field for one member of a structured answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     Text,

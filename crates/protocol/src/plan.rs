@@ -28,7 +28,7 @@ pub struct Plan {
     #[serde(default)]
     pub limit: u64,
     pub subtasks: Vec<Subtask>,
-    /// All versions, oldest first.
+    /// All versions of the plan, oldest first.
     pub versions: Vec<PlanVersion>,
 }
 
@@ -59,7 +59,7 @@ pub struct Subtask {
 pub enum SubtaskStatus {
     Pending,
     Running,
-    /// The subtask waits for a person.
+    /// The subtask waits for a decision or an answer of a person.
     Waiting,
     Completed,
     Skipped,

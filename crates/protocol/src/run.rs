@@ -93,7 +93,7 @@ impl Status {
     }
 }
 
-/// Outcome of a run.
+/// Outcome of a run, and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunResult {
     pub run: String,
@@ -131,7 +131,7 @@ fn empty() -> Value {
     Value::Object(serde_json::Map::new())
 }
 
-/// Configuration of one run.
+/// Configuration of one run, in addition to its workflow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunConfig {
@@ -265,7 +265,7 @@ pub enum ChangeScope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeWord {
-    /// The call changes nothing.
+    /// The call changes no file at all.
     None,
     /// The call changes only files in the workspace that Git ignores. These changes are stored outside the workspace,
     /// for this run only.

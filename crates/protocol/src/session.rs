@@ -106,7 +106,7 @@ pub struct SessionMessage {
     pub agent: Option<String>,
 }
 
-/// Confirmation that a message was delivered.
+/// Confirmation that a message was delivered to a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"session": "ses_01k6f0000000000000000000bb", "run": "run_01k6f0000000000000000000aa"}))]
 pub struct Delivered {
@@ -125,7 +125,7 @@ pub struct Delivered {
     "text": "Now add the tests.", "run": "run_01k6f0000000000000000000aa"
 }))]
 pub struct Utterance {
-    /// Sequence number in the session's stream.
+    /// Sequence number of the message's event in the session's stream.
     pub seq: u64,
     #[schema(format = DateTime)]
     pub at: String,

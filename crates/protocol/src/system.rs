@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::Origin;
 
-/// State of the installation.
+/// Freezes of the installation, and the version of its policy rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct System {
     /// True if the whole installation is frozen: no tool call and no model call starts.
@@ -153,7 +153,7 @@ pub struct Node {
     pub runs: Vec<String>,
 }
 
-/// A workflow that can be started.
+/// Workflow that can be started, with its input and its agents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Workflow {
     pub name: String,

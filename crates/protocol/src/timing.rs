@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::PersonSource;
 
-/// Reminders for the approvers.
+/// Reminders to the approvers of an open interrupt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"after_ms": 14_400_000, "every_ms": 28_800_000, "limit": 3}))]
@@ -43,7 +43,7 @@ pub struct AskEscalation {
     pub replace: bool,
 }
 
-/// Next step of an escalation.
+/// Next step of an escalation, after which more or other people may decide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"at": "2026-02-01T09:30:00.000Z", "groups": ["finance"]}))]
 pub struct NextEscalation {

@@ -135,7 +135,7 @@ impl<'a> TrialCard<'a> {
         lines
     }
 
-    /// Returns the changes, deletions first.
+    /// Returns the changes that the trial found, deletions first.
     pub fn changes(self) -> impl Iterator<Item = TrialChange<'a>> {
         self.0.get("changes").and_then(Value::as_array).into_iter().flatten().map(TrialChange)
     }

@@ -54,7 +54,7 @@ use crate::notification_pages::NotificationPages;
 use crate::packs::Packs;
 use crate::{checkpoint_key, library, routes, serving, vapid_key};
 
-/// Options of a server.
+/// Options with which a server is started.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Address on which the server listens. Port 0 selects a free port. If other machines can reach this address, the
@@ -70,7 +70,7 @@ pub struct Options {
     /// Directory with workflows that are added to the shipped workflows. A workflow with the name of a shipped workflow
     /// replaces it.
     pub workflows: Option<PathBuf>,
-    /// Tools and workflows of packs.
+    /// Tools, workflows and readers of cases that packs add to the server.
     pub packs: Packs,
     /// People file. If `None`, the people of the last people file that a server loaded stay valid.
     pub people: Option<PathBuf>,
@@ -95,7 +95,7 @@ pub struct Options {
     pub checkpoints: Option<KeepCheckpoints>,
     /// Settings for callbacks to agents, such as the allowed addresses.
     pub callbacks: callbacks::Settings,
-    /// Settings of the crew edge.
+    /// Settings of the crew edge (`/crew/…`), an API for clients of an earlier system.
     pub crew: crew::Settings,
     /// Destination of traces of runs. `None` if no traces are exported.
     pub otlp: Option<traces::Settings>,
@@ -151,7 +151,7 @@ pub enum StartError {
     Store(#[from] holdshort_store::Error),
 }
 
-/// Running server.
+/// Running server: its addresses, its engine, and its background tasks.
 pub struct Server {
     address: SocketAddr,
     local: SocketAddr,
@@ -164,7 +164,7 @@ pub struct Server {
     /// Task that tells open streams and sockets about changes to people, keys and settings. The stream of a caller
     /// without access then ends.
     standing: JoinHandle<()>,
-    /// Task that sends notifications over channels.
+    /// Task that delivers notifications through channels such as mail and Slack.
     sending: JoinHandle<()>,
     /// Tasks for registered webhooks, subscribed browsers, callbacks to agents, and checks of the journal's files.
     registered: JoinHandle<((), (), (), ())>,
@@ -172,7 +172,7 @@ pub struct Server {
     certificate: Option<JoinHandle<()>>,
     checkpoints: Option<(PathBuf, JoinHandle<()>)>,
     telling_checkpoints: Option<JoinHandle<()>>,
-    /// Task that exports traces.
+    /// Task that exports traces of runs to a collector.
     telling: Option<JoinHandle<()>>,
     /// Task that erases the content of runs after the retention time.
     erasing: Option<JoinHandle<()>>,

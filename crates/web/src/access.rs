@@ -152,7 +152,7 @@ pub(crate) async fn by_key<T>(
     }
 }
 
-/// Resolves when the access has ended.
+/// Resolves when the caller's access has ended. Never resolves for the token of the data folder.
 pub(crate) async fn ended(app: &App, access: &Access) {
     match access {
         Access::Token => std::future::pending().await,

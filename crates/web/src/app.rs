@@ -143,7 +143,7 @@ impl App {
             .ok_or_else(|| Refused::new(Code::JournalDamaged, format!("the event {stream}/{seq} is missing")))
     }
 
-    /// Decodes a stored event.
+    /// Decodes an event as the store returns it. A stored event that cannot be decoded is an error.
     pub fn decode_event(&self, sealed: &Sealed) -> Answer<Event> {
         let damaged = |source| Error::Damaged { run: sealed.stream.to_string(), source };
         Ok(event::decode(sealed).map_err(damaged)?)

@@ -72,7 +72,7 @@ impl AuthState {
         &self.0
     }
 
-    /// Returns the time limits for clients.
+    /// Returns the time limits of the server for slow and silent clients.
     pub fn pace(&self) -> Pace {
         self.0.pace
     }

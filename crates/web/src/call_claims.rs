@@ -26,7 +26,7 @@ pub type Key = (String, String);
 
 #[derive(Default)]
 pub struct Clients {
-    /// Id of this node in the journal.
+    /// Number of this server process among the nodes of the journal.
     node: OnceLock<u64>,
     connected: Mutex<Connected>,
 }
@@ -37,7 +37,7 @@ struct Connected {
     by_session: HashMap<Key, SessionConnections>,
 }
 
-/// A session with at least one connection.
+/// Connections of one client session, which has at least one.
 #[derive(Default)]
 struct SessionConnections {
     /// Connections by their number. The connection with the highest number is the newest.

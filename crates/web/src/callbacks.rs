@@ -158,7 +158,7 @@ impl Callbacks {
         Ok(id)
     }
 
-    /// Deletes the callback of an interrupt.
+    /// Deletes the stored callback of an interrupt from the secret store.
     pub async fn forget(&self, app: &App, id: &InterruptId) -> Answer<()> {
         self.kept.forget(app, id.as_str()).await
     }

@@ -18,7 +18,7 @@ const EXPOSED: &str =
 /// Origins whose pages may call an edge.
 #[derive(Clone, Debug, Default)]
 pub struct Cors {
-    /// Prefix of the edge's paths.
+    /// Prefix of the paths that these pages may call.
     pub base: &'static str,
     pub origins: Vec<HeaderValue>,
 }

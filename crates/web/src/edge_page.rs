@@ -57,8 +57,8 @@ impl EdgePage {
         path.starts_with(self.base)
     }
 
-    /// Returns true if `host` is the host of the server that serves the page. The page's server may be a trusted proxy;
-    /// it then reports this host for the requests that it forwards.
+    /// Returns true if `host` is the host of the page's server. The page's server reports this host for a request that
+    /// it forwards as a trusted proxy.
     pub(crate) fn is_host(&self, host: &str) -> bool {
         self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
     }

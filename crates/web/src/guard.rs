@@ -91,7 +91,7 @@ impl ServerNames {
         Self { hosts, origins, proxies, cors, page, base, scheme }
     }
 
-    /// Returns the base URL of links.
+    /// Returns the base URL of the links that this server creates.
     pub fn base(&self) -> &str {
         &self.base
     }

@@ -380,7 +380,7 @@ impl Logins {
         }
     }
 
-    /// Ends a login.
+    /// Ends a login, so that its cookie and secret are no longer accepted.
     pub fn end(&self, login: &Login) -> Result<(), Error> {
         self.change(|logins| logins.retain(|each| each != login))
     }

@@ -80,7 +80,8 @@ impl Refused {
         self.0.code
     }
 
-    /// Returns true if the request certainly wrote nothing to the journal. After an error of the store this is unknown.
+    /// Returns true if the request certainly wrote nothing to the journal. Returns false after an error of the store,
+    /// because it is then unknown whether the event was written.
     pub fn wrote_nothing(&self) -> bool {
         self.code().status() < 500
     }

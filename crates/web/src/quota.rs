@@ -22,7 +22,7 @@ const STANDING: HeaderName = HeaderName::from_static("ratelimit");
 /// Period to which the rate limits apply.
 const WINDOW: Duration = Duration::from_mins(1);
 
-/// Rate limits per minute.
+/// Rate limits of sign-ins and of decisions, per minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PerMinute {
     /// Maximum number of sign-in requests from each address.

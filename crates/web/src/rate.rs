@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::limits::{AGENT_BURST_SECONDS, AGENT_SHARES, RATED_AGENTS};
 
-/// Rate limits of all agents.
+/// Rate limits of agents: one for each agent, and one for all agents together.
 pub struct Rates {
     per_second: u32,
     each: Mutex<HashMap<String, Rate>>,
@@ -42,7 +42,7 @@ impl Rates {
 }
 
 pub(crate) struct Rate {
-    /// Average time between two requests.
+    /// Average time between two requests that the rate limit allows.
     interval: Duration,
     /// Time by which a request may come early, measured against the average rate. It allows bursts.
     ahead: Duration,

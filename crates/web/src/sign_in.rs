@@ -108,7 +108,7 @@ pub struct BrowserRedirect {
     pub cookies: Vec<String>,
 }
 
-/// Sign-in that a terminal began.
+/// Sign-in that a terminal began, before the person has completed it.
 pub struct DeviceSignIn {
     pub device: Device,
     /// Signed text that contains the state of the sign-in. The terminal sends it with each poll.
@@ -116,7 +116,7 @@ pub struct DeviceSignIn {
     pub expires_at: Timestamp,
 }
 
-/// Progress of the sign-in of a terminal.
+/// State of the sign-in of a terminal, as the terminal receives it when it polls.
 pub enum Progress {
     /// The terminal must wait `wait_ms` before it polls again. If `handle` is present, the terminal must send this new
     /// handle.

@@ -72,7 +72,7 @@ impl Default for Sending {
     }
 }
 
-/// Data of a webhook to register.
+/// Webhook to register: its public description, and the URL, secret and headers.
 pub struct New {
     pub is: Webhook,
     pub url: String,

@@ -102,7 +102,7 @@ impl Packs {
         init.mut_arg("workflow", |arg| arg.help(workflow)).mut_arg("file", |arg| arg.help(file))
     }
 
-    /// Inserts the options of packs before `--output-dir`.
+    /// Adds the options of packs to the command `run`, before `--output-dir`.
     fn run_options(self, run: Command) -> Command {
         let of_pack = |pack: &'static dyn Pack| pack.options().into_iter().map(move |arg| (pack.name(), arg));
         let added: Vec<(&str, Arg)> = self.iter().flat_map(of_pack).collect();

@@ -45,7 +45,7 @@ pub(crate) enum Form {
     Json,
 }
 
-/// Reason why following the run ended.
+/// Result of following a run: the run has ended, or the terminal has left it.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Ended(Box<Run>),

@@ -21,7 +21,7 @@ pub(crate) struct Progress {
     enabled: bool,
     paint: Paint,
     preview: String,
-    /// Current activity of the run.
+    /// Current activity of the run, shown next to the spinner.
     activity: String,
     /// Number of working agents in words, shown instead of the activity, and one line for each agent.
     counted: String,
@@ -76,7 +76,7 @@ impl Progress {
         self.draw();
     }
 
-    /// Adds streamed text of a step.
+    /// Adds text of a step that is shown below the spinner.
     pub(crate) fn stream(&mut self, step: &str, text: &str) {
         if self.bar.is_none() {
             return;

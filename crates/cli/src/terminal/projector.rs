@@ -81,7 +81,7 @@ impl Projector {
         }
     }
 
-    /// Returns the last message of an agent.
+    /// Returns the last message that an agent wrote for a person.
     pub(crate) fn last_message(&self) -> &str {
         &self.said
     }

@@ -13,14 +13,14 @@ use crate::program_name::holdshort;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
-/// `login`: prints a new login link.
+/// Implements `login` for a server on this machine: prints a new login link.
 pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Result<Exit> {
     let who = person.as_deref().map_or_else(|| "you".to_owned(), |who| format!("`{}`", plain::line(who)));
     let link: Link = scene.client()?.post("/v1/login-links", &LoginLinkRequest { person }).await?;
     show(scene, &link, &format!("The link signs one browser in as {who}, once"))
 }
 
-/// `link`: prints a decision link.
+/// Implements `link`: prints a link with which a person decides on one interrupt.
 pub(super) async fn decision(
     scene: &Scene,
     interrupt: &str,

@@ -13,7 +13,7 @@ pub struct Fact {
     pub tone: Tone,
 }
 
-/// Emphasis of a fact.
+/// Emphasis with which a fact is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {

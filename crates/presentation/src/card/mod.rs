@@ -47,7 +47,7 @@ pub struct Card<'a> {
     pub end: Option<End<'a>>,
 }
 
-/// Author of a title.
+/// Author of the title of a card, which decides how the title is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TitleBy {

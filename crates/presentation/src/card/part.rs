@@ -82,7 +82,7 @@ pub struct TriedChange<'a> {
     pub unseen: Option<String>,
 }
 
-/// Step of a plan.
+/// Subtask of a plan that a person decides on.
 #[derive(Debug, Serialize)]
 pub struct Subtask<'a> {
     pub id: Cow<'a, str>,
@@ -93,7 +93,7 @@ pub struct Subtask<'a> {
     pub time: Cow<'a, str>,
 }
 
-/// Proposal, with arguments for and against it.
+/// Proposal of an agent, with arguments for and against it.
 #[derive(Debug, Serialize)]
 pub struct Proposal<'a> {
     /// Title in one line, in which invisible characters are already escaped with `plain`.

@@ -81,7 +81,7 @@ struct Walk<'a> {
     found: Vec<Field<'a>>,
     values: usize,
     bytes: usize,
-    /// True if a limit excluded a text.
+    /// True if a limit prevented the examination of a text.
     is_cut: bool,
 }
 

@@ -70,7 +70,7 @@ fn is_cut(interrupt: &Interrupt) -> bool {
     card_text(interrupt, InspectedCall::from_interrupt(interrupt).as_ref()).1
 }
 
-/// Returns the card as blocks of text.
+/// Returns the text of the card, split into pieces that fit into blocks of Slack.
 fn texts(interrupt: &Interrupt) -> Vec<String> {
     let (parts, _) = card_text(interrupt, InspectedCall::from_interrupt(interrupt).as_ref());
     parts.iter().flat_map(|part| split(&plain::text(part))).collect()

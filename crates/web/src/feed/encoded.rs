@@ -85,7 +85,7 @@ impl EncodedEvent {
         self.interrupt.as_ref()
     }
 
-    /// Returns true if the event changes the people who are asked to decide.
+    /// Returns true if the event changes the approvers of an interrupt.
     pub(super) fn reassigns(&self) -> bool {
         matches!(self.kind.as_deref(), Some("interrupt_reassigned" | "interrupt_escalated"))
     }

@@ -138,7 +138,7 @@ pub async fn keep_reading(app: Arc<App>, tell: watch::Sender<u64>) {
 }
 
 enum ReadEnd {
-    /// There are no followers any more.
+    /// No client follows events any more, so that none are read.
     Alone,
     /// The store is closed.
     Closed,

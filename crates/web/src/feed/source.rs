@@ -19,7 +19,7 @@ use crate::problem::Answer;
 pub enum Source {
     /// Events of one run, until the run ends. The caller of this code has checked that the client may see the run.
     Run { run: RunId, since: u64, ended: bool },
-    /// Events of all streams.
+    /// All events of the journal, of every stream.
     All { after: u64 },
     /// Events of all streams that have a type which an inbox shows.
     Inbox { after: u64 },

@@ -108,7 +108,7 @@ impl Reader {
 /// Assignment and votes of an interrupt, for edges and other interfaces that render them in a form of their own.
 pub struct Assigned {
     pub assignment: wire::Assignment,
-    /// The votes, without their edits.
+    /// Votes of the approvers, without the edits that they contain.
     pub votes: Vec<wire::Vote>,
     options: Vec<wire::Offer>,
     is_open: bool,

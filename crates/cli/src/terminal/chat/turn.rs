@@ -20,7 +20,7 @@ pub(super) struct Turn {
     pub(super) run: String,
     options: Vec<String>,
     after: After,
-    /// True if the hint was printed.
+    /// True if the hint for the person was already printed.
     is_told: bool,
 }
 
@@ -104,7 +104,7 @@ impl Chat<'_> {
         true
     }
 
-    /// Removes and returns the turn of the person that the event ends.
+    /// Removes and returns the turn of the person whose interrupt the event resolves.
     pub(super) fn remove_turn(&mut self, event: &Event) -> Option<Turn> {
         let id = event.data.get("interrupt").and_then(Value::as_str)?;
         let at = self.turns.iter().position(|turn| turn.interrupt == id)?;

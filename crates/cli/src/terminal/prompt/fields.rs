@@ -148,7 +148,7 @@ impl Filling {
         Some(())
     }
 
-    /// Returns the question for the current field.
+    /// Returns the line that asks the person for the value of the current field.
     pub(super) fn ask(&self) -> String {
         let Some((place, field)) = self.now() else { return String::new() };
         let takes = match field.takes.asks() {

@@ -129,7 +129,7 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
 #[derive(Clone, Copy)]
 enum News<'a> {
     None,
-    /// The form contains errors.
+    /// The form contains errors, and is shown again with the person's input.
     Wrong(&'a Typed, &'a Refused),
     Decided,
     /// Another decision came first, or the interrupt has expired.

@@ -14,7 +14,7 @@ use crate::identity::limits::{
 
 pub(super) const TABLE: &str = "[[identity.jwt]]";
 
-/// An issuer whose tokens this server accepts.
+/// Issuer of JWTs (an external identity service) whose tokens this server accepts.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Jwt {
@@ -101,7 +101,7 @@ fn leeway() -> u64 {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{table} {at}: {why}")]
 pub struct ConfigError {
-    /// Name of the table in `holdshort.toml`.
+    /// Name of the table in `holdshort.toml` that contains the error.
     pub table: &'static str,
     /// Number of the issuer, counted from 1, and the configuration key that is wrong.
     pub at: String,

@@ -25,7 +25,7 @@ use super::config::{ConfigError, Jwt, TABLE, is_of_this_machine};
 use crate::identity::fetch::{FetchRequest, fetch};
 use crate::identity::limits::{JWKS_BYTES, JWKS_KEYS, JWKS_TIME};
 
-/// Key set of an issuer.
+/// Cached public keys of a token issuer.
 pub(super) struct Jwks {
     issuer: String,
     source: Source,
@@ -50,7 +50,7 @@ struct CachedKeySet {
     tried: Option<Instant>,
 }
 
-/// Reason why no key was found.
+/// Reason why no key was found for the signature of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoKey {
     /// The key set of the issuer has no key with this id for this algorithm.

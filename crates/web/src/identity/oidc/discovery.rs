@@ -32,7 +32,7 @@ pub(super) struct ProviderMetadata {
     pub(super) names_itself: bool,
     /// True if the client secret is sent in the body of a request instead of a header.
     pub(super) secret_in_body: bool,
-    /// Verifier of the provider's ID tokens.
+    /// Settings and keys that verify the provider's ID tokens.
     pub(super) tokens: Issuers,
 }
 
