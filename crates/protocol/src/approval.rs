@@ -138,8 +138,8 @@ pub struct UseApproval {
     /// edited the payload, hash the edited version.
     #[schema(pattern = "^[0-9a-f]{64}$")]
     pub digest: String,
-    /// Secret of a call that ran as a trial, and required for such a call. Its SHA-256 is the `exec_digest` that the
-    /// agent sent when it requested the approval.
+    /// Secret that the agent chose for a trial, and whose SHA-256 it sent as `exec_digest`. Required if the call ran as
+    /// a trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(write_only)]
     pub exec: Option<String>,

@@ -20,7 +20,7 @@ pub struct CommandEffect {
 }
 
 impl CommandEffect {
-    /// Returns the effects that the payload of a call describes, or `None` if it describes none.
+    /// Returns the effects that the payload of a call describes, or `None` if the payload describes no effects.
     pub fn from_payload(payload: &Value) -> Option<Self> {
         let asked = Self::asked_for(payload)?;
         let sandbox = payload.get("sandbox").and_then(Value::as_str);

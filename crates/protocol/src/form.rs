@@ -9,7 +9,7 @@ use crate::interrupt::{Interrupt, Kind, Level, Offer};
 use crate::plain;
 use crate::trial::TrialCard;
 
-/// Maximum depth to which a schema is followed to build a draft. It ends the descent into a recursive schema.
+/// Maximum depth to which a schema is followed to build a draft. The limit ends the descent into a recursive schema.
 const DEPTH: usize = 6;
 
 impl Interrupt {

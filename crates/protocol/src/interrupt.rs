@@ -88,7 +88,7 @@ pub struct Interrupt {
     /// Valid votes of an open interrupt, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<Vote>,
-    /// Says if the person who reads the interrupt may decide on it. Present on an open interrupt.
+    /// Answer to the question whether the reader of the interrupt may decide on it. Present on an open interrupt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub you: Option<You>,
     /// Freeze that stops the work of this interrupt. Absent if there is none, or if the interrupt is resolved. During a
@@ -119,8 +119,8 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions_from_history: Vec<Suggestion>,
     /// Other open interrupts of the run whose calls the offered grant would allow, and on which you may decide. Oldest
-    /// first, at most 100. Present on an open interrupt that offers a grant, but not in lists. Show them to the person
-    /// before you send their ids as `also` of a decision.
+    /// first, at most 100. Present on an open interrupt that offers a grant, but not in lists. Before you send ids from
+    /// this list as `also` of a decision, show the interrupts to the person.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_covers: Vec<AlsoCovered>,
     /// Warnings about texts that could deceive the person who decides. Show the warnings next to the options.
@@ -433,8 +433,8 @@ pub struct Ask {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub expires_in_ms: Option<u64>,
-    /// Tool call for which the agent requests a `tool_approval`. Rules, risk assessment and grants are applied to it. A
-    /// rule or a grant may allow or refuse it at once.
+    /// Tool call for which the agent requests a `tool_approval`. The server applies rules, risk assessment and grants.
+    /// A rule or a grant may allow or refuse the call at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<ForeignCall>,
     /// Request for a trial of `call` before a person is asked. The call must have a `command`, and its `workspace` must
@@ -484,7 +484,7 @@ pub struct AskTrial {
     pub timeout_ms: u64,
 }
 
-/// Endpoint and signing secret of an agent's callback. Both may give access, so no response contains them.
+/// URL and signing secret of an agent's callback. Either may give access to the agent, so no response contains them.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -513,7 +513,7 @@ pub struct AskChoice {
     pub label: Option<String>,
 }
 
-/// Decision of one person on an interrupt. If several people must decide, it is one vote.
+/// Decision of one person on an interrupt. If several people must decide, each decision is a vote.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"option": "approve"}))]

@@ -19,7 +19,7 @@ pub struct ForeignCall {
     /// path or URL under another name always needs a decision of a person.
     #[schema(value_type = Object)]
     pub arguments: Value,
-    /// Absolute path of the workspace of the call. A grant allows only calls in the workspace for which it was given.
+    /// Absolute path of the workspace of the call. A grant is limited to one workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
     /// Absolute path of the working directory of the command. Defaults to the workspace.

@@ -59,13 +59,13 @@ pub struct Run {
     /// Record of the erasure of the run's content. Absent if the content was not erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased: Option<ErasedContent>,
-    /// Milliseconds from the start of the run to its end or, if it has not ended, to its last event. Includes the time
-    /// for which the run waited for people.
+    /// Milliseconds from the start of the run to its end. For a run that has not ended, milliseconds to its last event.
+    /// Includes the time for which the run waited for people.
     #[serde(default)]
     pub duration_ms: u64,
     #[schema(format = DateTime)]
     pub created_at: String,
-    /// Time at which the run ended or, if it has not ended, time of its last event.
+    /// Time at which the run ended. For a run that has not ended, time of its last event.
     #[schema(format = DateTime)]
     pub updated_at: String,
 }

@@ -96,7 +96,7 @@ pub(crate) fn channels(path: &Path) -> Result<Channels, Error> {
 }
 
 /// Checks one workflow file, or a directory with workflows. A single file is read together with all files of its
-/// directory, because it may extend one of their workflows.
+/// directory, because its workflow may extend another one there.
 pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Error> {
     let found = if path.is_dir() { read(path)? } else { vec![file(path)?] };
     let files: Vec<String> = found.iter().map(|(file, _, _)| file.clone()).collect();

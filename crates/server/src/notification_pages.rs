@@ -162,8 +162,8 @@ async fn buttons(app: &App, delivery: &Delivery) -> Answer<Vec<Button>> {
     Ok(shown.collect())
 }
 
-/// Opens a question for admins and operators to check a channel that was disabled. It appears in their inbox, and is
-/// sent through the channels that still work.
+/// Opens a question for admins and operators to check a channel that was disabled. The question appears in their inbox,
+/// and is sent through the channels that still work.
 async fn alert(app: &App, channel: &str, why: &str) -> Result<(), Error> {
     let Some(definition) = app.library.get(EXTERNAL) else { return Ok(()) };
     let title = format!("The channel `{channel}` is disabled and sends no notifications");

@@ -183,8 +183,8 @@ pub async fn start(options: Options) -> Result<Server, StartError> {
     start_tuned(options, Tuning::default()).await
 }
 
-/// Limits that users cannot set. A test sets them lower to reach them sooner. `docs/reference/limits.md` lists the
-/// defaults.
+/// Limits that users cannot set. A test sets lower limits, so that it reaches them sooner. `docs/reference/limits.md`
+/// lists the defaults.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tuning {
     /// Maximum number of pages in the database, of 1024 bytes each. If `None`, the size is limited only by the disk.

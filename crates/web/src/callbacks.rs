@@ -294,8 +294,8 @@ impl Callbacks {
     }
 }
 
-/// Returns true if the agent was notified, or if it is certain that the agent will not be notified. A person can retry
-/// a failed delivery until its content is deleted or the run is erased.
+/// Returns true if the agent was notified, or if the callback will certainly never be sent. A failed delivery can be
+/// retried until its content is deleted or the run is erased.
 async fn is_over(app: &App, row: &InterruptRow) -> Answer<bool> {
     let filter = DeliveryFilter {
         channel: Some(CALLBACKS.to_owned()),

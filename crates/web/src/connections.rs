@@ -32,7 +32,7 @@ pub struct Quotas {
 
 impl Quotas {
     /// Computes the quotas from the number of files that this process may open. Unauthenticated clients get at most a
-    /// quarter of them, and agents at most half. The rest is for the connections of people and for files.
+    /// quarter of this number, and agents at most half. The rest is for the connections of people and for files.
     pub fn of_this_process() -> Self {
         let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let share = |part: u64| usize::try_from(descriptors / part).unwrap_or(usize::MAX);

@@ -24,8 +24,8 @@ impl From<InterruptRow> for InterruptRef {
 }
 
 impl InterruptRef {
-    /// Returns true if the actor may take part in the interrupt, according to the journal. A cached run is not enough:
-    /// it may lack a recent assignment of which the actor was already notified.
+    /// Returns true if the actor may take part in the interrupt, according to the journal. A cached run may be out of
+    /// date: it possibly lacks an assignment of which the actor was already notified.
     pub(crate) async fn can_take_part(&self, app: &App, actor: &Actor) -> Answer<bool> {
         let run = match app.driver.current(&self.run).await {
             Some(run) => run,

@@ -89,7 +89,7 @@ pub struct Invitation {
     pub seq: u64,
     /// Digests of the session and subject at the identity provider. When either is signed out there, the login ends.
     pub there: Vec<Digest>,
-    /// Person who created the login link, if it was not the person who signs in with it.
+    /// Person who created the login link. `None` if the person who signs in created the link.
     pub let_in_by: Option<String>,
 }
 
@@ -121,7 +121,7 @@ pub struct Login {
     /// Digests of the session and subject at the identity provider. When either is signed out there, the login ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     there: Vec<Digest>,
-    /// Person who created the login link of this login, if it was not the signed-in person.
+    /// Person who created the login link of this login. `None` if the signed-in person created the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
     /// True for a login of the page of an edge. Its cookie is accepted without a secret, but only on this edge.
@@ -265,9 +265,9 @@ impl Logins {
         code.is_valid(&[], known, now).then(|| code.invited.person.clone())
     }
 
-    /// Uses up a code, and returns the properties of the login that it creates. Returns `None` if the code is unknown,
-    /// used or expired, or if its person was removed. The code is used up even if the sign-in fails. `began` contains
-    /// the digests of the sign-ins at the provider that this browser has begun.
+    /// Uses up a code, and returns the properties of the login that the code creates. Returns `None` for an unknown,
+    /// used or expired code, and for a code of a removed person. The code is used up even if the sign-in fails. `began`
+    /// contains the digests of the sign-ins at the provider that this browser has begun.
     pub(crate) fn take(
         &self,
         code: &str,

@@ -40,7 +40,7 @@ impl Needs {
         }
     }
 
-    /// Adds the rate limit of decisions. It is for routes on which each request records a decision, or records that a
+    /// Adds the rate limit of decisions. Use it for routes on which each request records a decision, or records that a
     /// person has viewed an interrupt.
     #[must_use]
     pub const fn with_decision_limit(self) -> Self {

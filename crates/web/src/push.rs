@@ -151,7 +151,7 @@ impl Push {
     }
 }
 
-/// Returns the id of an existing subscription with this content, or `None` if the journal does not contain it.
+/// Returns the id of a subscription with this person and endpoint, or `None` if the journal contains none.
 fn find_subscription(system: &System, is: &Subscription) -> Option<PushId> {
     system.push.iter().find(|(_, known)| known.is == *is).map(|(id, _)| id.clone())
 }

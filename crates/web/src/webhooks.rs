@@ -255,7 +255,7 @@ impl Webhooks {
         .await
     }
 
-    /// Removes a webhook. After the removal, no deliveries to it are created or sent.
+    /// Removes a webhook. No further deliveries to it are created or sent.
     pub async fn remove(app: &Arc<App>, id: WebhookId, actor: Actor) -> Answer<()> {
         let app = app.clone();
         detached(async move {

@@ -158,7 +158,8 @@ pub(crate) fn outcome(outcome: Outcome) -> String {
     lower(card::outcome(outcome))
 }
 
-/// Returns the hint that says how to revoke the grant which the decision gave. Returns `None` if it gave none.
+/// Returns the hint that says how to revoke the grant which the decision gave. Returns `None` if the decision gave no
+/// grant.
 pub(crate) fn revoke_command(interrupt: &Interrupt, words: &str) -> Option<String> {
     let effect = interrupt.resolution.as_ref()?.effect.as_deref()?;
     let name = holdshort();

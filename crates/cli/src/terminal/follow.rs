@@ -45,7 +45,7 @@ pub(crate) enum Form {
     Json,
 }
 
-/// Result of following a run: the run has ended, or the terminal has left it.
+/// Result of following a run: the run has ended, or the person has left.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Ended(Box<Run>),
@@ -309,7 +309,8 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Reads which agents work on the run. The list is only for information, so an error is ignored and empties it.
+    /// Reads which agents work on the run. An error is ignored, because the list is only for information; no agents are
+    /// then shown.
     async fn read_team(&mut self) {
         if self.team_at == self.seen {
             return;

@@ -175,7 +175,7 @@ pub(super) fn refused(refused: &Refused) -> Response {
     page(status, &problem.title, "refused.html", values)
 }
 
-/// Serves the style sheet of the pages without scripts. It begins with the style that they share with the app.
+/// Serves the style sheet of the pages without scripts. Its first part is the style of the app.
 pub(super) async fn style() -> Response {
     ([(CONTENT_TYPE, "text/css; charset=utf-8")], STYLE.as_str()).into_response()
 }

@@ -13,8 +13,7 @@ use tokio_stream::StreamMap;
 
 use super::write;
 
-/// Instruction to the task that sends frames. The task in `listen.rs` sends it after it has carried out a frame of the
-/// client.
+/// Instruction to the task that sends frames. The task in `listen.rs` gives it after each frame of the client.
 pub(super) enum Order {
     Say(Box<ServerFrame>),
     Follow { id: String, answer: Box<ServerFrame>, items: BoxStream<'static, Item> },

@@ -14,13 +14,14 @@ use holdshort_web::websocket::{self, End};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// Frame of the client, or the error in it. The id is known for most invalid frames too.
+/// Frame of the client, or the error in the frame. Most invalid frames still have a known id.
 pub(super) struct Received {
     pub(super) id: Option<String>,
     pub(super) frame: Answer<ClientFrame>,
 }
 
-/// Returns the next frame. A ping or pong is not a frame: it only shows that the client is alive.
+/// Returns the next frame of the client. Pings and pongs are not returned, because they only show that the client is
+/// alive.
 pub(super) async fn next(incoming: &mut SplitStream<WebSocket>, silence: Duration) -> Result<Received, End> {
     match websocket::next(incoming, silence).await? {
         Some(text) => read(&text),

@@ -321,7 +321,7 @@ fn exec(interrupt: &Interrupt) -> Option<wire::ExecReport> {
     Some(wire::ExecReport { outcome, text: report.text.clone() })
 }
 
-/// Returns the approval of an interrupt and how it was used, or `None` if it was not used.
+/// Returns the used approval of an interrupt, or `None` if the approval was not used.
 pub fn used_approval(run: &Run, id: &InterruptId) -> Option<wire::UsedApproval> {
     let interrupt = run.interrupts.get(id)?;
     let used = interrupt.used.as_ref()?;

@@ -10,7 +10,7 @@ use crate::limits::PAGE_BYTES;
 use crate::problem::Answer;
 
 /// Converts rows to items one by one until the page is full. A page that exceeds the maximum number of bytes ends
-/// early. Its cursor is then read again, so that it belongs to the last item.
+/// early. The cursor is then read again, so that the next page begins after the last item.
 pub async fn show<R, T, Read, Shown, See, Seen>(limit: usize, read: Read, mut see: See) -> Answer<List<T>>
 where
     T: Serialize,

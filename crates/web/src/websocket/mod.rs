@@ -47,8 +47,7 @@ pub enum End {
     Evicted,
     /// A newer connection of the same client has replaced this connection.
     Replaced,
-    /// The next event that must be sent is unreadable. The error was sent to the client, unless it does not read frames
-    /// any more.
+    /// The next event to send is unreadable. The client was sent the error, if it still reads frames.
     Unreadable,
     /// The server has reached its maximum number of open streams.
     Full(Refused),
@@ -109,8 +108,8 @@ impl End {
         Some(CloseFrame { code, reason: reason.into() })
     }
 
-    /// Returns true if the server can still read frames of the client. It reads the remaining frames before it closes
-    /// the connection, because the client would not receive the last frames if the server dropped unread data.
+    /// Returns true if the server can still read frames of the client. The server reads the remaining frames before it
+    /// closes the connection, because dropping unread data would lose the last frames to the client.
     fn is_readable(&self) -> bool {
         !matches!(self, Self::Broken | Self::Evicted)
     }

@@ -124,7 +124,7 @@ struct Chat<'a> {
     /// Runs that the person interrupted here, each with a sequence number. The entry is removed when the events up to
     /// this number have arrived.
     interrupting: BTreeMap<String, u64>,
-    /// Typed lines that wait until it is known which turn of the person they answer.
+    /// Typed lines that are not handled yet, because it is unknown which turn of the person they answer.
     held: VecDeque<Typed>,
     /// Times at which removed cards appeared and disappeared, since the person last entered a line.
     withdrawn: Vec<(Instant, Instant)>,

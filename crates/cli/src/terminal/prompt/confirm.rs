@@ -13,7 +13,7 @@ impl Prompt {
         offer.is_some_and(|offer| offer.asks_again || self.interrupt.stakes(offer).is_some())
     }
 
-    /// Returns a notice with the number of lines that the card omitted, or `None` if it omitted none.
+    /// Returns a notice with the number of lines that the card omitted, or `None` if all lines were printed.
     pub(super) fn describe_cut(&self) -> Option<String> {
         match self.cut_lines {
             0 => None,

@@ -212,7 +212,7 @@ fn member_field(place: usize) -> String {
 pub(super) struct Form<'a> {
     version: u64,
     suggestions: Vec<Suggestion<'a>>,
-    /// Hint below the text field. It says how the chosen option uses the text.
+    /// Hint below the text field that says how the chosen option uses the text.
     words_are: &'static str,
     text: Field<'a>,
     /// Input fields for a structured answer, one for each member of the JSON object. The page shows them instead of the
