@@ -57,7 +57,7 @@ pub struct AuditRecord {
     pub previous: String,
 }
 
-/// Authenticated author of an event: a person, an agent, or Holdshort itself.
+/// Authenticated author of an event: a person, an agent, a service, or Holdshort itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Actor {
     pub id: String,

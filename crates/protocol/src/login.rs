@@ -134,7 +134,7 @@ pub struct TokenLogin {
     pub expires_at: String,
 }
 
-/// Identity of the caller: the person or agent, its roles, and the expiry of its access.
+/// Identity of the caller: the id, the roles and groups, and the expiry of the access.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"person": "operator", "role": "operator", "roles": ["admin", "operator"]}))]
 pub struct Identity {

@@ -21,8 +21,8 @@ const BLOCKS: usize = 60;
 /// Maximum number of characters that a person can type into the text field.
 const TYPED_CHARS: usize = 3_000;
 
-/// Returns the Slack form for an option. Slack sends `metadata` back with the submitted form. If the card does not fit,
-/// the form has no input, only a link to the inbox.
+/// Returns the Slack form for an option. Slack sends `metadata` back with the submitted form. A form that cannot show
+/// the whole card has a link to the inbox instead of an input.
 pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: &str) -> Value {
     let mut blocks: Vec<Value> =
         texts(interrupt).into_iter().take(BLOCKS).map(|text| section(&text)).collect();
