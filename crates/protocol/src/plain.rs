@@ -60,9 +60,9 @@ pub fn hidden(text: &str) -> Option<usize> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
-    /// Keep line breaks, tabs and spaces of any width, for prose.
+    /// Keeps line breaks, tabs and spaces of any width, for prose.
     Lines,
-    /// Keep line breaks and tabs, and escape all spaces but the ASCII space.
+    /// Keeps line breaks and tabs, and escapes all spaces but the ASCII space.
     Breaks,
     Nothing,
 }
