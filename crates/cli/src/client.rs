@@ -25,10 +25,9 @@ const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// Time after which the client stops waiting for the response to a request. The timeout is long enough for a request
 /// that makes the server read the whole journal.
 const REQUEST_TIME: Duration = Duration::from_mins(5);
-/// Time after which the client stops waiting for the response when it reports that a person has seen a card. While the
-/// report is sent, keyboard input is not read.
+/// Time limit for the report that a person has seen a card. Keyboard input is not read while the report is sent.
 const LOOK_TIME: Duration = Duration::from_secs(2);
-/// Maximum number of events per page.
+/// Maximum number of events in one response, when the events of a run are read page by page.
 const EVENTS: usize = 200;
 /// Time without data after which a stream is considered disconnected. A server sends a keep-alive every 15 s.
 const SILENCE: Duration = Duration::from_secs(50);
@@ -39,8 +38,7 @@ const SILENCE: Duration = Duration::from_secs(50);
 pub(crate) struct Refused(pub(crate) Problem);
 
 impl Refused {
-    /// Returns true if the request itself was invalid. A request that was rejected because a permission is missing
-    /// (403) is valid.
+    /// Returns true if the request itself was invalid. A request that lacks a permission (403) is not invalid.
     pub(crate) fn is_usage(&self) -> bool {
         matches!(self.0.status, 400 | 401 | 413 | 415 | 421 | 422)
     }
@@ -106,7 +104,7 @@ pub(crate) fn segment(text: &str) -> String {
     text.bytes().map(written).collect()
 }
 
-/// Describes an invalid field as a clause that fits into the middle of an error message.
+/// Describes an invalid field of a request body, as a clause for the middle of an error message.
 fn describe_field_error(error: &FieldError) -> String {
     const VERBS: [&str; 14] = [
         "is", "are", "has", "must", "can", "cannot", "holds", "names", "takes", "needs", "contains",
@@ -121,8 +119,8 @@ fn describe_field_error(error: &FieldError) -> String {
     }
 }
 
-/// Returns the command-line argument that sets the member of the request body at this JSON pointer. Returns the pointer
-/// itself if no argument sets the member.
+/// Returns the command-line argument that sets a member of the request body, such as `--text` for `/text`. Returns the
+/// JSON pointer itself if no argument sets the member.
 fn argument_for_pointer(pointer: &str) -> String {
     const ARGUMENTS: [(&str, &str); 9] = [
         ("/config/workspace", "--workspace"),
@@ -148,7 +146,7 @@ fn argument_for_pointer(pointer: &str) -> String {
     pointer.to_owned()
 }
 
-/// Returns true if the detail of a problem contains nothing but its title and its resolution.
+/// Returns true if the detail of a problem says nothing beyond its title and its resolution, which are printed anyway.
 fn repeats(problem: &Problem) -> bool {
     match problem.code {
         Code::AlreadyResolved => true,
@@ -157,8 +155,7 @@ fn repeats(problem: &Problem) -> bool {
     }
 }
 
-/// Returns the text that follows the title in the detail of a problem. Returns `None` if the detail does not begin with
-/// the title.
+/// Returns the rest of a problem's detail if the detail begins with the title. Returns `None` if it does not.
 fn beyond_title(problem: &Problem) -> Option<&str> {
     let (start, rest) = problem.detail.split_at_checked(problem.title.len())?;
     start.eq_ignore_ascii_case(&problem.title).then_some(rest)
@@ -184,8 +181,8 @@ fn describe_resolution(resolution: &Resolution) -> String {
 pub struct Client {
     http: reqwest::Client,
     target: Arc<RwLock<Target>>,
-    /// Arguments with which the client can look up the server's address again. `None` if the client's server runs in
-    /// this process.
+    /// Arguments with which the client can look up the server's address again. `None` if the server runs in this
+    /// process.
     reach: Option<Reach>,
     words: Arc<str>,
 }
@@ -193,23 +190,23 @@ pub struct Client {
 #[derive(Clone, Debug)]
 struct Target {
     base: Url,
-    /// The token is `None` while this terminal is not signed in.
+    /// Token for the server. `None` while this terminal is not signed in there.
     token: Option<String>,
     from: From,
 }
 
-/// Source of a token.
+/// Origin of a token: an environment variable, a login, or the data folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum From {
     Environment,
-    /// The token of a login of this terminal at the server.
+    /// The token belongs to a login of this terminal at the server.
     Login,
     DataFolder,
 }
 
 impl Client {
-    /// Finds the server that the command-line arguments select. If the command-line arguments select none, finds the
-    /// server that uses the default data folder.
+    /// Creates a client for the server that the command-line arguments select. By default, this is the server that uses
+    /// the default data folder.
     pub(crate) fn find(reach: &Reach) -> anyhow::Result<Self> {
         Self::new(target(reach)?, Some(reach.clone()), &render_server_arguments(reach)?)
     }
@@ -251,14 +248,14 @@ impl Client {
         self.target().base.as_str().trim_end_matches('/').to_owned()
     }
 
-    /// Returns the command-line arguments with which another command selects the same server. The returned arguments
-    /// begin with a space.
+    /// Returns the command-line arguments with which another command selects the same server: an empty text, or
+    /// arguments with a leading space.
     pub(crate) fn server_arguments(&self) -> &str {
         &self.words
     }
 
-    /// Looks up the server's address again. After a restart the server may listen at another address, and another
-    /// program may listen at the old one.
+    /// Looks up the server's address and token again. After a restart the server may listen at another address, and
+    /// another program may listen at the old one.
     fn find_again(&self) -> anyhow::Result<Target> {
         let Some(reach) = &self.reach else { return Ok(self.target()) };
         let found = target(reach)?;
@@ -278,8 +275,8 @@ impl Client {
         self.ask(self.request(Method::POST, path)?.json(body)).await
     }
 
-    /// Reports to the server that the person at the terminal has seen all parts of an open interrupt. An error is
-    /// ignored: the server rejects the report if the person is not allowed to decide.
+    /// Reports to the server that the person at the terminal has seen the whole card of an interrupt. Errors are
+    /// ignored, because the server rejects the report of a person who may not decide.
     pub(crate) async fn looked(&self, interrupt: &str) {
         let (path, body) = (format!("/v1/interrupts/{interrupt}/views"), json!({}));
         let _ = tokio::time::timeout(LOOK_TIME, self.post::<Value>(&path, &body)).await;
@@ -442,7 +439,8 @@ impl Client {
         Refused(problem).into()
     }
 
-    /// Explains why a token was rejected and what to do. `said` is the explanation of the server.
+    /// Returns the message for a rejected token, with advice that depends on the origin of the token. `said` is the
+    /// explanation of the server.
     fn unknown_token(&self, said: &str) -> String {
         let at = self.address();
         let Target { token, from, .. } = self.target();
@@ -487,7 +485,7 @@ impl Client {
     }
 }
 
-/// Returns true if a request was rejected only because of this field of its body.
+/// Returns true if the server rejected exactly one field of the request body, and `pointer` is the JSON pointer to it.
 pub(crate) fn is_refused_at(error: &anyhow::Error, pointer: &str) -> bool {
     error
         .downcast_ref::<Refused>()
@@ -498,7 +496,7 @@ pub(crate) fn code(error: &anyhow::Error) -> Option<Code> {
     error.downcast_ref::<Refused>().map(|refused| refused.0.code)
 }
 
-/// Returns the descriptions of the invalid fields if a request body was rejected.
+/// Returns the invalid fields of a rejected request body. Returns none for any other error.
 pub(crate) fn errors(error: &anyhow::Error) -> &[FieldError] {
     error.downcast_ref::<Refused>().map_or(&[], |refused| &refused.0.errors)
 }
@@ -518,15 +516,15 @@ pub(crate) fn id(text: &str) -> anyhow::Result<&str> {
     if fits { Ok(text) } else { Err(usage(format!("`{}` is not an id", plain::line(text)))) }
 }
 
-/// Returns the command-line arguments with which another command selects the same server. The text is empty if the
-/// default data folder is used.
+/// Returns the command-line arguments with which another command selects the same server. The text is empty for the
+/// server of the default data folder.
 fn render_server_arguments(reach: &Reach) -> anyhow::Result<String> {
     let server = reach.server.as_deref().map(|url| format!(" --server {}", quoted(url)));
     Ok(format!("{}{}", DataDir::resolve(reach.data.as_deref())?.arguments(), server.unwrap_or_default()))
 }
 
-/// Returns the server that the arguments select or, if they select none, the server whose process has locked the data
-/// folder. The token must not be sent to any other server.
+/// Returns the address of the selected server, and the token for it. Without a selected server, this is the server
+/// whose process has locked the data folder. The token must not be sent to any other server.
 fn target(reach: &Reach) -> anyhow::Result<Target> {
     let data_dir = DataDir::resolve(reach.data.as_deref())?;
     let address = reach.server.clone().or_else(|| data_dir.listening()).ok_or_else(|| data_dir.unserved())?;
@@ -594,8 +592,8 @@ fn listed_by(kind: &str) -> &'static str {
     }
 }
 
-/// Checks that an id is of one kind: `run`, `int`, `ses`, `gra`, `key` or `dlv`. The error names the actual kind of the
-/// id.
+/// Checks that an id has the prefix `run`, `int`, `ses`, `gra`, `key` or `dlv`. The error for an id of another kind
+/// names this kind.
 pub(crate) fn id_of<'a>(text: &'a str, prefix: &str) -> anyhow::Result<&'a str> {
     let text = id(text)?;
     let name = |prefix: &str| KINDS.iter().find(|(each, _)| *each == prefix).map(|(_, name)| *name);
@@ -608,14 +606,14 @@ pub(crate) fn id_of<'a>(text: &'a str, prefix: &str) -> anyhow::Result<&'a str> 
     }
 }
 
-/// Returns the id in the path of a URL.
+/// Returns the first id of a known kind in the path of a URL.
 fn find_id(url: &Url) -> Option<&str> {
     url.path_segments()?.find(|part| {
         part.split_once('_').is_some_and(|(prefix, _)| KINDS.iter().any(|(each, _)| *each == prefix))
     })
 }
 
-/// Adds a scheme to an address without scheme, such as `localhost:7349`.
+/// Adds `http://` to an address of the form `HOST:PORT`, such as `localhost:7349`.
 fn with_scheme(address: &str) -> String {
     let is_host_and_port = !address.contains('/')
         && address

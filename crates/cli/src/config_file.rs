@@ -38,7 +38,7 @@ pub(crate) const NAME: &str = "holdshort.toml";
 /// Default of the key `listen`.
 const LISTEN: &str = "127.0.0.1:7349";
 
-/// Content of the configuration file, parsed.
+/// Content of `holdshort.toml` after parsing. Each field is a key of the file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_field_names, reason = "they are the keys of the file")]
@@ -96,7 +96,7 @@ struct Identity {
     oidc: Option<Oidc>,
 }
 
-/// Settings in effect, and the source of each setting.
+/// Settings of a server after flags, environment, file and defaults are combined, and the source of each setting.
 #[derive(Debug)]
 pub(crate) struct EffectiveSettings {
     pub listen: SocketAddr,
@@ -116,7 +116,7 @@ pub(crate) struct EffectiveSettings {
     pub keep_content: Option<Duration>,
     pub log_format: Format,
     pub otlp: Option<Otlp>,
-    /// Source of each value. Secret values are never included.
+    /// Source of each value, for the report of `doctor`. Secret values are never included.
     pub told: Vec<EffectiveSetting>,
 }
 
@@ -130,7 +130,7 @@ pub(crate) struct EffectiveSetting {
     pub from: String,
 }
 
-/// Resolves the settings of a server that uses this data folder.
+/// Combines the settings of a server that uses this data folder: flags, environment, configuration file and defaults.
 pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<EffectiveSettings> {
     let path = match &serve.config {
         Some(path) => Some(std::path::absolute(path)?),
@@ -374,7 +374,7 @@ fn otlp(
 
 struct SettingResolver {
     path: Option<PathBuf>,
-    /// Text of the configuration file, to find the position of an error.
+    /// Text of the configuration file. The position of an error is looked up in it.
     text: String,
     told: Vec<EffectiveSetting>,
 }
@@ -398,8 +398,8 @@ impl SettingResolver {
         }
     }
 
-    /// Chooses a value by precedence: flag, environment, file, default. If another module reads the environment
-    /// variable itself, records only the source of the value and returns `None`.
+    /// Chooses the value of a key by precedence: flag, environment, file, default. For a value from the environment,
+    /// records only the source and returns `None`, because another module reads the variable.
     fn pick<T>(
         &mut self,
         key: &'static str,
@@ -504,14 +504,14 @@ fn read(path: &Path) -> anyhow::Result<(File, String)> {
     Ok((file, text))
 }
 
-/// Reads a file with a secret, such as the URL of a database. Only the owner may have permission to read the file.
-/// `key` is the configuration key that names the file.
+/// Reads a secret, such as the URL of a database, from a file that only its owner may be able to read. `key` is the
+/// configuration key that names the file.
 fn secret_of(key: &str, path: &Path) -> anyhow::Result<String> {
     let shown = path.display();
     secret_file::read_text(path, CONFIG_BYTES).map_err(|error| usage(format!("`{key}` {shown} {error}")))
 }
 
-/// Deserializes a value with the parser of the command-line flag of the same name.
+/// Deserializes a value with the same parser as the command-line flag of that name.
 fn as_flag<'de, D: Deserializer<'de>, T>(
     from: D,
     such: &str,
@@ -535,7 +535,7 @@ fn otlp_endpoint<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D::E
     args::otlp_endpoint(&String::deserialize(from)?).map(Some).map_err(de::Error::custom)
 }
 
-/// Deserializes a list with the parser of the command-line flag of the same name.
+/// Deserializes a list with the same parser as the command-line flag of that name.
 fn as_flags<'de, D: Deserializer<'de>>(
     from: D,
     such: &str,
@@ -596,7 +596,7 @@ fn model<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error>
     }
 }
 
-/// Checks a URL. An error does not contain the URL, because the URL may contain a password.
+/// Deserializes a URL. The error does not contain the URL, which may include a password.
 fn base_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(from)?;
     let is_url = Url::parse(text.trim()).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
@@ -604,7 +604,8 @@ fn base_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Err
     if is_url { Ok(Some(text)) } else { Err(de::Error::custom(such)) }
 }
 
-/// Rejects a URL with a password, because configuration files are often copied and displayed.
+/// Deserializes the URL of a database. Rejects a URL with a password, because configuration files are often copied and
+/// displayed.
 fn store<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(from)?;
     let url = Url::parse(&text).ok().filter(|url| matches!(url.scheme(), "postgres" | "postgresql"));

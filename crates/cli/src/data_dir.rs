@@ -1,8 +1,8 @@
-//! The data folder, as clients read it: the journal, the address of the server, and the operator's token.
+//! Data folder as clients read it: the journal, the address of the server, and the operator's token.
 //!
 //! A server writes `server.json` when it starts, and removes this file when it stops. A client uses this file only if
-//! the process that it names is running and has locked the folder. A client that did not check this could send the
-//! token to another program.
+//! the process that it names is running and has locked the folder. Otherwise the client could send the token to another
+//! program.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -43,7 +43,7 @@ struct Tokens {
 }
 
 impl DataDir {
-    /// Returns the folder `given`, or the person's default data folder.
+    /// Returns the data folder at the path `given`, or the person's default data folder.
     pub(crate) fn resolve(given: Option<&Path>) -> anyhow::Result<Self> {
         if let Some(path) = given {
             return Ok(Self { path: std::path::absolute(path)? });
@@ -54,8 +54,7 @@ impl DataDir {
         Ok(Self { path: base.join("holdshort") })
     }
 
-    /// Returns the reason why a journal cannot be stored in this folder. Returns `None` if a journal can be stored
-    /// there.
+    /// Returns the reason why this folder cannot store a journal, or `None` if it can.
     pub(crate) fn trouble(&self) -> Option<String> {
         // A missing folder is created in its nearest existing parent.
         for path in self.path.ancestors() {
@@ -79,7 +78,7 @@ impl DataDir {
         self.path.join(DATABASE).exists()
     }
 
-    /// Returns an explanation if the journal is missing from a folder that contained a journal before.
+    /// Returns an explanation if the folder once contained a journal that is missing now.
     pub(crate) fn lost_journal(&self) -> Option<String> {
         let is_lost = !self.holds_journal() && self.path.join(HEAD_FILE).exists();
         is_lost.then(|| {
@@ -90,7 +89,7 @@ impl DataDir {
         })
     }
 
-    /// Returns the address of the server that uses this folder. Returns `None` if no server runs.
+    /// Returns the address of the running server that uses this folder. Returns `None` if no server runs.
     pub(crate) fn listening(&self) -> Option<String> {
         let text = fs::read_to_string(self.path.join(ADDRESS)).ok()?;
         let address: Address = serde_json::from_str(&text).ok()?;
@@ -117,7 +116,7 @@ impl DataDir {
         quoted(&self.path.display().to_string())
     }
 
-    /// Returns the error of a command that needs a server when no server uses this folder.
+    /// Returns the error for a command that needs a server, because no server uses this folder.
     pub(crate) fn unserved(&self) -> anyhow::Error {
         no_server(format!(
             "no server uses {}; start a server with `{} serve --data {}`",
@@ -138,7 +137,7 @@ impl DataDir {
         Ok(Announced { path, text })
     }
 
-    /// Returns the operator's token. Returns `None` if no server has created a token.
+    /// Returns the operator's token from `tokens.json`. Returns `None` if no server has created the file.
     pub(crate) fn token(&self) -> anyhow::Result<Option<String>> {
         let path = self.path.join(TOKENS);
         match fs::read_to_string(&path) {
@@ -153,8 +152,7 @@ impl DataDir {
     }
 }
 
-/// File with the address of the running server. The address file is removed on drop, unless a different server has
-/// replaced it.
+/// File with the address of the running server. The file is removed on drop, unless another server has replaced it.
 #[derive(Debug)]
 pub(crate) struct Announced {
     path: PathBuf,

@@ -21,7 +21,7 @@ use crate::pack::Packs;
 use crate::program_name::holdshort;
 use crate::shell::quoted;
 
-/// Settings of a server.
+/// Settings of a server that is about to start in this process.
 pub(crate) struct Plan {
     pub listen: SocketAddr,
     pub data_dir: DataDir,
@@ -39,16 +39,16 @@ pub(crate) struct Plan {
     pub agent_requests: u32,
     /// Maximum number of sign-ins and decisions per minute.
     pub per_minute: PerMinute,
-    /// Issuers whose tokens are accepted.
+    /// Issuers (external identity services) whose tokens the server accepts.
     pub issuers: Vec<Jwt>,
     /// Identity provider for sign-in.
     pub provider: Option<Oidc>,
     /// Public address, trusted proxies and TLS.
     pub front: PublicEndpoint,
-    /// Networks to which callbacks to agents may be sent.
+    /// Settings for callbacks to agents, such as the networks to which they may be sent.
     pub callbacks: Callbacks,
     pub checkpoints: Option<KeepCheckpoints>,
-    /// Time for which the content of a run is stored after the end of the run.
+    /// Time for which the content of a run is kept after the end of the run.
     pub keep_content: Option<Duration>,
     /// Settings of the crew edge (`/crew/…`), an API for clients of an earlier system.
     pub crew: Crew,
@@ -93,7 +93,7 @@ pub(crate) struct Embedded {
     pub server: Server,
     /// Address at which commands on this machine reach the server.
     pub local: SocketAddr,
-    /// Command-line arguments with which another command selects this server.
+    /// Command-line arguments with which another command selects this server, in messages for the person.
     words: String,
     // Declared after the server so that it is dropped last: the address file must exist as long as the server listens.
     announced: Announced,
@@ -116,7 +116,7 @@ impl Embedded {
         Ok(Self { server, local, words: data_dir.arguments(), announced })
     }
 
-    /// Returns a client of this server, even if a different server runs on this machine too.
+    /// Returns a client of the server in this process. Another server may run on this machine too.
     pub(crate) fn client(&self) -> anyhow::Result<Client> {
         Client::with_token(&format!("http://{}", self.local), self.server.token(), &self.words)
     }
@@ -129,8 +129,8 @@ impl Embedded {
     }
 }
 
-/// Ends the process after writing to the journal has failed, because the server can record no further decision or
-/// result. For one second before the end, the server rejects requests, so that monitoring sees the reason.
+/// Waits until the journal cannot be written, and then ends the process, because the server can record nothing more.
+/// The server first rejects requests for one second, so that monitoring sees the reason.
 async fn end_with(failed: impl Future<Output = String>, journal: String, json: bool) {
     const NOTICE: Duration = Duration::from_secs(1);
     let why = failed.await;
@@ -144,14 +144,13 @@ async fn end_with(failed: impl Future<Output = String>, journal: String, json: b
     std::process::exit(crate::exit::Exit::Failed.code().into());
 }
 
-/// Returns the address of the journal from the environment. `None` if the journal is in the data folder.
+/// Returns the URL of the database from `HOLDSHORT_STORE`. Returns `None` if the journal is in the data folder.
 pub(crate) fn store_of_environment() -> Option<String> {
     std::env::var("HOLDSHORT_STORE").ok().filter(|url| !url.is_empty())
 }
 
-/// Returns an error if the server would run in this process, although an environment variable names a journal outside
-/// the data folder. A server in this process would write into the data folder, and people who read the named journal
-/// would not see the run.
+/// Returns an error if `HOLDSHORT_STORE` names a database. A server in this process would write into the data folder
+/// instead, and people who read the database would not see the run.
 pub(crate) fn in_the_folder() -> anyhow::Result<()> {
     match store_of_environment() {
         Some(_) => Err(no_server(format!(
@@ -162,7 +161,7 @@ pub(crate) fn in_the_folder() -> anyhow::Result<()> {
     }
 }
 
-/// Returns the database in which a server stores its journal. `None` if the journal is in the data folder.
+/// Returns the database in which a server stores its journal. Returns `None` if the journal is in the data folder.
 pub(crate) fn database(store: &StoreArgs) -> Option<postgres::Config> {
     let url = store.store.as_ref()?;
     let host = || {
@@ -177,7 +176,7 @@ pub(crate) fn database(store: &StoreArgs) -> Option<postgres::Config> {
     Some(config)
 }
 
-/// Describes a database only by host and name, because its URL may contain a password.
+/// Describes a database by its host and name. The URL is not shown, because it may contain a password.
 pub(crate) fn database_words(url: &str) -> String {
     let url = reqwest::Url::parse(url).ok();
     let named = url.as_ref().and_then(|url| {
@@ -187,9 +186,8 @@ pub(crate) fn database_words(url: &str) -> String {
     named.unwrap_or_else(|| "the database".to_owned())
 }
 
-/// Converts an error with which the start of a server failed. A damaged journal has its own error code, so that scripts
-/// can alert a person. `kept` names what has to be restored from a backup, and `journal` describes where the journal
-/// is.
+/// Converts an error from the start of a server. A damaged journal has its own error code, so that scripts can alert a
+/// person. `kept` names the data to restore from a backup, and `journal` describes where the journal is.
 fn not_started(error: StartError, kept: &str, journal: &str) -> anyhow::Error {
     let of_store = match &error {
         StartError::Engine(holdshort_engine::Error::Store(error)) | StartError::Store(error) => Some(error),

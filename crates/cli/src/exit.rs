@@ -11,7 +11,7 @@ use crate::client::Refused;
 pub(crate) enum Exit {
     /// The run completed, or the command succeeded.
     Ok,
-    /// The command failed, or the server rejected it, for example because the interrupt is already decided or a
+    /// The command failed, or the server rejected the request. For example, the interrupt is already decided, or a
     /// permission is missing.
     Failed,
     /// Error in the usage or in the configuration. A retry does not help.
@@ -19,7 +19,7 @@ pub(crate) enum Exit {
     Cancelled,
     /// The run continues on a server after this command ends, or waits for a person.
     Waiting,
-    /// Exit code that a command had in its trial. `holdshort exec` exits with this code.
+    /// Exit code of a command in its trial, which `holdshort exec` passes on.
     Captured(u8),
 }
 

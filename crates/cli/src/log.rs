@@ -19,8 +19,8 @@ use tracing_subscriber::EnvFilter;
 use crate::exit::usage;
 use crate::plural::count;
 
-/// Maximum number of lines that wait to be written. The number is large enough for many log lines at once. This maximum
-/// also bounds the memory that waiting lines use while the output is blocked.
+/// Maximum number of lines that wait to be written. It allows many lines at once, and bounds the memory while the
+/// output is blocked.
 const WAITING: usize = 4_096;
 /// Maximum time to wait for the log when the process ends.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
@@ -41,7 +41,7 @@ pub(crate) enum Format {
 /// Environment variable that selects the format.
 pub(crate) const FORMAT: &str = "HOLDSHORT_LOG_FORMAT";
 
-/// Format of the log. Set when logging starts.
+/// Format of the log, which is set when logging starts.
 static FORM: OnceLock<Format> = OnceLock::new();
 static LOG: OnceLock<SyncSender<Entry>> = OnceLock::new();
 /// Number of lines lost since the last successful write.
@@ -120,8 +120,8 @@ fn panicked(panic: &std::panic::PanicHookInfo<'_>) {
     tracing::error!(place, "a thread of the program panicked");
 }
 
-/// Returns the first part of a log filter that contains no level. `EnvFilter` would take a part without a level as the
-/// name of a module, and would hide the log of all other modules.
+/// Returns the first part of a log filter without a level. `EnvFilter` would read it as the name of a module, and hide
+/// the log of all other modules.
 fn without_level(filter: &str) -> Option<&str> {
     let mut parts = filter.split(',').map(str::trim).filter(|part| !part.is_empty());
     let level = |part: &str| part.rsplit_once('=').map_or(part, |(_, level)| level).to_ascii_lowercase();
@@ -136,7 +136,7 @@ pub(crate) fn flush() {
     }
 }
 
-/// Writer for one event: `tracing` writes each event in a single call.
+/// Writer for one log event. `tracing` writes each event in a single call.
 struct Line;
 
 impl Write for Line {

@@ -1,5 +1,5 @@
-//! Logins of this terminal: the token for each server, in `servers.json` of the data folder. Only the owner of the file
-//! `servers.json` can read it. A token is sent only to the server that issued the token.
+//! Logins of this terminal: one token for each server, in `servers.json` of the data folder. Only the owner of this
+//! file can read it. A token is sent only to the server that issued it.
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
@@ -16,7 +16,7 @@ use crate::limits::KEPT_LOGINS_BYTES;
 
 const FILE: &str = "servers.json";
 
-/// Logins by origin of the server.
+/// Logins of this terminal, by the origin of the server's URL.
 type LoginsByServer = BTreeMap<String, Login>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ fn name(server: &Url) -> String {
     server.origin().ascii_serialization()
 }
 
-/// Returns the stored login at this server.
+/// Returns this terminal's stored login at the server, or `None` if there is none.
 pub(crate) fn find(data: &DataDir, server: &Url) -> anyhow::Result<Option<Login>> {
     Ok(read(data)?.remove(&name(server)))
 }

@@ -12,7 +12,7 @@ pub(crate) fn source(model: &ModelArgs) -> Result<Source, Error> {
     holdshort_models::from_env(&settings(model), &|name| std::env::var(name).ok())
 }
 
-/// Returns a message if a provider is configured but no model name.
+/// Returns an error message if a provider is configured without a model name, or `None`.
 pub(crate) fn unnamed(model: &ModelArgs) -> Option<String> {
     match source(model) {
         Ok(Source::Missing(missing @ Missing::Name { .. })) => {

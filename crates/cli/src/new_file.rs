@@ -1,5 +1,5 @@
-//! A new file that only its owner can read. If the file already exists, creating it fails. If the new file is not
-//! finished, it is deleted on drop.
+//! New file that only its owner can read. Creating it fails if a file with this name exists. Dropping it deletes the
+//! file unless it is finished.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write};
@@ -29,7 +29,7 @@ impl NewFile {
         Ok(Self { path: path.to_owned(), out: BufWriter::new(file), is_whole: false })
     }
 
-    /// Writes the buffered data to the disk. Returns after the disk has stored all data.
+    /// Writes all data to the disk, and keeps the file.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         let shown = || self.path.display().to_string();
         self.out.flush().with_context(shown)?;

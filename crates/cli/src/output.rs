@@ -12,12 +12,12 @@ use crate::client::Refused;
 use crate::exit::{NO_SERVER, Usage};
 use crate::terminal::paint::Paint;
 
-/// Prints one or several lines of text.
+/// Prints text to standard output, with a line break at its end.
 pub fn print_text(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
-/// Prints lines of text.
+/// Prints each line to standard output.
 pub fn print_lines(lines: &[impl AsRef<str>]) {
     for line in lines {
         print_text(line.as_ref());
@@ -33,18 +33,18 @@ pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints a message for a person.
+/// Prints a message for a person to standard error.
 pub fn print_message(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Prints the text that precedes the person's input on the same line.
+/// Prints the prompt before the person's input, without a line break.
 pub(crate) fn prompt(text: &str) {
     let mut err = std::io::stderr().lock();
     let _ = write!(err, "{text}").and_then(|()| err.flush());
 }
 
-/// Prints the lines of a message.
+/// Prints the lines of a message for a person to standard error.
 pub fn print_message_lines(lines: &[impl AsRef<str>]) {
     for line in lines {
         print_message(line.as_ref());

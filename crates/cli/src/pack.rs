@@ -46,18 +46,19 @@ pub trait Pack: Debug + Send + Sync {
     /// `run`.
     fn options(&self) -> Vec<Arg>;
 
-    /// Prepares a run. Returns `None` if the command line sets no option of the pack.
+    /// Prepares a run or writes a file, as the pack's options of `run` request. Returns `None` if no option of the pack
+    /// is set.
     fn start(&self, arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>>;
 
-    /// Writes the file that a person fills in before a run. If the file already exists, returns an error.
+    /// Writes the file that a person edits before a run. Returns an error if the file exists.
     fn init(&self, to: Option<&Path>) -> anyhow::Result<()>;
 
     /// Writes the result files of a run of the pack's workflow, and prints their names. Writes nothing for other
     /// workflows.
     fn leave_files<'a>(&'a self, client: &'a Client, run: &'a str, to: Files<'a>) -> LocalBoxFuture<'a, ()>;
 
-    /// Returns the screens on which the terminal shows the questions of the pack's agents. If the pack has no screens,
-    /// returns `None`, and the standard card is shown.
+    /// Returns the pack's own screens for the questions of its agents. Returns `None` if the standard card is shown for
+    /// all of them.
     fn asker(&self) -> Option<Box<dyn Asker>> {
         None
     }
@@ -66,9 +67,9 @@ pub trait Pack: Debug + Send + Sync {
 /// Texts of a pack for help, lists and errors.
 #[derive(Clone, Copy, Debug)]
 pub struct PackTexts {
-    /// Subject of the pack's demo, for the help text, such as `analysts who ask`.
+    /// Subject of the pack's demo, as a phrase in the help text, such as `analysts who ask`.
     pub demo_subject: &'static str,
-    /// The thing that `init` writes, for the help text: `a configuration`.
+    /// Name of the thing that `init` writes, for the help text: `a configuration`.
     pub init_object: &'static str,
     /// Default path of the file that `init` writes: `` `file.yaml` ``.
     pub init_default_path: &'static str,
@@ -82,7 +83,7 @@ pub struct PackTexts {
     pub init_hint: &'static str,
 }
 
-/// Arguments of `run`.
+/// Arguments of the command `run`, as a pack receives them.
 #[derive(Clone, Copy, Debug)]
 pub struct RunArguments<'a> {
     pub workflow: &'a str,
@@ -96,11 +97,11 @@ pub struct RunArguments<'a> {
 #[derive(Debug)]
 pub enum Start {
     Run(Box<Prepared>),
-    /// Start no run, and write the file of `init` to this path instead.
+    /// Writes the file of `init` to this path, and starts no run.
     Init(PathBuf),
 }
 
-/// A run that is ready to start.
+/// Run that a pack has prepared and the command line will start.
 #[derive(Debug)]
 pub struct Prepared {
     pub input: Value,
@@ -110,29 +111,29 @@ pub struct Prepared {
     pub config: RunConfig,
     /// Folder for the result files of the run.
     pub output: PathBuf,
-    /// Folders that were created for the run. If the run does not start, these folders are removed.
+    /// Folders that were created for the run. They are removed if the run does not start.
     pub made: MadeFolders,
 }
 
-/// Folder for the result files of a run, and settings for the message that names these files.
+/// Folder for the result files of a run, and settings for the message about these files.
 #[derive(Clone, Copy, Debug)]
 pub struct Files<'a> {
     pub folder: &'a Path,
-    /// True if the run pauses until a person attaches to it again with `holdshort attach`.
+    /// True if the run pauses until a person continues it with `holdshort attach`.
     pub rests: bool,
     /// True if the output is JSON, so that no message is printed.
     pub json: bool,
 }
 
-/// Shows the questions of one run on the screens of a pack.
+/// Screens of a pack for the questions of one run.
 pub trait Asker {
-    /// Returns true if this asker shows the interrupt and reads the answer.
+    /// Returns true if the pack shows this interrupt and reads the answer.
     fn asks(&self, interrupt: &Interrupt) -> bool;
 
-    /// Returns the screen that shows a question. `open` is the number of questions that are open. Returns `None` if the
-    /// pack has no screen for this question, for example if the question has a form. The standard card is then shown.
+    /// Returns the lines of the screen for a question. `open` is the number of open questions. Returns `None` if the
+    /// pack has no screen for this question, for example because it has a form; the standard card is then shown.
     fn screen(&mut self, interrupt: &Interrupt, open: usize, paint: Paint) -> Option<Vec<String>>;
 
-    /// Returns what happens in reaction to a line that a person typed as an answer.
+    /// Returns the reaction to a line that a person typed as an answer.
     fn line(&mut self, prompt: &mut Prompt, line: &str, paint: Paint) -> Reaction;
 }

@@ -1,4 +1,4 @@
-//! Numbers with their unit, in the singular or the plural. Prints nothing.
+//! Formats numbers with their unit, in the singular or the plural.
 
 use std::fmt::Display;
 

@@ -28,8 +28,8 @@ pub(crate) fn with_program_name(text: &str) -> String {
     text.replace(&format!("`{NAME} "), &format!("`{} ", holdshort()))
 }
 
-/// Returns the name to print. `found` is the path of the program `holdshort` in the search path, `running` is the path
-/// of this program.
+/// Returns the name of this program for messages: `holdshort` or a path. `argument` is the name with which it was
+/// started, `found` is the program `holdshort` in the search path, and `running` is the path of this program.
 fn name(argument: &OsStr, found: Option<PathBuf>, running: Option<PathBuf>) -> String {
     let resolved = |path: PathBuf| path.canonicalize().ok();
     let is_on_path = found.and_then(resolved).is_some_and(|found| running.and_then(resolved) == Some(found));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rustix::fs::{Access, access};
 
-/// Quotes a word for a shell.
+/// Quotes a word so that a shell reads it as one argument.
 pub fn quoted(word: &str) -> String {
     let is_plain =
         !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:".contains(c));

@@ -1,5 +1,5 @@
-//! Events of one run, or of the whole journal, in their order. After a lost connection, the stream reconnects and
-//! continues after the last event.
+//! Event stream of one run, or of the whole journal. After a lost connection, the stream reconnects and continues after
+//! the last event.
 
 use std::time::{Duration, Instant};
 
@@ -14,25 +14,24 @@ use crate::client::{self, Client};
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const UNWATCHED: Duration = Duration::from_mins(1);
-/// Maximum number of items that wait because the terminal is slow. If this number is reached, the stream stops reading
-/// from the server.
+/// Maximum number of items that wait for a slow terminal. Beyond this number, the stream stops reading from the server.
 const WAITING: usize = 64;
 
 #[derive(Debug)]
 pub(crate) enum Item {
-    /// An event, and its line of JSON.
+    /// An event, and the same event as a line of JSON.
     Event(Box<Event>, String),
     Preview(Preview),
     /// The server does not respond. The stream keeps trying to connect.
     Lost,
-    /// The server responds again.
+    /// The server responds again after a lost connection.
     Back,
-    /// A permanent error. The stream has failed, and trying again would not help.
+    /// The stream has failed with a permanent error. A retry would not help.
     Broken(anyhow::Error),
 }
 
-/// Says whether a person watches the stream. A person sees that the connection is lost and can leave, so the stream
-/// reconnects without a time limit. Without a person, the stream ends with an error if it cannot connect for a minute.
+/// Presence of a person who watches the stream. A person can see the lost connection and leave, so the stream then
+/// reconnects without a time limit. Without a person, the stream fails after one minute without a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watched {
     ByAPerson,
@@ -52,10 +51,10 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Streams those events of a run whose sequence number is higher than `since`.
+    /// Streams the events of a run with a sequence number above `since`.
     ///
-    /// If the server does not respond, the stream keeps trying to connect. If no person watches, the stream ends with
-    /// an error after one minute.
+    /// If the server does not respond, the stream keeps trying to connect. If no person watches, it fails after one
+    /// minute.
     pub(crate) fn follow(client: &Client, run: &str, since: u64, watched: Watched) -> Self {
         let (sender, items) = mpsc::channel(WAITING);
         let place = EventSource::InRun { run: run.to_owned(), last: since };
@@ -63,7 +62,7 @@ impl Events {
         Self { items, task: tokio::spawn(reader.read(None)).abort_handle() }
     }
 
-    /// Streams all events that are appended to the journal from now on. Read lists only after this call, so that no
+    /// Streams all events that are appended to the journal after this call. Read lists only after this call, so that no
     /// event is missed.
     pub(crate) async fn everything(client: &Client, watched: Watched) -> anyhow::Result<Self> {
         let first = client.everything(None).await?;
@@ -103,8 +102,7 @@ impl EventSource {
         }
     }
 
-    /// Records the position of an event. Returns false for an event that was already received: events may repeat after
-    /// a lost connection.
+    /// Records the position of an event. Returns false for a repeated event, which may occur after a lost connection.
     fn advance(&mut self, event: &Event) -> bool {
         match self {
             Self::InRun { last, .. } => {
@@ -166,7 +164,7 @@ impl Reader {
     }
 
     /// Sends the events of one connection to the receiver, and returns their number. Returns `None` if the receiver is
-    /// closed or an event is unreadable.
+    /// closed, or if an event is unreadable.
     async fn pass_on(&mut self, response: reqwest::Response) -> Option<usize> {
         let mut passed = 0;
         let mut frames = SseStream::from_bytes_stream(response.bytes_stream());

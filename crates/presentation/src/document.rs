@@ -9,9 +9,9 @@ use crate::{POLICY, STYLE, prose};
 #[derive(Clone, Debug, Default)]
 pub struct Document {
     pub title: String,
-    /// Text of the line under the title.
+    /// Line of text below the title.
     pub byline: String,
-    /// Text in Markdown.
+    /// Text of the page in a restricted Markdown.
     pub text: String,
     /// True if the run was a rehearsal, in which prepared replies replaced the model.
     pub is_rehearsal: bool,

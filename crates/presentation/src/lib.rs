@@ -19,6 +19,6 @@ pub use document::Document;
 
 /// Style sheet that every page contains.
 pub const STYLE: &str = include_str!("page.css");
-/// Content security policy of every page: it allows no script and no resources from elsewhere. Links can lead only to
-/// other places of the same page.
+/// Content security policy of every page: it allows no scripts and no external resources. Links can only point to other
+/// places on the same page.
 pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";

@@ -22,12 +22,12 @@ pub fn escape(out: &mut String, text: &str) {
     }
 }
 
-/// Returns a name, a label or a title as one line of HTML text.
+/// Converts a name, a label or a title to one line of HTML text, cut at `LINE_CHARS`.
 pub fn line(text: &str) -> String {
     cut_line(text, LINE_CHARS)
 }
 
-/// Returns a text as one line of HTML text, cut after `chars` characters.
+/// Converts a text to one line of HTML text, cut after `chars` characters.
 pub fn cut_line(text: &str, chars: usize) -> String {
     let (shown, rest) = cut(text, chars);
     let mut out = String::new();
@@ -38,7 +38,7 @@ pub fn cut_line(text: &str, chars: usize) -> String {
     out
 }
 
-/// Returns a text of a person or an agent as HTML text that keeps its line breaks.
+/// Converts a text of a person or an agent to HTML text with its line breaks, cut at `SAID_CHARS`.
 pub fn multiline(text: &str) -> String {
     let (shown, rest) = cut(text.trim(), SAID_CHARS);
     let mut out = String::new();
@@ -50,7 +50,7 @@ pub fn multiline(text: &str) -> String {
     out
 }
 
-/// Returns the first `chars` characters, and the number of characters that are left out.
+/// Returns the first `chars` characters of a text, and the number of characters that are left out.
 fn cut(text: &str, chars: usize) -> (&str, usize) {
     match text.char_indices().nth(chars) {
         Some((at, _)) => (&text[..at], text[at..].chars().count()),

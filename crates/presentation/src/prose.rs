@@ -1,9 +1,9 @@
-//! Renders a text that an agent wrote. Supports a restricted Markdown: headings, paragraphs, lists, tables, emphasis,
-//! code, quotes, rules.
+//! Renders a text that an agent wrote, in a restricted Markdown: headings, paragraphs, lists, tables, emphasis, code,
+//! quotes, rules.
 //!
 //! Links, images and HTML are shown as plain text. For this purpose, placeholders replace `[` and `<` while the text is
 //! parsed. All other text is escaped with `plain` and `escape`, and this module closes every element that it opens.
-//! Therefore a text cannot influence the rest of the page. A number is marked if no source for it is known.
+//! Therefore a text cannot influence the rest of the page. Numbers without a known source are marked.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -15,43 +15,43 @@ use pulldown_cmark::{Alignment, Event, HeadingLevel, Options, Parser, Tag, TagEn
 use crate::limits::{MARKERS, MARKS, NESTING, PROSE_BYTES, TEXT_BYTES};
 use crate::markup::escape;
 
-/// Placeholders for `[` and `<` while the text is parsed. The placeholders cannot be in the original text, because
-/// `plain` has replaced these two characters.
+/// Pairs of a placeholder and the character for which it stands while the text is parsed. The original text cannot
+/// contain a placeholder, because `plain` escapes private-use characters.
 const STANDS_FOR: [(char, char); 2] = [('\u{e000}', '['), ('\u{e001}', '<')];
-/// Level of the heading under which the text is placed.
+/// Level of the heading on the page above the rendered text.
 const ABOVE: usize = 2;
 const MARK: &str = "<mark class=\"untraced\" title=\"No tool result and no input has this number.\">";
 
 /// Result of looking for a number in the source data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LookupResult {
-    /// No source for the number is known.
+    /// The source data do not contain the number.
     Untraced,
-    /// The number is in the training data. Contains the index of its row, from zero. The HTML ids of the rows are
-    /// `found-1`, `found-2`, …
+    /// The number is in the training data. Contains the index of its row, from zero; the HTML id of the row counts from
+    /// `found-1`.
     Found(usize),
 }
 
-/// Looks for the numbers of a text in the source data, and decides which of them are marked.
+/// Lookup of the numbers of a text in the source data. Decides which numbers are marked.
 pub trait Lookup {
-    /// Returns the byte ranges of those numbers in a line that are marked, in ascending order.
+    /// Returns the byte ranges of the numbers in a line that are marked or linked, in ascending order.
     ///
     /// If the line is a table cell, `column` is the header of its column.
     fn marks(&mut self, line: &str, column: Option<&str>) -> Vec<(Range<usize>, LookupResult)>;
 }
 
-/// Result of rendering a text.
+/// Numbers that were looked up in a rendered text, and whether the text was cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rendered {
-    /// Number of marked numbers for which no source is known.
+    /// Number of numbers without a known source, including those that are not marked because of the limit.
     pub untraced: usize,
-    /// Number of those numbers that link to a row of the data.
+    /// Number of numbers that were found in the data, including those that are not linked because of the limit.
     pub found: usize,
     /// True if a part of the text was cut.
     pub is_cut: bool,
 }
 
-/// Renders a text under a heading of level 2. If `lookup` is `None`, the numbers are not looked up.
+/// Renders a Markdown text below a heading of level 2. If `lookup` is `None`, the numbers are not looked up.
 pub fn render<'a>(out: &'a mut String, text: &str, lookup: Option<&'a mut dyn Lookup>) -> Rendered {
     let mut cut = text.len().min(TEXT_BYTES);
     while !text.is_char_boundary(cut) {
@@ -70,8 +70,8 @@ pub fn render<'a>(out: &'a mut String, text: &str, lookup: Option<&'a mut dyn Lo
     writer.finish()
 }
 
-/// Prepares the text for the parser: escapes it with `plain`, replaces `[` and `<`, and turns lines with too many list
-/// or quote markers into plain text.
+/// Prepares the text for the parser: escapes it with `plain`, and replaces `[` and `<`. Lines with too many list or
+/// quote markers become plain text.
 fn source(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in plain::text(text).split_inclusive('\n') {
@@ -90,7 +90,7 @@ fn source(text: &str) -> String {
     out
 }
 
-/// Returns true for a line that consists of one repeated `-` or `*`: a horizontal rule, or the underline of a heading.
+/// Returns true for a line that repeats a single `-` or `*`, such as a horizontal rule or the underline of a heading.
 fn is_rule(line: &str) -> bool {
     let mut marks = line.trim().bytes().filter(|byte| *byte != b' ');
     let first = marks.next();
@@ -108,15 +108,15 @@ fn restore_text(text: &str) -> String {
     }
 }
 
-/// A piece of a line: either a text, or a tag that begins or ends emphasis.
+/// Piece of a line: a text, or a tag that begins or ends emphasis.
 enum Piece {
     Text(String),
     Tag(&'static str),
 }
 
-/// Open HTML element.
+/// HTML element that was opened and must be closed.
 struct Open {
-    /// Closing tag. Empty if the element was nested too deep and therefore not opened.
+    /// Closing tag. Empty if the element is nested too deep, because it was then not opened.
     end: String,
     is_list: bool,
 }
@@ -126,10 +126,10 @@ struct Writer<'a> {
     start: usize,
     lookup: Option<&'a mut dyn Lookup>,
     open: Vec<Open>,
-    /// Pieces of the current line.
+    /// Pieces of the current line, which is not written yet.
     pieces: Vec<Piece>,
     emphasis: Vec<&'static str>,
-    /// Levels of the headings in the agent's text that are open, the outermost first.
+    /// Levels of the agent's headings above the current text, the outermost first.
     levels: Vec<HeadingLevel>,
     table: Table,
     rendered: Rendered,
@@ -314,7 +314,7 @@ impl<'a> Writer<'a> {
         self.open.push(Open { end: end.to_owned(), is_list: false });
     }
 
-    /// Opens an element that contains others, if it is not nested too deep.
+    /// Opens an element that may contain other elements. An element that is nested too deep gets no tags.
     fn nest(&mut self, start: &str, end: &str, is_list: bool) {
         let depth = self.open.iter().filter(|open| !open.end.is_empty()).count();
         let (start, end) = if depth < 2 * NESTING { (start, end) } else { ("", "") };
@@ -328,8 +328,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes the current line. Numbers are looked up in the text without its emphasis, because emphasis may begin or
-    /// end inside a number.
+    /// Writes the current line with its marks. Numbers are looked up in the text without emphasis, because emphasis may
+    /// begin or end inside a number.
     fn line(&mut self, column: Option<&str>) {
         let pieces = std::mem::take(&mut self.pieces);
         let seen: String = pieces.iter().filter_map(Piece::text).collect();
@@ -409,7 +409,8 @@ impl Piece {
     }
 }
 
-/// Returns the end of the next section of a piece of text. The flag is true if this section is marked.
+/// Splits a piece of text at the next mark. Returns the end of the section that begins at `at`, and true if it is
+/// marked.
 fn next_part(mark: Option<&Range<usize>>, at: usize, end: usize) -> (usize, bool) {
     match mark {
         Some(mark) if mark.start <= at => (mark.end.min(end), true),

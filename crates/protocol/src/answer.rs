@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Answer to a question of a run whose input has a `subject`.
+/// Answer that was stored because the input of the asking run has a `subject`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "interrupt": "int_01k6f0000000000000000000cc", "run": "run_01k6f0000000000000000000aa", "subject": "athlete-7",
@@ -35,14 +35,14 @@ pub struct KeptAnswer {
     /// question.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reused: bool,
-    /// Id of the earlier question whose answer was reused. Absent if the answer is new.
+    /// Id of the earlier question whose answer was reused. Absent if a person answered this question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub erased: bool,
 }
 
-/// An earlier answer about the same subject that may also answer an open question. To use it, send the id of the
+/// Earlier answer about the same subject that may also answer an open question. To use this answer, send the id of the
 /// earlier question as `from` of the decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
@@ -50,7 +50,7 @@ pub struct KeptAnswer {
     "question": "Were you ill in May?", "answer": "Yes, a week.", "by": "operator", "at": "2026-05-30T08:00:00.000Z"
 }))]
 pub struct Suggestion {
-    /// Id of the earlier question.
+    /// Id of the earlier question that was answered.
     pub interrupt: String,
     pub run: String,
     pub question: String,
@@ -63,8 +63,8 @@ pub struct Suggestion {
     pub at: String,
 }
 
-/// Request to correct a stored answer. If the JSON Schema of the question accepts other values than text, send the new
-/// answer as `edit`. Otherwise send `text`.
+/// Request to correct a stored answer. Send `edit` if the JSON Schema of the question accepts other values than text,
+/// and `text` in all other cases.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"text": "Yes, ten days."}))]

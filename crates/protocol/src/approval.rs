@@ -23,7 +23,8 @@ pub struct Approval {
     /// Record of the use. Absent if the approval was not used yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<ApprovalUse>,
-    /// Outcome of writing the changes of a tried call. Present after the approval of the call was used.
+    /// Outcome of writing the changes that the trial of the call found. Present after the approval was used, if the
+    /// call had a trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exec: Option<ExecReport>,
 }
@@ -43,8 +44,8 @@ impl Approval {
 }
 
 impl Interrupt {
-    /// Returns a phrase that says if the approval was used. Returns `None` for an unused approval that cannot expire if
-    /// the request is not a tool call.
+    /// Returns a phrase that says if the approval was used. Returns `None` if there is no approval. Also returns `None`
+    /// for an unused approval that never expires, except for a tool call.
     pub fn approval_words(&self) -> Option<String> {
         let is_worth_it = |approval: &&Approval| {
             self.kind == Kind::ToolApproval || approval.used.is_some() || approval.usable_until.is_some()
@@ -53,7 +54,7 @@ impl Interrupt {
     }
 }
 
-/// Record of the use of an approval.
+/// Record of the use of an approval: the time, and the agent that used it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ApprovalUse {
     #[schema(format = DateTime)]
@@ -61,7 +62,7 @@ pub struct ApprovalUse {
     pub by: String,
 }
 
-/// Outcome of writing the changes that an agent got with its approval.
+/// Outcome of writing the changes that an agent received with its approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ExecReport {
     pub outcome: ExecOutcome,
@@ -82,7 +83,7 @@ pub enum ExecOutcome {
 }
 
 impl ExecReport {
-    /// Returns the phrase about this outcome that is appended to the sentence about the use of the approval.
+    /// Returns a phrase about this outcome. It is appended to the sentence that says when the approval was used.
     fn describe(&self) -> String {
         let what = match self.outcome {
             ExecOutcome::Done => "; all changes were written",
@@ -100,21 +101,21 @@ impl ExecReport {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"outcome": "done"}))]
 pub struct ReportExec {
-    /// `done`, `nothing` or `halfway`.
+    /// Outcome of the write: `done`, `nothing` (nothing was written) or `halfway` (only a part was written).
     pub outcome: ExecOutcome,
     /// Reason why the changes were not written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
-/// Changes and output of a tried call. The agent now writes the changes itself.
+/// Changes and output of a call that ran as a trial. The agent now writes the changes itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ReleasedTrial {
     /// Changes to write, in the order of their paths. Read the new content of a file with
     /// `GET /v1/interrupts/{id}/bodies/{digest}`.
     #[schema(value_type = Vec<Object>)]
     pub changeset: Value,
-    /// Paths whose changes the approver dropped.
+    /// Paths whose changes the approver did not approve.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<String>,
     /// Output of the command on standard output, in base64.
@@ -122,7 +123,7 @@ pub struct ReleasedTrial {
     /// Output of the command on standard error, in base64.
     pub stderr: String,
     pub exit_code: i32,
-    /// Folder in which the command was tried.
+    /// Folder in which the trial ran.
     pub folder: String,
     /// Device and inode of the folder, as `DEVICE:INODE`.
     pub root: String,
@@ -137,8 +138,8 @@ pub struct UseApproval {
     /// edited the payload, hash the edited version.
     #[schema(pattern = "^[0-9a-f]{64}$")]
     pub digest: String,
-    /// Secret of a tried call. The agent sent the SHA-256 of this secret as `exec_digest` when it requested the
-    /// approval. Required if the call was tried.
+    /// Secret that the agent chose for a trial, and whose SHA-256 it sent as `exec_digest`. Required if the call ran as
+    /// a trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(write_only)]
     pub exec: Option<String>,
@@ -150,7 +151,7 @@ impl std::fmt::Debug for UseApproval {
     }
 }
 
-/// The approval that this request has now used up. A used approval cannot be used again.
+/// Approval that the request has just used. It cannot be used again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "interrupt": "int_01k6f0000000000000000000cc",
@@ -167,12 +168,12 @@ pub struct UsedApproval {
     #[schema(format = DateTime)]
     pub used_at: String,
     pub by: String,
-    /// Changes and output of the call. Present if the call was tried.
+    /// Changes and output of the call. Present if the call ran as a trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<ReleasedTrial>,
 }
 
-/// Returns `None` if there is nothing to say: the approval is unused, does not expire, and is not about a tool call.
+/// Resolved interrupt of an external agent, as one item of the feed of decisions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AgentDecision {
     /// Position of the decision in the order of all decisions. Send it as `cursor` or `Last-Event-ID` to continue after

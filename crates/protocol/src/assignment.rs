@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// People who may decide. If there are several stages, `approvers`, `groups` and `quorum` are those of the current
-/// stage.
+/// People who may decide on an interrupt. If there are several stages, `approvers`, `groups` and `quorum` are those of
+/// the current stage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "approvers": [], "groups": ["legal"], "quorum": {"required": 2, "roles": "any"}, "needed": 1
@@ -19,14 +19,15 @@ pub struct Assignment {
     /// True if the interrupt was escalated to admins and operators, so that they may decide too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub operators: bool,
-    /// False if the person who started the run or who wrote the edit may not approve. Absent means true.
+    /// False if neither the person who started the run nor the person who wrote the edit may approve. Absent means
+    /// true.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub self_approval: bool,
     /// All stages in their order. Absent if there is only one stage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Stage>,
-    /// True if a person who voted in one stage cannot vote in any other stage. Also false if too few other people would
-    /// be left to decide. Absent means true.
+    /// True if a person who voted in one stage cannot vote in another stage. False if the same person may vote again,
+    /// or if too few other people would be left to decide. Absent means true.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub distinct: bool,
     /// Index of the current stage, from 0. Present on an open interrupt with several stages.
@@ -35,8 +36,7 @@ pub struct Assignment {
     /// Number of missing votes in the current stage. Present on an open interrupt that needs more than one vote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needed: Option<u32>,
-    /// People and groups named in the assignment whose agreement is still missing. Present if the assignment requires
-    /// the agreement of all of them.
+    /// People and groups that must still agree. Present if each named person and group must agree.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
     /// Delegations of this interrupt. Each entry names a delegate, and the approver whom the delegate represents.
@@ -64,8 +64,8 @@ pub struct Quorum {
     #[serde(default = "one")]
     #[schema(minimum = 1)]
     pub required: u32,
-    /// With `all`, the quorum has an additional requirement: each person in `approvers` and one member of each group in
-    /// `groups` must agree.
+    /// With `all`, each person in `approvers` and one member of each group in `groups` must agree, in addition to the
+    /// required number of people.
     #[serde(default, skip_serializing_if = "Represented::is_any")]
     pub roles: Represented,
 }
@@ -91,8 +91,8 @@ impl Represented {
     }
 }
 
-/// Approvers of an interrupt: either `stages`, or the fields of a single stage. Every person who is named must exist
-/// and be allowed to decide.
+/// Approvers of an interrupt: either `stages`, or the fields of a single stage. Each named person must exist and be
+/// allowed to decide.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"groups": ["legal"], "quorum": {"required": 2}, "self_approval": false}))]
@@ -109,7 +109,7 @@ pub struct AskAssignment {
     /// True if a person who voted in one stage cannot vote in any other stage. Defaults to true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distinct: Option<bool>,
-    /// False if the person who started the run or who wrote the edit may not approve. Defaults to true.
+    /// False if neither the person who started the run nor the person who wrote the edit may approve. Defaults to true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub self_approval: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -117,7 +117,7 @@ pub struct AskAssignment {
     pub stages: Option<Vec<Stage>>,
 }
 
-/// A valid vote on an interrupt that is not resolved yet.
+/// Valid vote on an interrupt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"by": "anna", "option": "approve", "at": "2026-01-31T09:31:00.000Z", "seq": 12}))]
 pub struct Vote {
@@ -131,11 +131,10 @@ pub struct Vote {
     /// Index of the vote's stage, from 0. Present if there are several stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<usize>,
-    /// Sequence number of the decision that contains the edit with which the voter agrees. Absent if the voter agrees
-    /// with no edit.
+    /// Sequence number of the decision with the edit to which the voter agreed. Absent if the voter agreed to no edit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edit_of: Option<u64>,
-    /// The edit with which the voter agrees.
+    /// Edit to which the voter agreed. Absent if the voter agreed to no edit.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub edit: Value,
@@ -146,17 +145,17 @@ pub struct Vote {
     /// Person on whose behalf the voter acted, as reported by the voter's client. Not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<String>,
-    /// Id of the person who created the login link with which the voter signed in. Absent if the voter used no link of
-    /// another person.
+    /// Id of the person who created the login link with which the voter signed in. Absent if no other person created
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
     #[schema(format = DateTime)]
     pub at: String,
-    /// Sequence number in the run's stream.
+    /// Sequence number of the vote's event in the run's stream.
     pub seq: u64,
 }
 
-/// Says if the person who sends this request may decide on the interrupt now.
+/// Answer to the question whether the sender of this request may decide on the interrupt now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"may_decide": false, "code": "not_your_stage", "why": "you are not an approver of the current stage 1"}))]
 pub struct You {
@@ -181,7 +180,7 @@ pub struct You {
 #[schema(example = json!({"assignment": {"approvers": ["anna"]}, "text": "Ben is ill."}))]
 pub struct Reassign {
     pub assignment: AskAssignment,
-    /// Reason for the change.
+    /// Reason for the reassignment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }

@@ -28,7 +28,7 @@ pub struct Delivery {
     /// HTTP or SMTP status of the last attempt. Absent if there was no response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u64>,
-    /// Reason why the last attempt failed, or why no further attempt is made.
+    /// Reason why the last attempt failed, or why there are no more attempts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     pub created_at: String,
@@ -46,7 +46,7 @@ pub struct Delivery {
     pub tried: Vec<Attempt>,
 }
 
-/// One delivery attempt.
+/// One attempt to deliver a notification, and the receiver's response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Attempt {
     /// Number of the attempt, from 1.
@@ -87,7 +87,7 @@ pub enum DeliveryState {
     Delivered,
     /// All attempts failed. The notification is not sent again.
     Failed,
-    /// The notification was not sent, because it became obsolete: for example, the interrupt was resolved.
+    /// The notification was not sent, because it became obsolete. For example, the interrupt was resolved first.
     Dropped,
 }
 

@@ -13,7 +13,7 @@ pub struct Diff {
     pub hunks: Vec<Hunk>,
     pub added: usize,
     pub removed: usize,
-    /// True if the hunks do not contain the complete change.
+    /// True if the hunks contain only a part of the change.
     #[serde(default)]
     pub truncated: bool,
 }
@@ -37,13 +37,12 @@ pub struct DiffLine {
     pub no_newline_at_end: bool,
 }
 
-/// Maximum number of lines of a new file whose complete diff is shown. A longer diff would make the page slow.
+/// Maximum number of lines of a new file whose complete diff is rebuilt. A longer diff would make the page slow.
 const WHOLE_LINES: usize = 20_000;
 
 impl Diff {
-    /// Returns the diff in the payload of a card. Returns `None` if the payload has no diff, or one in an unknown
-    /// format. The runtime shortens a long diff. For a new file, this function rebuilds the complete diff from the
-    /// arguments of the call.
+    /// Returns the diff in the payload of a card. The truncated diff of a new file is rebuilt from the arguments of the
+    /// call. Returns `None` if the payload has no diff, or a diff in an unknown format.
     pub fn from_payload(payload: &Value) -> Option<Self> {
         let diff = Self::deserialize(payload.get("diff")?).ok()?;
         let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
@@ -67,9 +66,9 @@ impl Diff {
         (added <= WHOLE_LINES).then(|| Self { hunks: vec![hunk], added, removed: 0, truncated: false })
     }
 
-    /// Describes the parts of a payload that no card shows. If the call was tried, these are parts of the changes that
-    /// the trial found. If the call was not tried, these are parts of the proposed change and of the scripts that the
-    /// call runs. Returns `None` if the card shows everything.
+    /// Describes the parts of a payload that no card shows, or returns `None` if the card shows everything. For a call
+    /// with a trial, these are changes that the trial found. For any other call, these are parts of the proposed
+    /// change, or of the scripts that the call runs.
     pub fn unseen_of(payload: &Value) -> Option<String> {
         if let Some(trial) = TrialCard::from_payload(payload) {
             return trial.unseen();
@@ -99,15 +98,15 @@ impl Diff {
         ))
     }
 
-    /// Returns the numbers of added and removed lines that are in no hunk.
+    /// Returns the number of added lines and the number of removed lines that no hunk contains.
     pub(crate) fn undrawn(&self) -> (usize, usize) {
         let drawn =
             |op: &str| self.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.op == op).count();
         (self.added.saturating_sub(drawn("+")), self.removed.saturating_sub(drawn("-")))
     }
 
-    /// Returns the complete new text of the file if the diff is truncated and the arguments of the call contain the
-    /// text.
+    /// Returns the new text of the file from the arguments of the call. Returns `None` if the diff is complete, or if
+    /// the arguments do not contain the text.
     pub fn new_text<'a>(&self, payload: &'a Value) -> Option<&'a str> {
         let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str);
         text("/arguments/content").or_else(|| text("/arguments/new")).filter(|_| self.truncated)

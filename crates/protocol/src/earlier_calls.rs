@@ -1,5 +1,5 @@
-//! Calls that the model sent before the call on the card, in the same reply. The payload of the card lists these calls
-//! in `payload.after`. The call on the card runs after them.
+//! Calls that the model sent in the same reply, before the call on the card. The payload of the card lists them in
+//! `payload.after`. The call on the card runs after them.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ impl<'a> EarlierCall<'a> {
             .collect()
     }
 
-    /// Describes the state of the earlier call.
+    /// Describes the state of the earlier call as a phrase that follows its title.
     pub fn state(&self) -> &'static str {
         match self.became {
             None => "runs before this",

@@ -15,12 +15,12 @@ use crate::plain;
 pub struct CommandEffect {
     /// Description of the effects. The text continues the sentence “the command may”.
     pub text: String,
-    /// True if the command may do more than most commands.
+    /// True if the effects exceed those of an ordinary command, so that the card emphasizes them.
     pub is_unusual: bool,
 }
 
 impl CommandEffect {
-    /// Returns the effect in the payload of a call. Returns `None` if the payload describes no effect.
+    /// Returns the effects that the payload of a call describes, or `None` if the payload describes no effects.
     pub fn from_payload(payload: &Value) -> Option<Self> {
         let asked = Self::asked_for(payload)?;
         let sandbox = payload.get("sandbox").and_then(Value::as_str);
@@ -52,7 +52,7 @@ impl CommandEffect {
     }
 }
 
-/// A file in the workspace that a command runs. The approval is bound to the content of the file.
+/// File in the workspace that a command runs. The approval is bound to the content of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Script<'a> {
     pub path: &'a str,
@@ -62,8 +62,8 @@ pub struct Script<'a> {
 }
 
 impl<'a> Script<'a> {
-    /// Names the scripts of a payload that the card does not show completely. Returns `None` if it shows all of them
-    /// completely.
+    /// Returns a sentence that names the scripts of which the card shows only a part. Returns `None` if the card shows
+    /// all of them completely.
     pub(crate) fn unseen_of(payload: &Value) -> Option<String> {
         let unseen: Vec<String> = Script::all(payload)
             .filter_map(|script| match (script.text, script.truncated) {
@@ -75,7 +75,7 @@ impl<'a> Script<'a> {
         (!unseen.is_empty()).then(|| format!("Not shown here: {}.", unseen.join(", ")))
     }
 
-    /// Returns the scripts of a payload.
+    /// Returns the scripts that the call in the payload runs.
     pub fn all(payload: &'a Value) -> impl Iterator<Item = Self> {
         let scripts = payload.get("scripts").and_then(Value::as_array).into_iter().flatten();
         scripts.filter_map(|script| {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// One event. A stored event never changes. Only its content may be erased.
+/// One event of the journal. A stored event never changes, except that its content may be erased.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "stream": "run_01k6f0000000000000000000aa", "seq": 3, "run": "run_01k6f0000000000000000000aa",
@@ -16,7 +16,7 @@ pub struct Event {
     pub stream: String,
     /// Sequence number in the stream, from 1 without gaps.
     pub seq: u64,
-    /// Opaque position of the event in the order of all streams. Present if the client reads all streams.
+    /// Opaque position of the event among the events of all streams. Present if the client reads all streams.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,7 +57,7 @@ pub struct AuditRecord {
     pub previous: String,
 }
 
-/// Authenticated author of an event.
+/// Authenticated author of an event: a person, an agent, a service, or Holdshort itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Actor {
     pub id: String,
@@ -65,8 +65,8 @@ pub struct Actor {
     /// Type of client that sent the request. Absent if Holdshort itself is the author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
-    /// Id of the person who created the login link with which the actor signed in. Absent if the actor used no link of
-    /// another person.
+    /// Id of the person who created the login link with which the actor signed in. Absent if no other person created
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
 }
@@ -98,7 +98,7 @@ pub struct Preview {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PreviewKind {
-    /// Text of a model.
+    /// Text of a model's reply.
     Text,
     /// Output of a command.
     Output,

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::delivery::Delivery;
 
-/// A signed statement about the state of a journal.
+/// Signed statement about the number of events in a journal and their hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SignedCheckpoint {
     /// The signed text in the format of C2SP `tlog-checkpoint`. Store this text outside the server.
@@ -20,7 +20,7 @@ pub struct SignedCheckpoint {
     pub at: String,
 }
 
-/// All events of the journal that concern one interrupt. Each event has a proof that a signed checkpoint covers it.
+/// Events of the journal about one interrupt, each with a proof that a signed checkpoint covers it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Receipt {
     pub interrupt: String,
@@ -43,7 +43,7 @@ pub struct NotCovered {
     pub has_older: bool,
 }
 
-/// A delivery with its attempts. Each attempt contains the digest of the request body that was sent.
+/// Delivery of a notification, with its attempts. Each attempt contains the digest of the request body that was sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RecordedDelivery {
     #[serde(flatten)]
@@ -54,7 +54,7 @@ pub struct RecordedDelivery {
     pub to: Option<String>,
 }
 
-/// An event of a receipt.
+/// Event of a receipt, with the proof that the signed checkpoint covers it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProvedEvent {
     pub stream: String,

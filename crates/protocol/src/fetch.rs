@@ -5,12 +5,12 @@ use serde_json::Value;
 
 use crate::plain;
 
-/// Parts of a web request. The host is listed first, because it is the most important part for the decision.
+/// Parts of a web request. The host comes first, because it matters most for the decision.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchCard<'a>(&'a Value);
 
 impl<'a> FetchCard<'a> {
-    /// Returns the request in the payload of a card.
+    /// Returns the web request in the payload of a card, or `None` if the payload has none.
     pub fn from_payload(payload: &'a Value) -> Option<Self> {
         payload.get("fetch").filter(|fetch| fetch.is_object()).map(Self)
     }
@@ -24,7 +24,7 @@ impl<'a> FetchCard<'a> {
         self.text("scheme") != Some("https")
     }
 
-    /// Returns the label and the escaped text of each part.
+    /// Returns each part of the request as a label and an escaped text.
     pub fn parts(self) -> Vec<(&'static str, String)> {
         let line = |key| self.text(key).map(|text| plain::line(text).into_owned());
         let port = self.0.get("port").and_then(Value::as_u64).map(|port| format!(", port {port}"));

@@ -9,13 +9,12 @@ use crate::interrupt::{Interrupt, Kind, Level, Offer};
 use crate::plain;
 use crate::trial::TrialCard;
 
-/// Maximum depth to which the references and levels of a schema are followed to build a draft. Without this limit, a
-/// recursive schema would be followed without end.
+/// Maximum depth to which a schema is followed to build a draft. The limit ends the descent into a recursive schema.
 const DEPTH: usize = 6;
 
 impl Interrupt {
-    /// Returns the escaped title of a card. If the title is a question, it is escaped as prose. Otherwise it is escaped
-    /// as an exact value.
+    /// Returns the escaped title of a card. The title of a question is escaped as prose, and any other title as an
+    /// exact value.
     pub fn plain_title(&self) -> Cow<'_, str> {
         if self.kind == Kind::Question { plain::text(&self.title) } else { plain::lines(&self.title) }
     }
@@ -24,8 +23,8 @@ impl Interrupt {
         self.options.iter().find(|offer| offer.id == id)
     }
 
-    /// Returns the value that an edit replaces: the arguments, plan, output or input. If the payload has no such value,
-    /// returns the whole payload. For a question, returns null, because an answer replaces nothing.
+    /// Returns the value that an edit replaces: the arguments, plan, output or input. Without such a value, returns the
+    /// whole payload. For a question, returns null, because an answer replaces nothing.
     pub fn replaced(&self) -> &Value {
         let member = match self.kind {
             Kind::ToolApproval => "arguments",
@@ -44,9 +43,9 @@ impl Interrupt {
         self.payload.get(member).filter(|member| !member.is_null()).unwrap_or(&self.payload)
     }
 
-    /// Returns the initial content of an editor. For an edit, this is the value that the edit replaces. For an answer,
-    /// this is an object with the members that the schema of the answer requires. A member is filled in only if the
-    /// schema defines its value.
+    /// Returns the initial content of an editor. For an edit, this is the value that the edit replaces. For a
+    /// structured answer, this is an object with the required members of the schema. A member has a value only if the
+    /// schema defines one.
     pub fn draft(&self) -> Value {
         match (self.kind, &self.response_schema) {
             (Kind::Question, Some(_)) if self.edits_text() => Value::from(""),
@@ -55,19 +54,18 @@ impl Interrupt {
         }
     }
 
-    /// Returns the option of the interrupt with which a person can send an edit. The edit replaces the value that the
-    /// card shows. If the interrupt is a question, the edit is the answer.
+    /// Returns the option with which a person can send an edit of the shown value or, for a question, the answer.
     pub fn editable(&self) -> Option<&Offer> {
         self.options.iter().find(|option| option.needs_edit && !option.keeps_some())
     }
 
-    /// Returns the option with which a person keeps only some changes of a trial.
+    /// Returns the option with which a person keeps only some of a trial's changes.
     pub fn keeping(&self) -> Option<&Offer> {
         self.options.iter().find(|option| option.keeps_some())
     }
 
-    /// Returns the parts of the trial's changes as text, one part per line. To drop the change of a part, a person
-    /// deletes its line.
+    /// Returns the paths of a trial's changes as text, one per line. A person deletes a line to drop the change of that
+    /// path.
     pub fn parts_as_lines(&self) -> String {
         let parts = TrialCard::from_payload(&self.payload).into_iter().flat_map(TrialCard::parts);
         // In the trial, a backslash in a path is already written as `\\`. Therefore `
@@ -75,7 +73,8 @@ impl Interrupt {
         parts.map(|part| part.replace('\n', "\\n").replace('\r', "\\r")).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns a sentence that counts the parts that do not fit into the list. Returns `None` if all parts are listed.
+    /// Returns a sentence with the number of changed paths that do not fit into the list. Returns `None` if all are
+    /// listed.
     pub fn parts_not_listed(&self) -> Option<String> {
         let more = TrialCard::from_payload(&self.payload).map_or(0, TrialCard::parts_not_shown);
         match more {
@@ -85,9 +84,8 @@ impl Interrupt {
         }
     }
 
-    /// Describes the changes that the card does not show and that would still be made with this option. `edit` is the
-    /// edit that the person sends with the decision. If the option keeps only some changes, describes only changes that
-    /// are kept.
+    /// Describes the changes that this option would make although the card does not show them. `edit` is the person's
+    /// edit. For an option that keeps only some changes, the description covers only the kept ones.
     pub fn unseen_by(&self, offer: &Offer, edit: &Value) -> Option<String> {
         if !offer.releases() {
             return None;
@@ -101,7 +99,7 @@ impl Interrupt {
         }
     }
 
-    /// Describes the risk of an option that lets risky work continue. Used to ask for a confirmation. Returns `None`
+    /// Describes the risk of an option that lets risky work continue. The text asks for a confirmation. Returns `None`
     /// for every other option.
     pub fn stakes(&self, offer: &Offer) -> Option<String> {
         if !offer.releases() || !self.risk.level.is_risky() {
@@ -114,15 +112,14 @@ impl Interrupt {
         Some(format!("the risk is {level}{why}"))
     }
 
-    /// Returns true if a person writes the edit as plain text, and false if as JSON.
+    /// Returns true if a person writes the edit as plain text. Returns false if the edit is JSON.
     pub fn edits_text(&self) -> bool {
         self.response_schema.as_ref().map_or_else(|| self.replaced().is_string(), is_of_text)
     }
 
-    /// Returns true if a number that a person types may be an answer to the question. A number may be an answer to a
-    /// question for structured data, to one for free text without suggestions, and if a suggestion or a choice contains
-    /// a number. A user interface must then let the person select options by name, because a typed `2` may be the
-    /// answer and not the second option.
+    /// Returns true if a number that a person types may be the answer. A user interface must then let the person select
+    /// options by name, because a typed `2` may not mean the second option. This holds for structured answers, for free
+    /// text without suggestions, and for suggestions or choices that contain a number.
     pub fn takes_a_number(&self) -> bool {
         let has_a_number = |text: &str| text.chars().any(char::is_numeric);
         match self.kind {
@@ -137,7 +134,7 @@ impl Interrupt {
         }
     }
 
-    /// Returns the suggested answers of a question: the payload's suggestions, or the texts that the schema allows.
+    /// Returns the suggested answers of a question: those of the payload, or the texts that the schema allows.
     pub fn suggestions(&self) -> Vec<&str> {
         let takes_words = self.options.iter().any(|option| option.id == "answer" && option.needs_text);
         if self.kind != Kind::Question || !takes_words {
@@ -149,7 +146,8 @@ impl Interrupt {
     }
 }
 
-/// Parses the text of [`Interrupt::parts_as_lines`] after an edit by a person. Returns the remaining parts.
+/// Parses an edited list of paths. The person edited the text of [`Interrupt::parts_as_lines`]; the remaining lines are
+/// the paths to keep.
 pub fn parts_of_lines(text: &str) -> Vec<String> {
     text.split('\n').filter(|line| !line.is_empty()).map(part_of_line).collect()
 }
@@ -167,7 +165,7 @@ fn part_of_line(line: &str) -> String {
     part
 }
 
-/// Returns true if the schema accepts only text.
+/// Returns true if the schema of the answer accepts only text.
 fn is_of_text(schema: &Value) -> bool {
     let schema = followed(schema, schema);
     let all_texts =
@@ -177,7 +175,8 @@ fn is_of_text(schema: &Value) -> bool {
         || schema.get("enum").is_some_and(all_texts)
 }
 
-/// Follows `$ref` references from `schema` within `root`, and returns the schema at their end.
+/// Follows the `$ref` references of `schema`, and returns the schema at their end. `root` is the schema that contains
+/// the referenced definitions.
 pub(crate) fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     let mut schema = schema;
     for _ in 0..DEPTH {
@@ -190,8 +189,8 @@ pub(crate) fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     schema
 }
 
-/// Builds a draft with the required members of the schema. A required member without a defined value is null. The
-/// person must replace each null, because the editor does not accept null.
+/// Builds a draft with the required members of a schema. A member without a default or constant is null. The person
+/// must replace each null, because the editor rejects it.
 fn blank(root: &Value, schema: &Value, depth: usize) -> Value {
     let given = |schema: &Value| schema.get("default").or_else(|| schema.get("const")).cloned();
     if let Some(value) = given(schema) {

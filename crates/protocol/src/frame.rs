@@ -44,10 +44,10 @@ pub struct Subscribe {
     /// Id of the run. Only for the topic `run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// `seq` of the last event that the client has. 0 requests all events. Only for the topic `run`.
+    /// `seq` of the last event that the client has received. 0 requests all events. Only for the topic `run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
-    /// `position` of the last event that the client has. Only for the topics `inbox` and `all`.
+    /// `position` of the last event that the client has received. Only for the topics `inbox` and `all`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
     /// True to receive previews: unfinished text of models and unfinished output of commands. Defaults to true. The
@@ -77,7 +77,7 @@ pub struct Unsubscribe {
     pub id: String,
 }
 
-/// Decides on an interrupt. The reply is `decided`. If you send the same decision again, you get the same reply.
+/// Decides on an interrupt. The reply is `decided`. A repeated decision gets the same reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Decide {
@@ -100,14 +100,14 @@ pub struct Decide {
     /// Id of the earlier question if the answer was taken from `suggestions_from_history`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Milliseconds for which your client showed the card. The value is recorded with your decision and is not
-    /// verified. A value above one day is recorded as one day.
+    /// Milliseconds for which your client showed the card. The value is recorded with your decision and not verified.
+    /// The maximum is one day; a higher value is recorded as one day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// Ids from `also_covers` that the person saw and did not deselect. The grant of the decision also approves these
-    /// interrupts. If the list is empty, `approve_session` approves only the interrupt of this decision. If an
-    /// interrupt in the list is not open, is not covered by the grant, or may not be decided by you, the decision is
-    /// rejected and nothing is approved.
+    /// Ids from `also_covers` that the person saw and left selected. The grant of the decision also approves these
+    /// interrupts. With an empty list, `approve_session` approves only the interrupt of this decision. The whole
+    /// decision is rejected if an interrupt in the list is not open, is not covered by the grant, or may not be decided
+    /// by you.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also: Vec<String>,
@@ -163,19 +163,19 @@ pub enum ServerFrame {
     /// Response to `subscribe`: the subscription has started. The server sends the events after its start position.
     Subscribed {
         id: String,
-        /// Start position of the subscription. Only for the topics `inbox` and `all`.
+        /// Position after which events are sent. Only for the topics `inbox` and `all`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         position: Option<String>,
-        /// Start sequence number of the subscription. Only for the topic `run`.
+        /// Sequence number after which events are sent. Only for the topic `run`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seq: Option<u64>,
     },
-    /// An event of a subscription.
+    /// Event of a subscription. `id` is the id of the subscription.
     Event { id: String, event: Event },
     /// Unfinished text of a model or a command. A slow client may miss previews, but never events.
     Preview { id: String, preview: Preview },
-    /// The subscription has ended. Either the run ended and its last event was sent, or the client unsubscribed. If it
-    /// ended for another reason, an `error` frame was sent before this frame.
+    /// Notice that the subscription has ended, because the run ended or the client unsubscribed. After any other cause,
+    /// an `error` frame was sent before this frame.
     Ended { id: String },
     /// Response to `decide`: the interrupt with its new state.
     Decided { id: String, interrupt: Box<Interrupt> },
@@ -205,7 +205,7 @@ pub enum ServerFrame {
 pub enum Reason {
     /// The server is shutting down.
     Stopping,
-    /// The client reads too slowly.
+    /// The client does not read frames fast enough.
     Behind,
     /// The client sent nothing for too long.
     Silent,

@@ -7,20 +7,20 @@ use serde_json::Value;
 use crate::plain;
 use crate::session::GrantCommand;
 
-/// Scope of a grant, as in `payload.grant` of a card or in the list of grants of a session.
+/// Calls that a grant allows, as in `payload.grant` of a card or in the list of grants of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct GrantScope {
     pub tool: String,
     pub workspace: String,
     #[serde(default)]
     commands: Vec<GrantCommand>,
-    /// Text of the scope, as the crate `core` wrote it.
+    /// Description of the allowed calls, as the crate `core` wrote it.
     #[serde(default)]
     words: Option<String>,
-    /// Latest commands of the run that the grant would have allowed.
+    /// Recent commands of the run that the grant would have allowed.
     #[serde(default)]
     past: Vec<String>,
-    /// Refused calls. The grant never allows them.
+    /// Calls that a person refused before. The grant never allows them.
     #[serde(default)]
     refused: Vec<String>,
 }
@@ -43,8 +43,8 @@ impl GrantScope {
         format!("every {}", commands.join(", "))
     }
 
-    /// Describes the calls that the grant allows, and the directory in which they run. `here` is the directory that the
-    /// user interface already shows elsewhere. This directory is not repeated.
+    /// Describes the calls that the grant allows, and their directory. If the user interface already shows the
+    /// directory `here`, the text says `this folder` instead of its path.
     pub fn sentence(&self, here: Option<&str>) -> String {
         // The text from `core` already names the directory.
         if self.words.is_some() {
@@ -57,14 +57,15 @@ impl GrantScope {
         format!("{} in {place}", self.describe())
     }
 
-    /// Returns the latest commands of the run that the grant would have allowed, formatted as code. Returns `None` if
-    /// the run has no such command.
+    /// Returns the recent commands of the run that the grant would have allowed, formatted as code. Returns `None` if
+    /// there are none.
     pub fn past(&self) -> Option<String> {
         let past: Vec<String> = self.past.iter().map(|line| format!("`{}`", plain::line(line))).collect();
         (!past.is_empty()).then(|| past.join(", "))
     }
 
-    /// Returns on one line the calls that the grant never allows. Returns `None` if there is no such call.
+    /// Returns the calls that a person refused before, on one line. The grant never allows them. Returns `None` if
+    /// there are none.
     pub fn refused(&self) -> Option<String> {
         let refused: Vec<_> = self.refused.iter().map(|line| plain::line(line)).collect();
         (!refused.is_empty()).then(|| refused.join(", "))

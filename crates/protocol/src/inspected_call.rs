@@ -4,30 +4,30 @@ use serde_json::{Map, Value};
 
 use crate::interrupt::{Interrupt, Origin};
 
-/// Fields of the card that describe the inspected call. If an agent sends a request with a call, the core rejects these
-/// fields in the payload of the request (`OF_CALLS` of `core/src/run/external.rs`). Therefore an agent can set them
-/// only by means of the call. Holdshort itself sets `category` and `grant`.
+/// Fields of a card that describe an external agent's call. The core rejects these fields in the payload of a request
+/// with a call, so that an agent can set them only through the call itself. Holdshort itself sets `category` and
+/// `grant`.
 pub const OF_CALLS: [&str; 7] = ["tool", "arguments", "category", "workspace", "cwd", "diff", "grant"];
 
-/// Payload of the card of an inspected call, in parts.
+/// Payload of a card about an external agent's call, split into parts.
 #[derive(Debug, PartialEq)]
 pub struct InspectedCall {
-    /// Fields that also exist on the card of a call inside Holdshort.
+    /// Fields of the call that the card shows in the same way as for a call that Holdshort runs itself.
     pub call: Value,
-    /// Further fields of the call. These fields include all arguments, even if the card shows a change, because the
-    /// agent runs the call with all arguments.
+    /// Further fields of the call. They include all arguments, even if the card shows a diff, because the agent runs
+    /// the call with all arguments.
     pub more: Value,
     /// Fields of the payload that are not part of the call.
     pub beside: Value,
 }
 
 impl InspectedCall {
-    /// Note on every card of an inspected call, about where the call runs.
+    /// Note on the card of an external agent's call that says where the call runs.
     pub const RUNS: &str = "on the agent's machine, outside the sandbox of Holdshort; the agent reported the \
         directory and the change, and Holdshort did not check them";
 
-    /// Returns the parts of the payload. Returns `None` if no gate checked a call. The whole payload is then a
-    /// statement of the agent that nobody has verified.
+    /// Splits the payload of an interrupt into parts. Returns `None` if no gate checked a call; the whole payload is
+    /// then an unverified statement of the agent.
     pub fn from_interrupt(interrupt: &Interrupt) -> Option<Self> {
         if interrupt.origin != Origin::External || interrupt.policy.is_none() {
             return None;
@@ -47,8 +47,8 @@ impl InspectedCall {
     }
 }
 
-/// Returns the workspace, and the arguments without the command, because the card already shows the command. Leaves the
-/// arguments out if the call has neither a command nor a change, because the card already shows all of them.
+/// Returns the workspace, and the arguments without the command, which the card shows separately. Omits the arguments
+/// of a call without a command and a diff, because the card already shows them.
 fn more(payload: &Map<String, Value>) -> Map<String, Value> {
     let mut more = Map::new();
     more.extend(payload.get("workspace").map(|workspace| ("workspace".to_owned(), workspace.clone())));

@@ -43,7 +43,7 @@ pub struct Interrupt {
     /// Task of the run, cut to 300 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
-    /// Working directory of the run.
+    /// Working directory of the run that the interrupt belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,7 +80,7 @@ pub struct Interrupt {
     #[schema(value_type = Option<Object>)]
     pub response_schema: Option<Value>,
     pub risk: Risk,
-    /// Expected changes, if the tool can predict them.
+    /// Changes that the tool expects to make, if it can predict them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Value>)]
     pub impact: Option<Value>,
@@ -88,12 +88,12 @@ pub struct Interrupt {
     /// Valid votes of an open interrupt, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<Vote>,
-    /// Says if the person who reads the interrupt may decide on it. Present on an open interrupt.
+    /// Answer to the question whether the reader of the interrupt may decide on it. Present on an open interrupt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub you: Option<You>,
-    /// Freeze that stops the work of this interrupt. Absent if the work is not frozen, or if the interrupt is resolved.
-    /// During a freeze, a decision is accepted, but no work starts until the freeze is lifted. If the agent runs
-    /// outside Holdshort, only a decision that stops the agent is accepted.
+    /// Freeze that stops the work of this interrupt. Absent if there is none, or if the interrupt is resolved. During a
+    /// freeze, decisions are accepted, but no work starts until the freeze is lifted. For an agent outside Holdshort,
+    /// only decisions that stop the agent are accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frozen: Option<Frozen>,
     /// SHA-256 of the action that an approval permits.
@@ -104,8 +104,8 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,
-    /// Option that is applied at `expires_at` if no decision was made. The value `expired` means that the interrupt
-    /// expires without a decision.
+    /// Option that is applied at `expires_at` if no decision was made. `expired` means that the interrupt expires
+    /// instead.
     pub on_expiry: String,
     /// Time of the next reminder. Present on an open interrupt for which another reminder is planned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,47 +114,47 @@ pub struct Interrupt {
     /// Next escalation step. Present on an open interrupt for which another step is planned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalates: Option<NextEscalation>,
-    /// Earlier answers about the same subject, best match first, at most three. Present on an open question if it is
-    /// requested by its id and not in a list.
+    /// Earlier answers about the same subject, best match first, at most three. Present on an open question, but not in
+    /// lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions_from_history: Vec<Suggestion>,
-    /// Other open interrupts of the same run whose calls the offered grant would allow and that you may approve, oldest
-    /// first, at most 100. Present on an open interrupt that offers a grant, if it is requested by its id and not in a
-    /// list. Show these interrupts before you send their ids as `also` of a decision.
+    /// Other open interrupts of the run whose calls the offered grant would allow, and on which you may decide. Oldest
+    /// first, at most 100. Present on an open interrupt that offers a grant, but not in lists. Before you send ids from
+    /// this list as `also` of a decision, show the interrupts to the person.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_covers: Vec<AlsoCovered>,
-    /// Texts that could deceive the person who decides. Show them next to the options.
+    /// Warnings about texts that could deceive the person who decides. Show the warnings next to the options.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
-    /// JSON pointers to the values of the payload that are withheld from the reader. In the payload, the mark
-    /// `{"withheld": POINTER}` stands for each such value. An edit must contain the mark unchanged. The server leaves
-    /// out data that is derived from a withheld value, such as a diff or a digest.
+    /// JSON pointers to the payload's values that are withheld from the reader. The payload contains the object
+    /// `{"withheld": POINTER}` in place of each such value. An edit must contain this object unchanged. Data that is
+    /// derived from a withheld value is missing, such as a diff or a digest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(example = json!(["/arguments/customer/email"]))]
     pub withheld: Vec<String>,
-    /// Record of the erasure of the run's content. Present if the content was erased. The title, message and payload
-    /// are then deleted, and so is everything in the decision except its author.
+    /// Record of the erasure of the run's content. Present if the content was erased. The title, the message and the
+    /// payload are then deleted. Only the author of the decision is left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased: Option<Box<ErasedContent>>,
     /// Id of the person who claimed the interrupt. Other approvers may still decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<String>,
-    /// Version of the interrupt. The version increases with each change of the interrupt. A decision may contain the
-    /// version that the person saw.
+    /// Version of the interrupt, which increases with each change. A decision may contain the version that the person
+    /// saw.
     pub version: u64,
     /// Id of the earlier interrupt that this interrupt replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution: Option<Resolution>,
-    /// Approval and the record of its use. Present after an approval if an external agent sent the request.
+    /// Approval, and the record of its use. Present if the interrupt of an external agent was approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
     #[schema(format = DateTime)]
     pub created_at: String,
 }
 
-/// An open interrupt whose call the offered grant would allow.
+/// Other open interrupt whose call the offered grant would allow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"interrupt": "int_01k6f0000000000000000000cd", "title": "edit_file: src/b.rs"}))]
 pub struct AlsoCovered {
@@ -162,13 +162,13 @@ pub struct AlsoCovered {
     pub title: String,
 }
 
-/// A comment that a person wrote on an interrupt. A comment is not part of a decision.
+/// Comment that a person wrote on an interrupt. It is not part of a decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "seq": 9, "at": "2026-01-31T09:30:00.000Z", "by": "operator", "text": "The build folder is not in Git."
 }))]
 pub struct Comment {
-    /// Sequence number in the run's stream.
+    /// Sequence number of the comment's event in the run's stream.
     pub seq: u64,
     #[schema(format = DateTime)]
     pub at: String,
@@ -227,13 +227,13 @@ pub struct Offer {
     #[serde(default = "approved")]
     #[schema(required)]
     pub outcome: Outcome,
-    /// Effect of this option on the work that waits for the decision. `ended` is sent only if it is known in advance
-    /// that the run ends. An example is the option to request another plan if the workflow allows no further plan.
+    /// Effect of this option on the work that waits for the decision. `ended` is sent only if it is certain that the
+    /// run ends, for example if the person asks for another plan and the workflow allows no further plan.
     #[serde(default)]
     #[schema(required)]
     pub work: HeldWork,
-    /// True if a user interface should ask for confirmation before it sends the option. Confirmation is needed if the
-    /// option skips or cancels the request, or if it ends the run unexpectedly.
+    /// True if a user interface should ask for confirmation before it sends the option. Such an option skips or cancels
+    /// the request, or ends the run unexpectedly.
     #[serde(default, skip_serializing_if = "is_false")]
     pub asks_again: bool,
     /// True if a decision for the option must contain a text.
@@ -255,7 +255,8 @@ impl Offer {
         self.work == HeldWork::Ended
     }
 
-    /// Returns true if the edit that the option requires is a list of paths: the changes of these paths are kept.
+    /// Returns true if the option keeps only some of the changes. Its edit is the list of the paths whose changes are
+    /// kept.
     pub fn keeps_some(&self) -> bool {
         self.effect == "proceed_with_some"
     }
@@ -279,7 +280,7 @@ pub enum HeldWork {
     Continues,
     /// The work is repeated, and a person decides on the new result.
     Repeats,
-    /// The waiting work does not continue: it is skipped, or other work replaces it.
+    /// The waiting work does not continue: it is skipped or replaced by other work.
     Held,
     /// The waiting work does not continue, and the run ends.
     Ended,
@@ -307,7 +308,8 @@ pub enum Level {
 }
 
 impl Level {
-    /// Returns true if the person must sign in to decide, because a link in a message does not prove who opened it.
+    /// Returns true if the risk is high or critical. The person must then sign in to decide, because a link in a
+    /// message does not prove who opened it.
     pub fn is_risky(self) -> bool {
         self >= Self::High
     }
@@ -326,7 +328,7 @@ pub struct Reason {
     pub text: String,
 }
 
-/// Policy rule because of which the interrupt was opened.
+/// Policy rule and policy version that applied to the interrupt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Policy {
     /// List and index of the rule: `workflow/1`. Absent if the interrupt was opened for another reason.
@@ -336,7 +338,7 @@ pub struct Policy {
     pub version: u64,
 }
 
-/// Final result of an interrupt.
+/// Final result of an interrupt: the outcome, the chosen option, and the people who decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "outcome": "approved", "option": "approve", "effect": "proceed", "by": ["operator"],
@@ -356,12 +358,12 @@ pub struct Resolution {
     pub edit: Value,
     /// Ids of the people who decided.
     pub by: Vec<String>,
-    /// Map from the id of a person who decided to the person whom they represented. The client of the person who
-    /// decided reports this, and the server does not verify it.
+    /// Map from a person who decided to the person on whose behalf they acted. The client of the deciding person
+    /// reports this; the server does not verify it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub on_behalf_of: BTreeMap<String, String>,
-    /// Map from the id of a person who decided to the creator of the login link that they used. Contains only people
-    /// who used a login link that another person created.
+    /// Map from a person who decided to the creator of the login link with which they signed in. Contains only links
+    /// that another person created.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub let_in_by: BTreeMap<String, String>,
     /// Ids of other open interrupts that the grant of this decision also approved.
@@ -369,8 +371,8 @@ pub struct Resolution {
     pub also: Vec<String>,
     /// `decision`, `expiry`, `grant`, `rule`, `reused`, `superseded`, `withdrawn` or `run_ended`.
     pub cause: String,
-    /// Id of the earlier question whose answer was used again. If `cause` is `reused`, the server used the earlier
-    /// answer without asking a person. Otherwise a person chose the earlier answer.
+    /// Id of the earlier question whose answer was used again. If `cause` is `reused`, no person was asked. With any
+    /// other cause, a person chose the earlier answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     #[schema(format = DateTime)]
@@ -431,12 +433,12 @@ pub struct Ask {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub expires_in_ms: Option<u64>,
-    /// Tool call for which the agent requests a `tool_approval`. Rules, risk assessment and grants are applied to it. A
-    /// rule or a grant may allow or refuse it at once.
+    /// Tool call for which the agent requests a `tool_approval`. The server applies rules, risk assessment and grants.
+    /// A rule or a grant may allow or refuse the call at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<ForeignCall>,
-    /// Requests a trial of `call` before a person is asked. The call must have a `command`, and its `workspace` must be
-    /// the folder of the agent's key. If the server cannot try the command, the card shows the reason.
+    /// Request for a trial of `call` before a person is asked. The call must have a `command`, and its `workspace` must
+    /// be the folder of the agent's key. If no trial is possible, the card shows the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<AskTrial>,
     /// Time in milliseconds after the decision in which an approval can be used. If absent, the approval does not
@@ -454,10 +456,10 @@ pub struct Ask {
     /// Escalation steps that are taken while no decision is made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub escalation: Vec<AskEscalation>,
-    /// True if all deadlines, including `expires_in_ms`, count only the working hours of the assigned groups.
+    /// True if all deadlines count only the working hours of the assigned groups. This includes `expires_in_ms`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub working_time: bool,
-    /// Fields of the payload to withhold from some roles.
+    /// Fields of the payload that some roles may not see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withhold: Vec<Withhold>,
     /// Endpoint to which the resolution is sent. The server sends it at least once, and every attempt has the same
@@ -473,8 +475,8 @@ pub struct Ask {
     "exec_digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "timeout_ms": 60_000
 }))]
 pub struct AskTrial {
-    /// SHA-256 of the secret with which the agent will use the approval. To use the approval, the agent sends the
-    /// secret as the field `exec`.
+    /// SHA-256 of a secret that the agent chooses. To use the approval later, the agent sends the secret as the field
+    /// `exec`.
     #[schema(pattern = "^[0-9a-f]{64}$")]
     pub exec_digest: String,
     /// Maximum time of the trial in milliseconds.
@@ -482,7 +484,7 @@ pub struct AskTrial {
     pub timeout_ms: u64,
 }
 
-/// Endpoint and signing secret of an agent. Both may give access, so no response contains them.
+/// URL and signing secret of an agent's callback. Either may give access to the agent, so no response contains them.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -502,7 +504,7 @@ impl std::fmt::Debug for AskCallback {
     }
 }
 
-/// Id of an option, with a label that optionally replaces the usual label.
+/// Id of an option, with an optional label that replaces the usual one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskChoice {
@@ -511,7 +513,7 @@ pub struct AskChoice {
     pub label: Option<String>,
 }
 
-/// Vote of one person.
+/// Decision of one person on an interrupt. If several people must decide, each decision is a vote.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"option": "approve"}))]
@@ -533,14 +535,14 @@ pub struct Decision {
     /// Id of the earlier question if the answer was taken from `suggestions_from_history`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Milliseconds for which your client showed the card. The value is recorded with your decision and is not
-    /// verified. A value above one day is recorded as one day.
+    /// Milliseconds for which your client showed the card. The value is recorded with your decision and not verified.
+    /// The maximum is one day; a higher value is recorded as one day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// Ids from `also_covers` that the person saw and did not deselect. The grant of the decision also approves these
-    /// interrupts. If the list is empty, `approve_session` approves only the interrupt of this decision. If an
-    /// interrupt in the list is not open, is not covered by the grant, or may not be decided by you, the decision is
-    /// rejected and nothing is approved.
+    /// Ids from `also_covers` that the person saw and left selected. The grant of the decision also approves these
+    /// interrupts. With an empty list, `approve_session` approves only the interrupt of this decision. The whole
+    /// decision is rejected if an interrupt in the list is not open, is not covered by the grant, or may not be decided
+    /// by you.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also: Vec<String>,

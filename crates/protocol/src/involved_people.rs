@@ -5,15 +5,15 @@ use crate::interrupt::{Interrupt, InterruptStatus, Offer, Origin, Resolution};
 use crate::plain;
 use crate::{Assignment, Quorum, Represented, Stage, Vote, You};
 
-/// Actor id of the server itself.
+/// Actor id with which the server itself opens interrupts.
 const SERVER: &str = "engine";
 
-/// Subject of a line. Each user interface has its own label for each subject.
+/// Subject of a line about people. Each user interface has its own label for each subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeopleLine {
     /// The people who may decide.
     Asked,
-    /// One of several approval stages.
+    /// One of several approval stages, with its approvers.
     Stage,
     /// A delegate, and the person whom the delegate represents.
     StandsIn,
@@ -21,7 +21,7 @@ pub enum PeopleLine {
     Voted,
     /// The number of missing votes, and the people who can cast them.
     Missing,
-    /// Says if the person who reads the card may decide.
+    /// The reason why the reader of the card may not decide, or the person whom the reader represents.
     You,
 }
 
@@ -38,7 +38,7 @@ impl PeopleLine {
     }
 }
 
-/// Data from which the lines of the card are made.
+/// Data from which the lines about people are made.
 #[derive(Clone, Copy, Debug)]
 pub struct InvolvedPeople<'a> {
     pub assignment: &'a Assignment,
@@ -61,8 +61,8 @@ impl<'a> From<&'a Interrupt> for InvolvedPeople<'a> {
 }
 
 impl InvolvedPeople<'_> {
-    /// Returns the lines. `time` formats a timestamp for display. Returns no lines if the reader may decide and the
-    /// assignment is the default: any one operator decides.
+    /// Returns the lines about people for a card. `time` formats a timestamp for display. With the default assignment
+    /// (any one admin or operator decides), there are no lines for a reader who may decide.
     pub fn lines(&self, time: impl Fn(&str) -> String) -> Vec<(PeopleLine, String)> {
         let assigned = self.assignment;
         let mut out = Vec::new();
@@ -100,7 +100,7 @@ impl InvolvedPeople<'_> {
         out
     }
 
-    /// Returns true for a question that several people must answer, but that any one of them can skip on behalf of all.
+    /// Returns true for a question that several people must answer, although any one of them can skip it for all.
     fn one_skips_for_all(&self) -> bool {
         let offers = |id: &str| self.options.iter().any(|option| option.id == id);
         let Assignment { quorum, stages, .. } = self.assignment;
@@ -121,20 +121,20 @@ impl InvolvedPeople<'_> {
     }
 }
 
-/// Returns the phrase that follows the name of a decider. The phrase names the person whom the decider represented. The
-/// client of the decider names this person, and the server does not verify the name.
+/// Returns the phrase `(on behalf of …)` that follows the name of a person who decided. The client of this person
+/// reports the name, and the server does not verify it.
 fn on_behalf_of(name: &str) -> String {
     format!(" (on behalf of {}, according to their client)", plain::line(name))
 }
 
-/// Returns the phrase that follows the name of a person who used a login link. The phrase names the creator of the
-/// login link.
+/// Returns the phrase `(signed in with a link of …)` that follows the name of a person who used another person's login
+/// link.
 fn let_in_by(name: &str) -> String {
     format!(" (signed in with a link of {})", plain::line(name))
 }
 
 impl Interrupt {
-    /// Returns the sender of the request (an agent, the workflow or the server) and the step.
+    /// Names the sender of the request (an agent, the workflow or the server) and its step.
     pub fn asker(&self) -> String {
         let who = match (&self.agent, self.origin) {
             (Some(agent), Origin::Native) => format!("agent {}", plain::line(agent)),
@@ -152,8 +152,8 @@ impl Interrupt {
 }
 
 impl Resolution {
-    /// Returns a sentence that counts the other open calls that the grant of the decision released. Returns `None` if
-    /// it released no other call.
+    /// Returns a sentence with the number of other open calls that the grant of the decision also approved. Returns
+    /// `None` if there is none.
     pub fn also_words(&self) -> Option<String> {
         match self.also.len() {
             0 => None,
@@ -162,8 +162,8 @@ impl Resolution {
         }
     }
 
-    /// Returns the names of the people who decided. After each name follow the person whom they represented (as their
-    /// client reports) and the creator of their login link. If no person decided, returns the cause of the resolution.
+    /// Names the people who decided, each with the person whom they represented and the creator of their login link. If
+    /// no person decided, returns the cause of the resolution.
     pub fn describe_deciders(&self) -> String {
         if self.by.is_empty() {
             return self.cause.replace('_', " ");

@@ -8,20 +8,20 @@ use utoipa::ToSchema;
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"reason": "Case 2026-114 is open."}))]
 pub struct PlaceHold {
-    /// Reason of the hold, 1 to 2,000 bytes. The reason is stored as content of the run. When the hold is lifted, the
-    /// reason can be erased like all other content of the run.
+    /// Reason of the hold, 1 to 2,000 bytes. The reason is content of the run: it can be erased after the hold is
+    /// lifted.
     pub reason: String,
 }
 
-/// Says which content of a run is erased, and if a legal hold prevents erasure.
+/// Retention of a run's content: which content is erased, and whether a legal hold prevents erasure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Keeping {
     pub run: String,
     /// Legal hold that prevents the erasure of the content. Absent if there is no hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<Hold>,
-    /// Sequence number of the last event whose content is erased. The content of all earlier events is erased too. 0 if
-    /// no content is erased.
+    /// Sequence number of the last event with erased content. The content of all earlier events is erased too. 0 if no
+    /// content is erased.
     pub erased_to: u64,
     /// Record of the erasure. Present if all content of the run is erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]

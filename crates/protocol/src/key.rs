@@ -20,8 +20,8 @@ pub struct MakeKey {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub expires_in_ms: Option<u64>,
-    /// Canonical absolute path of the folder in which the server may try commands of this agent. Only for the role
-    /// `agent`. If absent, the server tries no commands for the key.
+    /// Canonical absolute path of the folder in which the server may run trials of this agent's commands. Only for the
+    /// role `agent`. Without a folder, the server runs no trials for the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
 }
@@ -31,8 +31,8 @@ pub struct MakeKey {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"overlap_ms": 3_600_000}))]
 pub struct RotateKey {
-    /// Milliseconds for which the previous secret stays valid in addition to the new one. Defaults to 0. The maximum is
-    /// 30 days.
+    /// Milliseconds for which the previous secret stays valid beside the new one. Defaults to 0; the maximum is 30
+    /// days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 2_592_000_000u64)]
     pub overlap_ms: Option<u64>,
@@ -56,7 +56,7 @@ pub struct Key {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,
-    /// Folder in which the server may try commands of this agent. Absent if the server tries no commands for the key.
+    /// Folder in which the server may run trials of this agent's commands. Absent if it runs no trials for the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
     /// Time at which the secret was last replaced. Absent if the secret was never replaced.
@@ -84,7 +84,7 @@ pub enum KeyStatus {
     Revoked,
 }
 
-/// A key with its new secret.
+/// Key of an agent or a service, with its new secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct KeyWithSecret {
     #[serde(flatten)]

@@ -109,14 +109,13 @@ pub use work::{Work, WorkState};
 
 /// Names of the HTTP headers of the native API, some of which are specific to Holdshort.
 pub mod header {
-    /// Idempotency key, which the client chooses. If several requests have the same key, only one of them is carried
-    /// out.
+    /// Idempotency key that the client chooses. Of several requests with the same key, only the first is carried out.
     pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
     /// `true` if the server returned the stored response of an earlier request with the same key.
     pub const IDEMPOTENCY_REPLAYED: &str = "idempotency-replayed";
     /// Type of client that is recorded with a decision: `cli` or `rest`.
     pub const VIA: &str = "x-holdshort-via";
-    /// Secret of a browser's login. The server accepts this secret only together with the session cookie of the login.
+    /// Secret of a browser's login. The server accepts the secret only together with the session cookie of the login.
     pub const SECRET: &str = "x-holdshort-secret";
     /// Position of the last event that the client received from a stream.
     pub const LAST_EVENT_ID: &str = "last-event-id";

@@ -41,8 +41,8 @@ pub struct Redeem {
     "secret": "b41d…", "person": "operator", "role": "operator", "expires_at": "2026-03-02T09:30:00.000Z"
 }))]
 pub struct Login {
-    /// Secret of the login. The page stores it in the storage of its origin, and sends it as `X-Holdshort-Secret`
-    /// together with the session cookie.
+    /// Secret of the login. The page keeps the secret in the browser's storage of its origin, and sends it as
+    /// `X-Holdshort-Secret` together with the session cookie.
     pub secret: String,
     pub person: String,
     pub role: Role,
@@ -74,8 +74,8 @@ pub struct LoginProvider {
     "interval_ms": 5000, "expires_at": "2026-01-31T09:40:00.000Z"
 }))]
 pub struct DeviceLogin {
-    /// Handle of the sign-in, to send with each poll. After the person has signed in, anyone with the handle can get
-    /// the login. Therefore keep the handle secret.
+    /// Secret handle of the sign-in, to send with each poll. After the person has signed in, anyone with the handle can
+    /// get the login.
     pub device: String,
     /// Code that the person types on the provider's page.
     pub user_code: String,
@@ -119,7 +119,7 @@ pub struct DeviceProgress {
     pub login: Option<TokenLogin>,
 }
 
-/// A login of a terminal.
+/// Login of a terminal, with the token that authenticates it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "token": "hs_login_0c1f…", "person": "anna", "role": "operator", "expires_at": "2026-02-01T21:30:00.000Z"
@@ -134,7 +134,7 @@ pub struct TokenLogin {
     pub expires_at: String,
 }
 
-/// Identity of the caller.
+/// Identity of the caller: the id, the roles and groups, and the expiry of the access.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"person": "operator", "role": "operator", "roles": ["admin", "operator"]}))]
 pub struct Identity {

@@ -1,6 +1,5 @@
-//! Marks look-alike letters in the texts of an interrupt. A warning about an interrupt contains only the deceptive
-//! word. This module finds the deceptive word in the texts of the interrupt. PURE. `warning/alike.rs` decides which
-//! words are deceptive.
+//! Marks look-alike letters in the texts of an interrupt. The warnings of an interrupt name the deceptive words, and
+//! this module finds these words in the texts. PURE. `warning/alike.rs` decides which words are deceptive.
 
 use std::fmt::Write;
 
@@ -9,11 +8,11 @@ use serde_json::Value;
 use crate::interrupt::Interrupt;
 use crate::warning::{Warning, WarningKind};
 
-/// The deceptive words of an interrupt, from its warnings.
+/// Deceptive words of an interrupt, which imitate ASCII words. They come from the warnings of the interrupt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LookAlikes(Vec<String>);
 
-/// A piece of a text.
+/// Piece of a text: a single look-alike letter, or the text between such letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marked<'a> {
     pub text: &'a str,
@@ -37,7 +36,7 @@ impl LookAlikes {
         &self.0
     }
 
-    /// Splits the text into pieces. Each foreign letter of a deceptive word becomes a separate piece.
+    /// Splits the text into pieces. Each look-alike letter of a deceptive word becomes a separate piece.
     pub fn pieces<'a>(&self, text: &'a str) -> Vec<Marked<'a>> {
         let mut pieces = Vec::new();
         let mut shown = 0;
@@ -54,8 +53,8 @@ impl LookAlikes {
         pieces
     }
 
-    /// Returns the interrupt for a user interface that cannot mark letters. Foreign letters are replaced by `\u{…}`, as
-    /// hidden characters are. Use the result for display only. An edit must start from the original interrupt.
+    /// Returns a copy of the interrupt with each look-alike letter as `\u{…}`, for a user interface that cannot mark
+    /// letters. Use the copy for display only. An edit must start from the original interrupt.
     pub fn written(interrupt: &Interrupt) -> Interrupt {
         let mut shown = interrupt.clone();
         let words = Self::from_interrupt(interrupt);
@@ -98,7 +97,7 @@ impl LookAlikes {
     }
 }
 
-/// Returns true if the letter at the byte offset `at` is inside an occurrence of the word.
+/// Returns true if the letter at the byte offset `at` of `text` belongs to an occurrence of `word`.
 fn is_within(text: &str, at: usize, word: &str) -> bool {
     let letter = text[at..].chars().next();
     let places = word.char_indices().filter(|(_, each)| Some(*each) == letter);

@@ -11,11 +11,11 @@ use crate::answer_text::{label, render_value};
 use crate::form::followed;
 use crate::pointer::{escape, is_within};
 
-/// One member of a structured answer.
+/// Member of a structured answer, shown as one form field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member<'s> {
     pub name: &'s str,
-    /// `title` of the member, or its name.
+    /// Title of the member in the schema, or its name.
     pub label: Cow<'s, str>,
     pub description: Option<&'s str>,
     pub is_required: bool,
@@ -30,17 +30,17 @@ enum ValueKind {
     OneOf(Vec<Value>),
 }
 
-/// Kind of a form field.
+/// Kind of form field for one member of a structured answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     Text,
     Integer,
     Number,
-    /// Labels of the choices. The form sends the index of the chosen label in this list.
+    /// Labels of the choices. The form sends the index of the chosen label.
     Choice(Vec<String>),
 }
 
-/// Keywords that the schema of an object may contain. If it contains any other keyword, no form is shown.
+/// Keywords that the schema of a structured answer may contain. A schema with any other keyword gets no form.
 const OF_OBJECTS: [&str; 12] = [
     "$comment",
     "$defs",
@@ -56,12 +56,13 @@ const OF_OBJECTS: [&str; 12] = [
     "type",
 ];
 
-/// Keywords of schemas that combine or reference other schemas. A member with such a keyword has no form field, because
-/// its value may be other than a plain value.
+/// Keywords of schemas that combine or reference other schemas. A member with such a keyword gets no form field,
+/// because its value may be an object or a list.
 const COMPOSED: [&str; 9] = ["$dynamicRef", "$ref", "allOf", "anyOf", "else", "if", "not", "oneOf", "then"];
 
 impl<'s> Member<'s> {
-    /// Returns the members of an object of plain values, required members first. Returns `None` for any other schema.
+    /// Returns the members of a structured answer, required ones first. Returns `None` unless the schema describes an
+    /// object of plain values.
     pub fn all(schema: &'s Value) -> Option<Vec<Self>> {
         let object = followed(schema, schema).as_object()?;
         let is_plain = object.keys().all(|key| OF_OBJECTS.contains(&key.as_str()));
@@ -101,7 +102,8 @@ impl<'s> Member<'s> {
         }
     }
 
-    /// Returns true if `pointer`, a JSON pointer into the body of a decision, points to this member.
+    /// Returns true if `pointer` points to this member or into its value. `pointer` is a JSON pointer into the body of
+    /// a decision.
     pub fn is_meant_by(&self, pointer: &str) -> bool {
         is_within(pointer, &self.pointer())
     }
@@ -111,7 +113,7 @@ impl<'s> Member<'s> {
         format!("/edit/{}", escape(self.name))
     }
 
-    /// Parses the typed text. Returns `None` if an optional member was left empty.
+    /// Parses the text that a person typed for this member. Returns `None` for an empty optional member.
     fn read(&self, typed: &str) -> Result<Option<Value>, String> {
         let trimmed = typed.trim();
         if trimmed.is_empty() {
@@ -166,7 +168,8 @@ impl ValueKind {
     }
 }
 
-/// Builds the answer from the text that was typed for each member. An error is a JSON pointer with a message.
+/// Builds a structured answer from the text that was typed for each member. Each error is a JSON pointer with a
+/// message.
 pub fn answer_of(
     members: &[Member<'_>],
     typed: impl Fn(usize) -> String,

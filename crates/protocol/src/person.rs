@@ -14,7 +14,7 @@ use crate::interrupt::Kind;
     "source": "api", "may_decide": true
 }))]
 pub struct Person {
-    /// Id of the person, which is also the subject with which the person signs in.
+    /// Id of the person, and subject of the token with which the person signs in.
     pub id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -31,7 +31,7 @@ pub struct Person {
     pub language: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub away: Option<Away>,
-    /// Source that created the person. Only this source is allowed to change or remove the person.
+    /// Source of the person's entry. Only this source may change or remove the person.
     pub source: PersonSource,
     /// True if the person may decide on interrupts that are assigned to them.
     pub may_decide: bool,
@@ -70,7 +70,7 @@ pub enum PersonSource {
     Local,
 }
 
-/// New state of a person. The new state replaces all previous fields.
+/// New state of a person. All fields of the person are replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"name": "Anna Berg", "roles": ["reviewer"], "groups": ["legal"]}))]
@@ -120,7 +120,7 @@ pub struct RemovedPerson {
     pub more: bool,
 }
 
-/// An open interrupt that was assigned to a removed person.
+/// Open interrupt that was assigned to a removed person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LeftInterrupt {
     pub id: String,

@@ -11,7 +11,7 @@ use std::fmt::Write;
 use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_script::{Script, UnicodeScript};
 
-/// Maximum number of combining marks on one letter. More marks would overlap the lines above.
+/// Maximum number of combining marks that are shown on one letter. More marks would overlap the lines above.
 const MARKS: usize = 4;
 
 /// Escapes prose, such as a message, a description or an answer. Line breaks, tabs and spaces of any width are kept.
@@ -31,8 +31,8 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     escape(text, Keep::Breaks)
 }
 
-/// Returns at most `most` characters of an exact value on one line, escaped as in [`line()`]. A value that was cut ends
-/// with `…`. A `\u{…}` is never cut in the middle.
+/// Returns the first `most` characters of an exact value, escaped as in [`line()`]. A value that was cut ends with `…`.
+/// An escape such as `\u{…}` is never cut in the middle.
 pub fn excerpt(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut left = most;
@@ -49,8 +49,8 @@ pub fn excerpt(text: &str, most: usize) -> String {
     out
 }
 
-/// Returns the byte offset of the first character that [`text`] escapes. A carriage return before a line feed is part
-/// of a line end and is not reported.
+/// Returns the byte offset of the first character that [`text`] escapes, or `None` if it escapes none. A carriage
+/// return before a line feed is not reported.
 pub fn hidden(text: &str) -> Option<usize> {
     if is_bare(text) {
         return None;
@@ -60,14 +60,14 @@ pub fn hidden(text: &str) -> Option<usize> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
-    /// Keeps line breaks, tabs and all spaces, for prose.
+    /// Keeps line breaks, tabs and spaces of any width, for prose.
     Lines,
-    /// Keeps line breaks and tabs.
+    /// Keeps line breaks and tabs, and escapes all spaces but the ASCII space.
     Breaks,
     Nothing,
 }
 
-/// The treatment of one character: it is shown, escaped or removed.
+/// Treatment of one character in an escaped text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Shown,
@@ -141,8 +141,8 @@ fn fates(text: &str, keep: Keep) -> impl Iterator<Item = (usize, char, Fate)> {
     })
 }
 
-/// Returns true if an invisible character has a legitimate use between its neighbours. Legitimate are a variation
-/// selector or joiner inside an emoji, and a joiner between letters of prose.
+/// Returns true if an invisible character is legitimate between `previous` and `next`. Variation selectors and joiners
+/// are legitimate inside an emoji. Joiners are also legitimate between letters of prose.
 fn is_of_its_neighbours(c: char, previous: char, next: char, keep: Keep) -> bool {
     match c {
         // A variation selector is valid after a symbol, where it chooses between emoji and text. It is also valid
@@ -164,7 +164,7 @@ fn is_symbol(c: char) -> bool {
     !c.is_ascii() && (by_category || matches!(c, 'ℹ' | '‼' | '⁉' | '〰'))
 }
 
-/// Returns true for a letter of a script that uses joiners for its normal spelling.
+/// Returns true for a letter of a script whose normal spelling uses joiners.
 fn joins(c: char) -> bool {
     matches!(
         c.script(),

@@ -4,31 +4,31 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Plan of one phase of a run: one version as a graph, and a list of all versions.
+/// Plan of one planning phase of a run: one version as a graph, and a list of all versions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Plan {
     pub run: String,
     /// Id of the planning phase.
     pub phase: String,
-    /// Version whose subtasks are in `subtasks`. If a version is being carried out, it is this version. If none is
-    /// being carried out, it is the newest version.
+    /// Version whose subtasks are in `subtasks`: the version that is being carried out or, if there is none, the
+    /// newest.
     pub version: u64,
-    /// True if the version in `version` is the one that is being carried out.
+    /// True if the version in `version` is being carried out.
     pub settled: bool,
-    /// True if a newer version of the plan waits for approval. No further subtask starts until a person has decided on
-    /// it.
+    /// True if a newer version waits for approval. No further subtask starts until a person has decided on the newer
+    /// version.
     pub held: bool,
     /// Agents to which a subtask can be assigned.
     #[serde(default)]
     pub agents: Vec<String>,
-    /// Agent to which subtasks without an agent of their own are assigned.
+    /// Agent for subtasks that name no agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// Maximum number of subtasks in the plan.
     #[serde(default)]
     pub limit: u64,
     pub subtasks: Vec<Subtask>,
-    /// All versions, oldest first.
+    /// All versions of the plan, oldest first.
     pub versions: Vec<PlanVersion>,
 }
 
@@ -49,7 +49,7 @@ pub struct Subtask {
     /// Id of the step that carries out the subtask. Absent if the subtask has not started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// Column in the drawing. The column is to the right of the columns of all subtasks on which this subtask depends.
+    /// Column in the drawing. A subtask is to the right of all subtasks on which it depends.
     pub layer: u64,
     pub row: u64,
 }
@@ -59,7 +59,7 @@ pub struct Subtask {
 pub enum SubtaskStatus {
     Pending,
     Running,
-    /// The subtask waits for a person.
+    /// The subtask waits for a decision or an answer of a person.
     Waiting,
     Completed,
     Skipped,
@@ -78,7 +78,7 @@ pub struct PlanVersion {
     pub subtasks: Value,
 }
 
-/// A plan that a person is editing. A plan that is being edited may be incomplete or invalid.
+/// Plan that a person is editing. It may be incomplete or invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlanDraft {
@@ -100,7 +100,7 @@ pub struct DraftSubtask {
     pub estimated_time: Option<String>,
 }
 
-/// Places in the drawing for the subtasks of a plan that a person edits.
+/// Places in the drawing for the subtasks of a draft plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PlanLayout {
     /// One place per subtask, in the order of the subtasks. No two subtasks have the same place.
@@ -109,7 +109,7 @@ pub struct PlanLayout {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NodePosition {
-    /// Column in the drawing. The column is to the right of the columns of all subtasks on which this subtask depends.
+    /// Column in the drawing. A subtask is to the right of all subtasks on which it depends.
     pub layer: u64,
     pub row: u64,
 }
@@ -119,7 +119,7 @@ pub struct NodePosition {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Replan {
-    /// `{subtasks: [{id, description, agent?, depends_on?, estimated_time?}]}`
+    /// New plan: `{subtasks: [{id, description, agent?, depends_on?, estimated_time?}]}`.
     #[schema(value_type = Object, example = json!({"subtasks": [{"id": "s1", "description": "Read the data"}]}))]
     pub plan: Value,
     /// Version on which the new plan is based. If the run now carries out another version, the request fails with
@@ -128,7 +128,7 @@ pub struct Replan {
     pub version: Option<u64>,
 }
 
-/// Request that was sent to a model. The server rebuilds it from the journal each time that a client reads it.
+/// Request that was sent to a model. It is not stored: the server rebuilds it from the journal for each reader.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ModelRequest {
     pub run: String,

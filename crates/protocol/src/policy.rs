@@ -1,4 +1,4 @@
-//! Check of a tool call of an external agent against the policy: the call, and the verdict of the gates.
+//! Check of an external agent's tool call against the policy: the call, and the verdict.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::interrupt::{Policy, Risk};
 
-/// A tool call that an external agent runs itself. An approval is valid for exactly this call.
+/// Tool call that an external agent runs itself. An approval is valid for exactly this call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -15,11 +15,11 @@ use crate::interrupt::{Policy, Risk};
 pub struct ForeignCall {
     /// Full name of the tool. Rules and grants are matched against this name.
     pub tool: String,
-    /// Arguments of the call, as an object. Rules read the members `command`, `path` and `url`. If a call has a
-    /// command, path or URL under another name, a person must always decide on it.
+    /// Arguments of the call, as an object. Rules read the members `command`, `path` and `url`. A call with a command,
+    /// path or URL under another name always needs a decision of a person.
     #[schema(value_type = Object)]
     pub arguments: Value,
-    /// Absolute path of the workspace of the call. A grant allows only calls in the workspace for which it was given.
+    /// Absolute path of the workspace of the call. A grant is limited to one workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
     /// Absolute path of the working directory of the command. Defaults to the workspace.
@@ -33,12 +33,12 @@ pub struct ForeignCall {
     pub after: Option<String>,
 }
 
-/// Request for the verdict of the gates on a call.
+/// Request for the verdict of the policy on a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyCheck {
     pub call: ForeignCall,
-    /// Id of the session whose grants apply. If absent, no grant applies.
+    /// Id of the session whose grants apply. Without a session, no grant applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// Name of the agent that would make the call. Defaults to the caller. An agent is allowed to name only itself.
@@ -46,7 +46,7 @@ pub struct PolicyCheck {
     pub agent: Option<String>,
 }
 
-/// Verdict of the gates on a call. The check of a call opens no interrupt and writes no event.
+/// Verdict of the policy on a call. The check opens no interrupt and writes no event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PolicyVerdict {
     pub verdict: VerdictWord,

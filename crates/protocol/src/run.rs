@@ -59,13 +59,13 @@ pub struct Run {
     /// Record of the erasure of the run's content. Absent if the content was not erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased: Option<ErasedContent>,
-    /// Milliseconds from the start of the run to its end. If the run has not ended, milliseconds to its last event. The
-    /// time for which the run waited for people is included.
+    /// Milliseconds from the start of the run to its end. For a run that has not ended, milliseconds to its last event.
+    /// Includes the time for which the run waited for people.
     #[serde(default)]
     pub duration_ms: u64,
     #[schema(format = DateTime)]
     pub created_at: String,
-    /// Time of the run's end, or of its last event if the run has not ended.
+    /// Time at which the run ended. For a run that has not ended, time of its last event.
     #[schema(format = DateTime)]
     pub updated_at: String,
 }
@@ -93,7 +93,7 @@ impl Status {
     }
 }
 
-/// Outcome of a run.
+/// Outcome of a run, and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunResult {
     pub run: String,
@@ -131,7 +131,7 @@ fn empty() -> Value {
     Value::Object(serde_json::Map::new())
 }
 
-/// Configuration of one run.
+/// Configuration of one run, in addition to its workflow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunConfig {
@@ -141,8 +141,8 @@ pub struct RunConfig {
     /// Name of a configured model. A URL is not accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// True if nobody is available to decide for the run. Checkpoints that have `when_no_channel: auto` in the workflow
-    /// are then approved automatically. The journal records that no person approved them. All other interrupts still
+    /// True if nobody is available to decide for the run. Checkpoints with `when_no_channel: auto` in the workflow are
+    /// then approved automatically, and the journal records that no person approved them. All other interrupts still
     /// wait for a person.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unattended: bool,
@@ -156,22 +156,22 @@ pub struct RunConfig {
     pub without_tools: Vec<String>,
 }
 
-/// Says if the agents of a run are allowed to ask people. A run can withdraw this permission, but cannot give it.
+/// Permission of the run's agents to ask people. A run can withdraw the permission of its workflow, but cannot add it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskingConfig {
     pub enabled: bool,
 }
 
-/// Gates of a run in addition to the gates of its workflow. A run cannot weaken the rules of its workflow: an `allow`
+/// Gates of a run in addition to the gates of its workflow. A run cannot weaken its workflow's rules: an `allow`
 /// applies only to calls that no rule of the workflow matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GateConfig {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
-    /// Checkpoints at which a person must decide, even if rules and grants allow the call. The run's checkpoints are
-    /// added to the mandatory checkpoints of the workflow.
+    /// Checkpoints at which a person must decide, even if rules and grants allow the call. They are added to the
+    /// workflow's mandatory checkpoints.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mandatory: Vec<Checkpoint>,
     /// Settings of smart approval, in addition to those of the workflow.
@@ -187,8 +187,8 @@ pub struct GateConfig {
     pub on_error: Option<Gate>,
 }
 
-/// Settings of smart approval. Smart approval uses keywords and a model to find risky calls among those that the gates
-/// would allow.
+/// Settings of smart approval, which looks for risky calls among those that the gates would allow. It uses keywords and
+/// a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SmartConfig {
@@ -211,7 +211,7 @@ pub enum Checkpoint {
     BeforeDeploy,
 }
 
-/// Setting that a run can give to a gate. The only value is `ask`: a run can turn a gate on, but cannot turn it off.
+/// Value of a gate in a run's configuration. The only value is `ask`, because a run can turn a gate on but not off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
@@ -226,29 +226,26 @@ pub struct Rule {
     /// Full names of tools, or `*` for every tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// Patterns that are compared with the words of a command: `git push *`.
+    /// Patterns for the words of a command, such as `git push *`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
-    /// Globs that are compared with paths relative to the workspace.
+    /// Globs for paths relative to the workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// Patterns that are compared with the host and path of a URL: `docs.rs/**`, `https://example.org/api/**`,
-    /// `*.example.org`.
+    /// Patterns for the host and path of a URL: `docs.rs/**`, `https://example.org/api/**`, `*.example.org`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<Category>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<String>,
-    /// Scope of file changes. The scope is compared with the changes that a trial of the call found. A rule with the
-    /// action `allow` matches if all changes are in this scope. A rule with the action `ask` or `forbid` matches if at
-    /// least one change is in this scope.
+    /// Scope for the file changes that a trial of the call found. A rule with the action `allow` matches if all changes
+    /// are in this scope. A rule with the action `ask` or `forbid` matches if at least one change is in this scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<ChangeScope>,
-    /// Number that is compared with the number of files that the call deletes. A rule with the action `ask` or `forbid`
-    /// matches if the call deletes at least this number of files. A rule with the action `allow` matches if the call
-    /// deletes at most this number of files. A rule with the action `allow` that has `changes` but not `deletes`
-    /// matches only calls that delete no files. Files that git ignores are not counted.
+    /// Limit for the number of files that the call deletes. A rule with the action `ask` or `forbid` matches from this
+    /// number on. A rule with the action `allow` matches up to this number. An `allow` rule with `changes` but without
+    /// `deletes` matches only calls that delete no files. Files that Git ignores are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletes: Option<u32>,
     #[serde(rename = "do")]
@@ -268,10 +265,10 @@ pub enum ChangeScope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeWord {
-    /// The call changes nothing.
+    /// The call changes no file at all.
     None,
-    /// The call changes no file in the workspace except files that Git ignores. The changed Git-ignored files are
-    /// stored outside the workspace, for this run only.
+    /// The call changes only files in the workspace that Git ignores. These changes are stored outside the workspace,
+    /// for this run only.
     Ignored,
 }
 
@@ -283,7 +280,7 @@ pub enum RuleAction {
     Forbid,
 }
 
-/// Kinds of calls.
+/// Category of a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
@@ -332,8 +329,8 @@ pub struct MergeChanges {
     pub paths: BTreeSet<String>,
 }
 
-/// Layer of a run: Git-ignored files that its commands wrote. The files are stored outside the workspace, and only this
-/// run sees them.
+/// Layer of a run: files that its commands wrote and that Git ignores. They are stored outside the workspace, and only
+/// this run sees them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"files": 2}))]
 pub struct RunLayer {
@@ -342,7 +339,7 @@ pub struct RunLayer {
     pub files: usize,
 }
 
-/// Request to end a run that an agent of another framework carries out.
+/// Request to end a run that an external agent carries out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"result": {"summary": "done"}}))]

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use crate::run::RunConfig;
 use crate::usage::{Cost, Usage};
 
-/// A conversation between a person and agents. It consists of runs.
+/// Conversation between a person and agents, which consists of runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "ses_01k6f0000000000000000000bb", "name": "Release 1.2", "workflow": "pair", "state": "open",
@@ -43,8 +43,7 @@ pub struct Session {
     /// Total cost per currency, for the runs whose workflow defines prices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub costs: Vec<Cost>,
-    /// Sum of the durations of all runs, in milliseconds. If a run has not ended, its duration is the time to its last
-    /// event.
+    /// Sum of the durations of all runs, in milliseconds. A run that has not ended is counted up to its last event.
     #[serde(default)]
     pub duration_ms: u64,
     #[schema(format = DateTime)]
@@ -101,32 +100,32 @@ pub struct SessionMessage {
     /// Id of the interrupt of kind `question` that the message answers.
     #[serde(default)]
     pub to: Option<String>,
-    /// Name of the agent that receives the message and becomes the front agent. If another agent was the front agent,
-    /// the run of that agent is cancelled first.
+    /// Name of the agent that receives the message and becomes the front agent. The run of a previous front agent is
+    /// cancelled.
     #[serde(default)]
     pub agent: Option<String>,
 }
 
-/// Confirmation that a message was delivered.
+/// Confirmation that a message was delivered to a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"session": "ses_01k6f0000000000000000000bb", "run": "run_01k6f0000000000000000000aa"}))]
 pub struct Delivered {
     pub session: String,
-    /// Id of the run that received the message, or that the message started.
+    /// Id of the run that received the message or was started by it.
     pub run: String,
     /// Id of the question that the message answered. Absent if the message answered no question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<String>,
 }
 
-/// A message in a session, from a person or an agent.
+/// Message in a session, from a person or an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "seq": 3, "at": "2026-01-31T09:30:00.000Z", "speaker": "person", "by": "operator",
     "text": "Now add the tests.", "run": "run_01k6f0000000000000000000aa"
 }))]
 pub struct Utterance {
-    /// Sequence number in the session's stream.
+    /// Sequence number of the message's event in the session's stream.
     pub seq: u64,
     #[schema(format = DateTime)]
     pub at: String,
@@ -136,7 +135,7 @@ pub struct Utterance {
     /// Text of the message. Absent if the text was erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Id of the run to which the message belongs, or that the message started.
+    /// Id of the run to which the message belongs, or which the message started.
     pub run: String,
     /// Id of the interrupt that the message opens, answers or comments on. Absent if the message concerns no interrupt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -150,14 +149,14 @@ pub enum Speaker {
     Agent,
 }
 
-/// A remembered approval. Calls in this session that the grant allows need no further decision.
+/// Remembered approval. Calls in the session that match the grant need no further decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Grant {
     pub id: String,
     pub session: String,
     pub tool: String,
     pub workspace: String,
-    /// Description for people of the calls that the grant allows.
+    /// Description of the allowed calls, for people.
     pub words: String,
     /// Category of tools, if the grant allows all tools of a category: `file_write`, `bash`, `code_exec`, `install` or
     /// `web`. Absent if the grant is about a single tool.
@@ -182,8 +181,8 @@ pub struct Grant {
     pub revoked_at: Option<String>,
 }
 
-/// A remembered refusal of a call. If the call is repeated in the same session, a person must decide on it again, even
-/// if a grant or a rule allows it.
+/// Remembered refusal of a call. If the call is repeated in the session, a person must decide again, even if a grant or
+/// a rule allows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "interrupt": "int_01k6f0000000000000000000cc", "session": "ses_01k6f0000000000000000000bb",
@@ -191,7 +190,7 @@ pub struct Grant {
     "refused_at": "2026-01-31T09:30:00.000Z"
 }))]
 pub struct Refusal {
-    /// Id of the interrupt at which the person refused. The id of the interrupt also identifies the refusal.
+    /// Id of the interrupt at which the person refused, which also identifies the refusal.
     pub interrupt: String,
     pub session: String,
     pub run: String,
@@ -208,7 +207,7 @@ pub struct Refusal {
     pub revoked_at: Option<String>,
 }
 
-/// Filter for grants. An expired grant has neither of these statuses.
+/// Status by which a list of grants is filtered. An expired grant has neither of these statuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantStatus {
@@ -221,17 +220,16 @@ pub struct GrantCommand {
     pub program: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subcommand: Option<String>,
-    /// True if the grant also allows runs of the command that write files.
+    /// True if the grant also allows the command when it writes files.
     pub writes: bool,
     /// Absolute paths of the files that redirections of the command may read or write.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
     /// Options that the command may have. An option includes its value if the value changes what the command does. If
-    /// this field is absent, the grant allows the command only if it writes no files.
+    /// the list is absent, the command may not write files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
-    /// Directory in which the command must run. If this field is absent, the grant allows the command only if it writes
-    /// no files.
+    /// Directory in which the command must run. If it is absent, the command may not write files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
 }

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::Origin;
 
-/// State of the installation.
+/// Freezes of the installation, and the version of its policy rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct System {
     /// True if the whole installation is frozen: no tool call and no model call starts.
@@ -16,7 +16,7 @@ pub struct System {
     pub freezes: Vec<Frozen>,
     /// Version of the policy rules of the installation.
     pub policy_version: u64,
-    /// Number of events in the stream `sys`, the stream of the installation itself.
+    /// Number of events in the stream `sys`, which records people, keys and settings.
     pub seq: u64,
 }
 
@@ -30,8 +30,8 @@ pub struct FreezeOf {
     /// Name of a workflow. The freeze stops all runs of this workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
-    /// Name of an agent. The freeze stops the work of this agent in every run. The freeze also applies to requests of
-    /// an external agent with this name.
+    /// Name of an agent. The freeze stops its work in every run. It also applies to requests of an external agent with
+    /// this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }
@@ -61,7 +61,7 @@ pub struct Frozen {
     pub workflow: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Reason of the freeze. Absent if an old version of Holdshort, which recorded no reasons, created the freeze.
+    /// Reason of the freeze. Absent if an old version of Holdshort created the freeze, because it recorded no reasons.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub by: String,
@@ -107,15 +107,15 @@ pub struct Info {
     /// Base URL of the server for other machines. Absent if none is configured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_url: Option<String>,
-    /// Reason why the server cannot use a renewed certificate file. The server then still uses the previous
-    /// certificate. Absent if there is no problem.
+    /// Reason why the server cannot use a renewed certificate file, and still uses the previous certificate. Absent if
+    /// there is no problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate_problem: Option<String>,
     /// Warnings about the installation, such as people with equal names or a clock that is behind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Known problems of the journal: events are missing, or the journal cannot be written for the stated reason. An
-    /// audit can find further problems.
+    /// Known problems of the journal, such as missing events, or the reason why it cannot be written. An audit may find
+    /// more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal_problems: Vec<String>,
 }
@@ -140,11 +140,11 @@ pub struct Node {
     pub name: String,
     /// True if this node is the server that sends the response.
     pub here: bool,
-    /// True if the node has renewed its leases in time. If false, other nodes take over its runs.
+    /// True if the node has renewed its leases in time. If false, other nodes take over the runs of this node.
     pub alive: bool,
     pub opened_at: String,
-    /// Time until which the leases of the node are valid. The node renews them before that. Absent if the journal can
-    /// be used by only one node.
+    /// Time until which the leases of the node are valid, unless it renews them earlier. Absent if only one node can
+    /// use the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alive_until: Option<String>,
     /// Number of runs that the node is executing. Runs that wait for a person are not counted.
@@ -153,7 +153,7 @@ pub struct Node {
     pub runs: Vec<String>,
 }
 
-/// A workflow that can be started.
+/// Workflow that can be started, with its input and its agents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Workflow {
     pub name: String,
@@ -166,7 +166,8 @@ pub struct Workflow {
     pub tools: Vec<String>,
     /// SHA-256 of the workflow definition. A run always uses the definition with which it was started.
     pub digest: String,
-    /// True if the workflow contains a recorded script, with which it can run on its sample data without a model.
+    /// True if the workflow contains a script of prepared replies, with which it can run on sample data without a
+    /// model.
     pub rehearsal: bool,
 }
 
@@ -180,8 +181,8 @@ pub struct Verification {
     /// Head of the journal (number of events and first digits of their hash), computed from the stored events:
     /// `1042:3f2a91b0c4d5e6f708192a3b`.
     pub head: String,
-    /// Number of events that are not in the hash chain yet. If the journal is a `SQLite` file in a data folder, the
-    /// number is always 0. If it is in a `PostgreSQL` database, these are the events of about the last second.
+    /// Number of events that are not in the hash chain yet. Always 0 for a `SQLite` journal. For a `PostgreSQL`
+    /// journal, these are the events of about the last second.
     pub unsealed: u64,
     /// Results of the comparison with the journal heads that the request contains. Absent if the request contained no
     /// head.
@@ -191,11 +192,11 @@ pub struct Verification {
     pub damages: Vec<Damage>,
 }
 
-/// A journal head that was noted earlier, and the result of its comparison with the journal.
+/// Journal head that was noted earlier, and the result of its comparison with the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ComparedHead {
     pub head: String,
-    /// True if the journal still contains, unchanged, all events that were recorded before this head was noted.
+    /// True if the journal still contains all events up to this head unchanged.
     pub holds: bool,
 }
 

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::PersonSource;
 
-/// Reminders for the approvers.
+/// Reminders to the approvers of an open interrupt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"after_ms": 14_400_000, "every_ms": 28_800_000, "limit": 3}))]
@@ -19,7 +19,7 @@ pub struct AskReminders {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub every_ms: Option<u64>,
-    /// Maximum number of reminders. Defaults to 10.
+    /// Maximum number of reminders for one interrupt. Defaults to 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 100)]
     pub limit: Option<u32>,
@@ -38,13 +38,12 @@ pub struct AskEscalation {
     pub approvers: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// True if the people of this step replace the previous approvers. If false, the previous approvers may still
-    /// decide.
+    /// True if the approvers of this step replace all previous approvers, who may then no longer decide.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replace: bool,
 }
 
-/// Next step of an escalation.
+/// Next step of an escalation, after which more or other people may decide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"at": "2026-02-01T09:30:00.000Z", "groups": ["finance"]}))]
 pub struct NextEscalation {

@@ -5,29 +5,29 @@ use serde_json::Value;
 
 use crate::diff::Diff;
 
-/// Label of a changed file whose path the task does not mention. If the task mentions no paths, no file gets the label.
+/// Label of a changed file that the task does not mention. If the task mentions no paths, no file gets the label.
 pub const OUTSIDE: &str = "outside what the task names";
 
-/// Returns true if the task mentions files and the file on the card is not one of them.
+/// Returns true if the task mentions paths, but not the path on the card.
 pub fn is_outside(payload: &Value) -> bool {
     payload.get("outside").and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// A trial as the card shows it. A person decides on its changes.
+/// Trial of a command, as the card shows it. A person decides on the changes.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialCard<'a>(&'a Value);
 
-/// Change of one path.
+/// Change of one path that a trial found.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialChange<'a>(&'a Value);
 
 impl<'a> TrialCard<'a> {
-    /// Returns the trial in the payload of a card.
+    /// Returns the trial in the payload of a card, or `None` if the payload has none.
     pub fn from_payload(payload: &'a Value) -> Option<Self> {
         payload.get("trial").filter(|trial| trial.is_object()).map(Self)
     }
 
-    /// Returns the reason why the command could not be tried, if the workflow requires a trial.
+    /// Returns the reason why a required trial of the command was not possible, or `None`.
     pub fn missing(payload: &Value) -> Option<&str> {
         payload.get("untried")?.as_str()
     }
@@ -76,23 +76,23 @@ impl<'a> TrialCard<'a> {
         format!("{did}{ignored}{kept}{outside}{ended}{after}{tests}")
     }
 
-    /// Returns the test results that the output of the command claims. The test results are not verified, because any
-    /// command can print them.
+    /// Returns the test results that the command's output claims. They are not verified, because any command can print
+    /// them.
     fn tests(self) -> impl Iterator<Item = &'a str> {
         self.0.get("tests").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// Returns the output of the command that the card contains. If the output is long, its end is always included.
+    /// Returns the part of the command's output that the card contains. The end of a long output is always included.
     pub fn output(self) -> &'a str {
         self.0.get("output").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Returns descriptions of the changes to the Git repository.
+    /// Returns one description for each change to the Git repository.
     pub fn git(self) -> impl Iterator<Item = &'a str> {
         self.0.get("git").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// Returns the heading for the trial or the undo.
+    /// Returns the heading on the card: `Tried`, `Undo` or `Merge`.
     pub fn head(self) -> &'static str {
         if self.is_undo() {
             "Undo"
@@ -108,7 +108,7 @@ impl<'a> TrialCard<'a> {
         self.0.get("undo").is_some()
     }
 
-    /// Returns one line with the reason for each path that an undo leaves unchanged. The last line counts the paths
+    /// Returns one line for each path that an undo leaves unchanged, with the reason. The last line counts the paths
     /// that do not fit on the card.
     pub fn left(self) -> Vec<String> {
         let items = |key: &str| self.0.get(key).and_then(Value::as_array).into_iter().flatten();
@@ -135,32 +135,32 @@ impl<'a> TrialCard<'a> {
         lines
     }
 
-    /// Returns the changes, deletions first.
+    /// Returns the changes that the trial found, deletions first.
     pub fn changes(self) -> impl Iterator<Item = TrialChange<'a>> {
         self.0.get("changes").and_then(Value::as_array).into_iter().flatten().map(TrialChange)
     }
 
-    /// Returns the parts of the changes that a person can keep or drop one by one. Returns none if a person can only
-    /// keep or drop all changes together.
+    /// Returns the paths whose changes a person can keep or drop one by one. Returns none if the person can only keep
+    /// or drop all changes together.
     pub fn parts(self) -> impl Iterator<Item = &'a str> {
         let parts = self.0.pointer("/keep/parts").and_then(Value::as_array);
         parts.into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// Returns the number of parts that do not fit on the card. If a person keeps only some parts, the parts that are
-    /// not on the card are dropped.
+    /// Returns the number of changed paths that do not fit on the card. If a person keeps only some paths, these are
+    /// dropped.
     pub fn parts_not_shown(self) -> u64 {
         self.0.pointer("/keep/not_shown").and_then(Value::as_u64).unwrap_or(0)
     }
 
-    /// Describes the changes that the card does not show. Returns `None` if the card shows all of them. For a file that
-    /// is not text or that is below `.git`, the card shows only the name.
+    /// Describes the changes that the card does not show, or returns `None` if it shows all of them. The content of
+    /// files that are not text or are below `.git` is not counted as missing.
     pub fn unseen(self) -> Option<String> {
         self.unseen_among(self.count("not_shown"), |_| true)
     }
 
-    /// Describes those changes that a person keeps although the card does not show them. `kept` lists the parts that
-    /// the person keeps. All other parts are dropped.
+    /// Describes the changes that a person would keep although the card does not show them. `kept` lists the paths to
+    /// keep. All others are dropped.
     pub fn unseen_of(self, kept: &[String]) -> Option<String> {
         let parts = || self.parts().chain(kept.iter().map(String::as_str));
         let is_kept = |path: &str| {
@@ -227,7 +227,7 @@ impl<'a> TrialChange<'a> {
         self.0.get("ignored").and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// Returns true if the task mentions paths and the path of this change is not one of them.
+    /// Returns true if the task mentions paths, but not the path of this change.
     pub fn is_outside(self) -> bool {
         is_outside(self.0)
     }
@@ -236,7 +236,7 @@ impl<'a> TrialChange<'a> {
         Diff::from_payload(self.0)
     }
 
-    /// Returns true for a text file whose diff does not fit on the card.
+    /// Returns true for a changed text file without a diff on the card.
     fn is_undrawn(self) -> bool {
         let has_text = self.text("kind") == Some("file")
             && matches!(self.text("does"), Some("created" | "changed" | "replaced" | "deleted"))
@@ -249,7 +249,7 @@ impl<'a> TrialChange<'a> {
         self.text("does").unwrap_or("changed")
     }
 
-    /// Describes the change: `created, 120 bytes`, `deleted`, `mode 600`, `link to a.txt`.
+    /// Describes the change in a few words: `created, 120 bytes`, `deleted`, `mode 600`, `link to a.txt`.
     pub fn describe(self) -> String {
         let does = self.does();
         let mut words = if does == "mode" { Vec::new() } else { vec![does.to_owned()] };

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"requests": 12, "input_tokens": 48_210, "output_tokens": 3_145}))]
 pub struct Usage {
-    /// Number of replies from models.
+    /// Number of replies that models gave.
     pub requests: u64,
     pub input_tokens: u64,
     pub output_tokens: u64,
@@ -48,8 +48,7 @@ pub struct ModelCall {
     #[schema(format = DateTime)]
     pub at: String,
     pub status: ModelCallStatus,
-    /// True if tool results were left out of the request because it would not have fitted into the model's context
-    /// window.
+    /// True if tool results were left out of the request, so that it fits into the model's context window.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shortened: bool,
     /// Name of the model that answered, as the provider reports it.
@@ -69,7 +68,7 @@ pub enum ModelCallStatus {
     Failed,
     /// The server process that waited for the model's reply ended.
     Lost,
-    /// A person interrupted the call.
+    /// A person interrupted the model call.
     Interrupted,
     /// The step ended before the reply arrived.
     Dropped,

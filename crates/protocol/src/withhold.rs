@@ -10,15 +10,15 @@ use crate::event::Role;
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"from": ["reviewer"], "fields": ["/arguments/customer/email", "/arguments/items/*/iban"]}))]
 pub struct Withhold {
-    /// Roles from which the fields are withheld. Only `reviewer` is allowed. Withholding from other roles would have no
-    /// effect: the agent wrote the payload itself, and all other roles may read the whole run.
+    /// Roles from which the fields are withheld. Only `reviewer` is allowed, because all other roles may read the whole
+    /// run, and the agent wrote the payload itself.
     pub from: Vec<Role>,
-    /// JSON pointers into the payload. `*` matches any one member or element. The mark `{"withheld": POINTER}` stands
-    /// for each withheld value. Data that is derived from a withheld value is withheld too.
+    /// JSON pointers into the payload. `*` matches any one member or element. The reader receives the object
+    /// `{"withheld": POINTER}` in place of each value. Data that is derived from a withheld value is withheld too.
     pub fields: Vec<String>,
 }
 
-/// Returns a sentence that lists the withheld fields for the reader. `None` if no field is withheld.
+/// Returns a sentence that lists the fields withheld from the reader, or `None` if there are none.
 pub fn withheld_words(places: &[String]) -> Option<String> {
     let named = places.join(", ");
     (!places.is_empty()).then(|| {

@@ -14,7 +14,7 @@ use holdshort_core::system::checkpoint::{CheckpointTree, LastSentCheckpoint};
 use holdshort_engine::{Error, evidence};
 use holdshort_web::app::App;
 
-/// Settings: the file to which checkpoints are written, and the interval.
+/// Settings for copies of checkpoints: the file to which they are written, and the interval.
 #[derive(Clone, Debug)]
 pub struct KeepCheckpoints {
     /// File to which checkpoints are appended. A missing file is created. `None` if checkpoints are sent only to
@@ -23,7 +23,7 @@ pub struct KeepCheckpoints {
     pub every: Duration,
 }
 
-/// Default interval in milliseconds.
+/// Default interval between two checkpoints, in milliseconds.
 pub const CHECKPOINT_EVERY_MS: u64 = 3_600_000;
 /// Time until the next check if the journal has not grown.
 const LOOK_AGAIN: Duration = Duration::from_mins(1);
@@ -45,8 +45,8 @@ pub(crate) fn could_write(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Appends a signed checkpoint to the file at each interval if the journal has grown since the previous checkpoint. If
-/// the write fails, the error is logged, and the write is tried again after the next interval.
+/// Appends a signed checkpoint to the file at each interval in which the journal has grown. A failed write is logged,
+/// and tried again after the next interval.
 pub(crate) async fn keep(app: Arc<App>, file: PathBuf, every: Duration) {
     let mut covered = 0;
     loop {
@@ -83,9 +83,8 @@ async fn try_to_write(app: &Arc<App>, file: &Path, covered: u64) -> io::Result<u
     Ok(signed.checkpoint.size)
 }
 
-/// Sends a checkpoint to the channels at each interval if the journal has grown. The journal records each checkpoint
-/// that was sent. Therefore a restarted server does not send the same checkpoint again, and only one of several nodes
-/// sends it.
+/// Sends a checkpoint to the channels at each interval in which the journal has grown. The journal records each sent
+/// checkpoint, so that a restarted server or another node does not send it again.
 pub(crate) async fn send_at_intervals(app: Arc<App>, every: Duration) {
     loop {
         let wait = match send_if_due(&app, every).await {

@@ -42,7 +42,7 @@ pub(crate) fn document() -> Document {
     routes::router(Base::openapi()).into_openapi()
 }
 
-/// Adds to an operation the permission that it needs, and the kinds of credentials that can have this permission.
+/// Adds to an operation the permission that it needs, and the kinds of credentials that may have this permission.
 pub(crate) fn add_requirements(operation: &mut Operation, needs: Needs) {
     let scheme = |name: &str| SecurityRequirement::new(name, [""; 0]);
     let mut security = Vec::new();
@@ -101,7 +101,7 @@ pub(crate) fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Opera
 )]
 pub(crate) struct Base;
 
-/// Names of the two credentials that together form a login: a cookie and a secret.
+/// Name of the security scheme for the cookie of a login. A login also needs the secret of the scheme `login_secret`.
 const COOKIE: &str = "login_cookie";
 const SECRET: &str = "login_secret";
 
@@ -134,7 +134,7 @@ impl Modify for Shared {
     }
 }
 
-/// Groups the codes by HTTP status. Each status becomes one response.
+/// Groups error codes by their HTTP status. Each status becomes one response of the document.
 fn by_status(codes: &[&[Code]]) -> BTreeMap<u16, Vec<Code>> {
     let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
     for code in codes.iter().copied().flatten() {
@@ -185,8 +185,8 @@ macro_rules! refuses {
             }
         )*
 
-        /// All sets of error codes that are used together. The `OpenAPI` document contains one response component per
-        /// HTTP status of each set.
+        /// Sets of error codes, one for each kind of operation. The `OpenAPI` document contains one response component
+        /// per HTTP status of each set.
         const SETS: &[&[&[Code]]] = &[$(&[$($codes),+]),*];
     };
 }
@@ -211,12 +211,12 @@ const BODY: &[Code] = &[
     Code::InvalidRequest,
 ];
 const CHANGE: &[Code] = &[Code::WrongOrigin, Code::StoreReadOnly, Code::Busy, Code::DiskFull];
-/// Error codes of operations in a session that is not open.
+/// Error codes of operations in a session that is suspended or closed.
 const SESSION: &[Code] = &[Code::SessionSuspended, Code::SessionClosed];
 const OF_A_RUN: &[Code] = &[Code::NotFound, Code::JournalDamaged];
 
 refuses! {
-    /// Error codes of requests that read the installation.
+    /// Error codes of requests that read information about the installation.
     Reads: ANY;
     /// Error codes of requests for lists.
     Lists: ANY, &[Code::InvalidQuery, Code::JournalDamaged];
@@ -242,9 +242,9 @@ refuses! {
     /// Error codes of a request to retry a delivery.
     RetriesDelivery: ANY, CHANGE, OF_A_RUN, &[Code::NotRetriable];
     Leaves: ANY, CHANGE, &[Code::NotFound];
-    /// Error codes of requests that read one item.
+    /// Error codes of requests that read one item, such as a run.
     ReadsOne: ANY, OF_A_RUN;
-    /// Error codes of requests that read one item and have parameters.
+    /// Error codes of requests that read one item and have query parameters.
     ReadsPart: ANY, OF_A_RUN, &[Code::InvalidQuery, Code::InvalidHeader, Code::TooManyStreams, Code::AccessEnded];
     /// Error codes of requests that read all events.
     ReadsAll: ANY, &[Code::InvalidQuery, Code::InvalidHeader, Code::JournalDamaged, Code::TooManyStreams];
@@ -268,14 +268,14 @@ refuses! {
     ReadsReleased: ANY, OF_A_RUN, &[Code::NotApproved];
     /// Error codes of reports about changes that an approval has released.
     ReportsExec: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NotExternal, Code::NotApproved];
-    /// Error codes of requests with which an agent withdraws its question.
+    /// Error codes of requests with which an agent withdraws its own question.
     Withdraws: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NotExternal, Code::AlreadyResolved];
     /// Error codes of messages in a session. A message either answers a question, reaches a live run, or starts a run.
     Says: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::InvalidHeader, Code::UnknownWorkflow, Code::IdempotencyKeyReused, Code::NotAnApprover,
           Code::AlreadyResolved, Code::Expired, Code::LimitReached],
         SESSION;
-    /// Error codes of actions on an interrupt that do not resolve it.
+    /// Error codes of actions that do not resolve the interrupt, such as claims and comments.
     Acts: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::NotAnApprover, Code::AlreadyResolved, Code::AlreadyClaimed, Code::LimitReached];
     /// Error codes of requests to reassign, delegate or snooze an interrupt, or to withdraw a vote.

@@ -5,12 +5,12 @@ use holdshort_edges::crew::ReadCase;
 use holdshort_tools::{Toolset, catalogue};
 use holdshort_workflow::Shipped;
 
-/// Tools and workflows of packs. By default there are none.
+/// Tools and workflows that packs add to a server. By default there are none.
 #[derive(Clone, Debug, Default)]
 pub struct Packs {
     pub toolsets: Vec<&'static dyn Toolset>,
     pub workflows: Vec<&'static Shipped>,
-    /// Function that reads the cases that the crew edge receives.
+    /// Function of a pack that reads the cases which clients of the crew edge send.
     pub read_case: Option<ReadCase>,
 }
 

@@ -24,13 +24,13 @@ pub fn frame(text: &[u8]) -> Result<ClientFrame, Box<Problem>> {
     socket::read(text).map_err(|refused| refused.0)
 }
 
-/// Parses the position of an event in the order of commits. In streams, a position has the form `p` followed by a
-/// number.
+/// Parses the position of an event in the order of commits: `p` followed by a number. Returns `None` for any other
+/// text.
 pub fn position(text: &str) -> Option<u64> {
     position::number(text)
 }
 
-/// Parses the query of `GET /v1/runs/{id}/events`. Returns the parameter `since`.
+/// Parses the query of `GET /v1/runs/{id}/events`. Returns its parameter `since`.
 pub fn since(query: &str) -> Result<Option<u64>, Box<Problem>> {
     let query: EventsQuery = serde_urlencoded::from_str(query)
         .map_err(|error| Refused::new(Code::InvalidQuery, error.to_string()).0)?;

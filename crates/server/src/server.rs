@@ -54,7 +54,7 @@ use crate::notification_pages::NotificationPages;
 use crate::packs::Packs;
 use crate::{checkpoint_key, library, routes, serving, vapid_key};
 
-/// Options of a server.
+/// Options with which a server is started.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Address on which the server listens. Port 0 selects a free port. If other machines can reach this address, the
@@ -64,21 +64,22 @@ pub struct Options {
     /// Data directory with the journal and the tokens. A missing directory is created. Only one server at a time may
     /// use the directory.
     pub data: PathBuf,
-    /// Database that contains the journal. Several servers can share it. `None` if the journal is in the data folder.
+    /// Database that contains the journal, and that several servers can share. `None` if the journal is in the data
+    /// folder.
     pub database: Option<postgres::Config>,
-    /// Directory with workflows that are added to the shipped workflows. If a workflow has the name of a shipped
-    /// workflow, it replaces the shipped workflow.
+    /// Directory with workflows that are added to the shipped workflows. A workflow with the name of a shipped workflow
+    /// replaces it.
     pub workflows: Option<PathBuf>,
-    /// Tools and workflows of packs.
+    /// Tools, workflows and readers of cases that packs add to the server.
     pub packs: Packs,
-    /// The people file. `None` keeps the people from the last people file that a server loaded.
+    /// People file. If `None`, the people of the last people file that a server loaded stay valid.
     pub people: Option<PathBuf>,
-    /// The rules file. `None` keeps the rules from the last rules file that a server loaded.
+    /// Rules file. If `None`, the rules of the last rules file that a server loaded stay valid.
     pub rules: Option<PathBuf>,
-    /// The channels file. `None` sends no notifications.
+    /// Channels file. If `None`, no notifications are sent.
     pub channels: Option<PathBuf>,
     pub model: holdshort_models::Settings,
-    /// Program with the hidden subcommand `sandbox-exec`, which starts commands in the sandbox.
+    /// Path of the program with the hidden subcommand `sandbox-exec`, which runs commands in the sandbox.
     pub sandbox_program: PathBuf,
     /// Average number of requests per second that each agent may send.
     pub agent_requests: u32,
@@ -94,14 +95,14 @@ pub struct Options {
     pub checkpoints: Option<KeepCheckpoints>,
     /// Settings for callbacks to agents, such as the allowed addresses.
     pub callbacks: callbacks::Settings,
-    /// Settings of the crew edge.
+    /// Settings of the crew edge (`/crew/…`), an API for clients of an earlier system.
     pub crew: crew::Settings,
     /// Destination of traces of runs. `None` if no traces are exported.
     pub otlp: Option<traces::Settings>,
     /// Time for which the content of ended runs is kept. `None` if the content is kept forever.
     pub keep_content: Option<Duration>,
-    /// Number of confirmed events that are allowed to be missing in the journal of the data folder. If the number of
-    /// missing events differs from this one, the server does not start. `None` accepts no loss.
+    /// Number of confirmed events that may be missing in the journal of the data folder. The server starts only if
+    /// exactly this number is missing. If `None`, no event may be missing.
     pub accept_loss: Option<u64>,
 }
 
@@ -150,7 +151,7 @@ pub enum StartError {
     Store(#[from] holdshort_store::Error),
 }
 
-/// Running server.
+/// Running server: its addresses, its engine, and its background tasks.
 pub struct Server {
     address: SocketAddr,
     local: SocketAddr,
@@ -158,12 +159,12 @@ pub struct Server {
     engine: Engine,
     stop: watch::Sender<bool>,
     serving: JoinHandle<()>,
-    /// Task that reads new events and forwards them to all open streams and sockets.
+    /// Task that reads new events once and shares them with all open streams and sockets.
     reading: JoinHandle<()>,
-    /// Task that tells open streams and sockets about changes of the installation. If the caller of a stream has lost
-    /// access, the stream then ends.
+    /// Task that tells open streams and sockets about changes to people, keys and settings. The stream of a caller
+    /// without access then ends.
     standing: JoinHandle<()>,
-    /// Task that sends notifications over channels.
+    /// Task that delivers notifications through channels such as mail and Slack.
     sending: JoinHandle<()>,
     /// Tasks for registered webhooks, subscribed browsers, callbacks to agents, and checks of the journal's files.
     registered: JoinHandle<((), (), (), ())>,
@@ -171,7 +172,7 @@ pub struct Server {
     certificate: Option<JoinHandle<()>>,
     checkpoints: Option<(PathBuf, JoinHandle<()>)>,
     telling_checkpoints: Option<JoinHandle<()>>,
-    /// Task that exports traces.
+    /// Task that exports traces of runs to a collector.
     telling: Option<JoinHandle<()>>,
     /// Task that erases the content of runs after the retention time.
     erasing: Option<JoinHandle<()>>,
@@ -182,8 +183,8 @@ pub async fn start(options: Options) -> Result<Server, StartError> {
     start_tuned(options, Tuning::default()).await
 }
 
-/// Limits that users cannot set. `docs/reference/limits.md` lists the defaults. A test sets smaller limits to reach
-/// them sooner.
+/// Limits that users cannot set. A test sets lower limits, so that it reaches them sooner. `docs/reference/limits.md`
+/// lists the defaults.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tuning {
     /// Maximum number of pages in the database, of 1024 bytes each. If `None`, the size is limited only by the disk.
@@ -408,8 +409,8 @@ async fn credentials(
     Ok(Credentials { tokens, logins, signer, vapid })
 }
 
-/// Opens a listener on the loopback interface, on which commands of this machine can use plain HTTP. Returns `None` if
-/// the main listener already accepts plain HTTP on the loopback interface.
+/// Opens a second listener on the loopback interface, on which commands of this machine use plain HTTP. Returns `None`
+/// if the main listener already accepts plain HTTP there.
 async fn inner(address: SocketAddr, is_tls: bool) -> Result<Option<TcpListener>, StartError> {
     if !is_tls && (address.ip().is_loopback() || address.ip().is_unspecified()) {
         return Ok(None);
@@ -419,7 +420,7 @@ async fn inner(address: SocketAddr, is_tls: bool) -> Result<Option<TcpListener>,
     Ok(Some(TcpListener::bind(address).await.map_err(listening)?))
 }
 
-/// Returns the address at which this machine can reach the listener.
+/// Returns the address at which programs on this machine can reach a listener with the address `address`.
 fn within(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -429,7 +430,8 @@ fn within(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// Returns true if there is a person or a key that can authenticate without the tokens in the data folder.
+/// Returns true if a person or a key can authenticate without the tokens in the data folder. The local operator is not
+/// counted.
 fn knows_somebody(system: &System, now: Timestamp) -> bool {
     let has_keys = system.keys.all().any(|key| key.status(now) == Status::Live);
     let mut others = system.people.iter().map(|(id, _)| id).filter(|id| *id != LOCAL_OPERATOR);
@@ -484,8 +486,8 @@ impl Server {
         async move { app.journal().failed().await }
     }
 
-    /// Stops the server: it accepts and starts no more work, ends streams and long polls, waits for open requests and
-    /// running tools, and closes the store. Work that is still running after the time limit is ended; the next start
+    /// Stops the server. It accepts no more work, ends streams and long polls, and waits for open requests and running
+    /// tools. Then it closes the store. Work that is still running after the time limit is ended; the next start
     /// determines its outcome.
     pub async fn stop(self) {
         self.stop.send_replace(true);
@@ -525,8 +527,8 @@ impl Server {
     }
 }
 
-/// Checks once a second if the files of the journal were deleted or replaced. Without this check, an idle server would
-/// not notice that the files are gone, and would not save a copy of the journal.
+/// Checks once a second if the files of the journal were deleted or replaced. An idle server would otherwise not notice
+/// the loss, and would not save a copy of the journal.
 async fn keep_checking_files(app: Arc<App>) {
     const EVERY: Duration = Duration::from_secs(1);
     loop {

@@ -24,10 +24,10 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::tls::Tls;
 
-/// Pause after a failed attempt to accept a connection, for example because no file descriptor was free.
+/// Delay after a failed attempt to accept a connection, for example because no file descriptor was free.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Serves connections until the server stops, and then until all open requests have been answered.
+/// Serves connections until the server stops, and then waits until all open requests are answered.
 pub(crate) async fn serve(listener: TcpListener, tls: Option<Arc<Tls>>, service: Router, app: Arc<App>) {
     // No message is sent over this channel. Each connection holds a sender, so the receiver returns when the last
     // connection has ended.

@@ -28,12 +28,12 @@ pub(crate) struct Tls {
 /// TLS configuration for connections, made from the certificate and its private key.
 #[derive(Clone)]
 struct Pair {
-    /// Digest of both files.
+    /// Digest of the certificate file and the key file, which shows a change.
     digest: Digest,
     config: Arc<ServerConfig>,
 }
 
-/// Returns the reason why these files cannot be used. Returns `None` if they can be used.
+/// Returns the reason why the certificate files cannot be used, or `None` if they can.
 pub fn tls_problem(files: &TlsFiles) -> Option<String> {
     Pair::read(files).err()
 }
@@ -49,13 +49,12 @@ impl Tls {
         self.used.read().unwrap_or_else(PoisonError::into_inner).config.clone()
     }
 
-    /// Returns a receiver for the error in the current certificate files. The value is `None` while the files can be
-    /// used.
+    /// Returns a receiver for the error in the current certificate files. Its value is `None` while they can be used.
     pub(crate) fn problem(&self) -> watch::Receiver<Option<String>> {
         self.problem.subscribe()
     }
 
-    /// Reads the files again at an interval, and never returns.
+    /// Reloads the certificate files at intervals. Never returns.
     pub(crate) async fn keep(self: Arc<Self>) {
         loop {
             sleep(CERTIFICATE_TIME).await;

@@ -1,5 +1,5 @@
-//! Access of authenticated callers. When the access of a caller ends, the caller's open sockets, streams and long polls
-//! end.
+//! Access of authenticated callers: which credential a caller used, and when the access ends. The caller's open
+//! sockets, streams and long polls end with the access.
 //!
 //! Each request reads the committed state of the journal. A single task, [`publish_system_changes`], reports changes to
 //! open sockets, streams and long polls.
@@ -35,14 +35,14 @@ use crate::secrets;
 const KEY_PREFIX: &str = "hs_key_";
 /// Length of a key's secret: the prefix and 256 bits in hexadecimal.
 const KEY_CHARS: usize = KEY_PREFIX.len() + 64;
-/// Pause before the journal is read again after an error.
+/// Delay before the journal is read again after a read error.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Maximum time until the clock is read again. If the machine's clock is set forward, access ends at most this much too
-/// late.
+/// Longest sleep between two readings of the clock. If the machine's clock is set forward, access ends at most this
+/// much too late.
 const NAP: Duration = Duration::from_mins(1);
 
-/// Credential with which a caller authenticated. `since` is the sequence number of the last event in the installation's
-/// stream at that time.
+/// Credential with which a caller authenticated. `since` is the number of the last installation event (a change to
+/// people, keys or settings) that was known at that time.
 #[derive(Clone, Debug)]
 pub enum Access {
     /// Token that is stored in the data folder. The access is valid until the process ends.
@@ -125,8 +125,9 @@ pub(crate) async fn by_login(app: &App, login: Login) -> Answer<Option<(Principa
     Ok(Some((principal, Access::Login { login, is, since: system.seq })))
 }
 
-/// Returns the key that has this secret, converted by the function `of`, and the access that the key gives. Returns
-/// `None` if no key has this secret. The lookup compares digests, so its duration reveals nothing about a secret.
+/// Finds the key that has this secret. Returns the value that `of` computes from the key, and the access that the key
+/// gives. Returns `None` if no key has this secret. The lookup compares digests, so its duration reveals nothing about
+/// a secret.
 pub(crate) async fn by_key<T>(
     app: &App,
     secret: &str,
@@ -151,7 +152,7 @@ pub(crate) async fn by_key<T>(
     }
 }
 
-/// Resolves when the access has ended.
+/// Resolves when the caller's access has ended. Never resolves for the token of the data folder.
 pub(crate) async fn ended(app: &App, access: &Access) {
     match access {
         Access::Token => std::future::pending().await,
@@ -209,8 +210,8 @@ pub(crate) async fn ended(app: &App, access: &Access) {
     }
 }
 
-/// Waits until `is_so` returns true for a published state of the installation. States before the event with the number
-/// `since` are not examined.
+/// Waits until `is_so` returns true for a published state of the installation (its people, keys and settings). States
+/// before the event with the number `since` are not examined.
 async fn changes(app: &App, since: u64, is_so: impl Fn(&System) -> bool) {
     let mut standing = app.standing.clone();
     // The state may still be older than the change that authenticated the caller.
@@ -231,8 +232,8 @@ async fn until(app: &App, end: Timestamp) {
     }
 }
 
-/// Publishes each change to the installation that any node has made, and signs out people who were removed. Runs until
-/// the store is closed.
+/// Publishes each change to people, keys and settings that any node has made, and signs out people who were removed.
+/// Runs until the store is closed.
 pub async fn publish_system_changes(app: Arc<App>, tell: watch::Sender<Arc<System>>) {
     let mut commits = app.driver.watch_stream(&StreamId::System);
     loop {
@@ -265,7 +266,8 @@ pub async fn publish_system_changes(app: Arc<App>, tell: watch::Sender<Arc<Syste
     }
 }
 
-/// Waits until the open sockets, streams and long polls of this node have been told about a committed change.
+/// Waits until this node has published the installation event `seq` to its open sockets, streams and long polls. Also
+/// returns when the server stops.
 pub async fn wait_until_published(app: &App, seq: u64) {
     let mut standing = app.standing.clone();
     let told = async { standing.wait_for(|system| system.seq >= seq).await.is_ok() };

@@ -62,7 +62,7 @@ pub struct App {
     pub logins: Logins,
     pub issuers: Issuers,
     pub sign_ins: SignIns,
-    /// Page of another system that is allowed to use one edge of this server with a cookie.
+    /// Page of another system whose scripts may call one edge (a compatible API of this server) with a cookie.
     pub page: Option<EdgePage>,
     pub links: Links,
     pub pressed: Pressed,
@@ -74,12 +74,13 @@ pub struct App {
     /// Base URL of links: the public URL, or the address that the server listens on.
     pub base: String,
     pub public_url: Option<String>,
-    /// Error because of which the current certificate files cannot be used. The outer option is `None` if the server
-    /// does not use TLS.
+    /// Error that prevents the use of the current certificate files, or `None` in the receiver if they are usable. The
+    /// outer option is `None` if the server does not use TLS.
     pub certificate: Option<watch::Receiver<Option<String>>>,
     pub streams: Arc<Semaphore>,
     pub polls: Arc<Semaphore>,
-    /// Permits that limit the number of concurrent trials of external agents' commands.
+    /// Permits for trial runs of the commands of external agents. Their number limits the trials that run at the same
+    /// time.
     pub trials: Arc<Semaphore>,
     pub pace: Pace,
     pub connections: Arc<Connections>,
@@ -87,7 +88,8 @@ pub struct App {
     pub allowances: Allowances,
     pub used: KeyUsage,
     pub newest: Newest,
-    /// State of the installation, as it was last published to open sockets, streams and long polls.
+    /// People, keys and settings of the installation, as they were last published to open sockets, streams and long
+    /// polls.
     pub standing: watch::Receiver<Arc<System>>,
     /// Becomes true when the server stops. All waiting requests then end.
     pub stopping: watch::Receiver<bool>,
@@ -102,8 +104,8 @@ impl App {
         self.driver.clock().now()
     }
 
-    /// Returns the row of a run. If the run is in memory, the row is computed from it. If the run is not in memory, the
-    /// row is read from the store.
+    /// Returns the row of a run in the list of runs. A run in memory yields a computed row; any other row is read from
+    /// the store.
     pub async fn run_row(&self, id: &RunId) -> Answer<RunRow> {
         if let Some(row) = self.driver.current(id).await.and_then(|run| run.row()) {
             return Ok(row);
@@ -111,8 +113,7 @@ impl App {
         self.journal().run(id).await?.ok_or_else(|| Refused::not_found("run"))
     }
 
-    /// Returns the current state of a run. If the run is in memory, this state is returned. If the run is not in
-    /// memory, it is replayed from its events.
+    /// Returns the current state of a run: from memory if the run is loaded, or replayed from the run's events.
     pub async fn run_now(&self, id: &RunId) -> Result<Arc<Run>, Error> {
         self.driver.now(id).await
     }
@@ -125,7 +126,8 @@ impl App {
         }
     }
 
-    /// Returns the row of an interrupt. If the interrupt's run is in memory, the row is computed from it.
+    /// Returns the row of an interrupt in the list of interrupts. The row is computed if the interrupt's run is in
+    /// memory, and read from the store if not.
     pub async fn interrupt_row(&self, id: &InterruptId) -> Answer<InterruptRow> {
         let asker = self.driver.current_asker(id).await;
         if let Some(row) = asker.and_then(|run| run.interrupt_rows([id]).pop()) {
@@ -134,15 +136,14 @@ impl App {
         self.journal().interrupt(id).await?.ok_or_else(|| Refused::not_found("interrupt"))
     }
 
-    /// Returns an event that a row refers to. Returns an error if the event is missing, because the journal is then
-    /// damaged.
+    /// Returns the event `seq` of a stream. A missing event is an error, because the journal is then damaged.
     pub async fn event(&self, stream: &StreamId, seq: u64) -> Answer<Event> {
         event_at(self.journal(), stream, seq)
             .await?
             .ok_or_else(|| Refused::new(Code::JournalDamaged, format!("the event {stream}/{seq} is missing")))
     }
 
-    /// Decodes a stored event.
+    /// Decodes an event as the store returns it. A stored event that cannot be decoded is an error.
     pub fn decode_event(&self, sealed: &Sealed) -> Answer<Event> {
         let damaged = |source| Error::Damaged { run: sealed.stream.to_string(), source };
         Ok(event::decode(sealed).map_err(damaged)?)
@@ -202,9 +203,9 @@ pub async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Completes `work` even if the client disconnects, because the effects of a committed change must be carried out. As
-/// long as the client stays connected, `work` runs in the task of the request. The log lines of `work` contain the
-/// request id in both cases.
+/// Runs `work` to its end even if the client disconnects, because a committed change must take full effect. While the
+/// client is connected, `work` runs in the task of the request. The log lines of `work` contain the request id in both
+/// cases.
 pub async fn detached<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
     Carried(Some(Box::pin(work.in_current_span()))).await
 }

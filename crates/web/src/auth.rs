@@ -72,7 +72,7 @@ impl AuthState {
         &self.0
     }
 
-    /// Returns the time limits for clients.
+    /// Returns the time limits of the server for slow and silent clients.
     pub fn pace(&self) -> Pace {
         self.0.pace
     }
@@ -99,9 +99,10 @@ impl AuthState {
         Authenticated::admit(app, found, via)
     }
 
-    /// Authenticates a person by the cookie of an edge's page. The person acts as an operator, the only role that the
-    /// page needs. Call this function only on the routes of this edge. Rejects a request that the page did not send. If
-    /// the login has ended, the error contains the URL at which the person can sign in to the page.
+    /// Authenticates a person by the cookie of an edge's page, which is a page of another system that uses one
+    /// compatible API of this server. The person acts as an operator. Call this function only on the routes of this
+    /// edge. Rejects a request that the page did not send. If the login has ended, the error contains the URL for a new
+    /// sign-in.
     pub async fn authenticate_page(&self, headers: &HeaderMap) -> Answer<Authenticated> {
         let app = self.0.clone();
         let Some(page) = app.page.as_ref().filter(|page| page.sent(headers)) else {
@@ -119,8 +120,8 @@ impl AuthState {
         Authenticated::admit(app, Some((principal, access)), "web")
     }
 
-    /// Authenticates the bearer of a decision link. If this server did not create the token, the error does not say
-    /// what is wrong.
+    /// Authenticates the bearer of a decision link. For a token that this server did not create, the error does not say
+    /// which part of the token is wrong.
     pub async fn authenticate_link(&self, token: &str) -> Answer<LinkBearer> {
         let app = self.0.clone();
         let claim = app.links.claim(token).ok_or_else(|| {
@@ -180,9 +181,9 @@ impl AuthState {
         Ok(LinkBearer { once, option: claim.option, ..holder })
     }
 
-    /// Authenticates a person by their address at a channel, such as `U0123` at `slack`. The person's decision is
-    /// accepted only if the content has not changed since the channel showed it. The caller of this function must first
-    /// verify the channel's signature, because the address comes from the channel.
+    /// Authenticates a person by their address at a channel, such as `U0123` at `slack`. The decision is accepted only
+    /// if the content is the same as the channel showed. The caller must first verify the channel's signature, because
+    /// the address comes from the channel.
     pub async fn by_address(
         &self,
         channel: &str,
@@ -211,9 +212,9 @@ impl AuthState {
         self.authorize_decider((id.to_owned(), None), shown, channel, None).await
     }
 
-    /// Checks that a person who has not signed in is allowed to decide on one interrupt. `let_in_by` is the person who
-    /// created the login link with which the deciding person signed in. It is `None` if the deciding person created the
-    /// link. `since` is the time at which the decision link was created.
+    /// Checks that a person who uses a decision link or a channel is allowed to decide on one interrupt. `let_in_by` is
+    /// the person who created the login link of the deciding person, if somebody else did. `since` is the time at which
+    /// the decision link was created.
     async fn authorize_decider(
         &self,
         (person, let_in_by): (String, Option<String>),
@@ -272,18 +273,19 @@ impl AuthState {
         self.0.allowances.count_decision(&actor.id, None)
     }
 
-    /// Returns the sign-in URL of the page that is allowed to use its edge with a cookie.
+    /// Returns the URL at which people sign in to the page of another system that uses an edge with a cookie. Returns
+    /// `None` if no such page is configured.
     pub fn page_sign_in(&self) -> Option<String> {
         self.0.page.as_ref().map(EdgePage::sign_in_url)
     }
 
-    /// Returns true if this server has an edge's page and the request contains the cookie of this page.
+    /// Returns true if the request contains the cookie of an edge's page, and such a page is configured.
     pub fn has_page_cookie(&self, headers: &HeaderMap) -> bool {
         self.0.page.is_some() && self.0.logins.has_page_cookie(headers)
     }
 
-    /// Exchanges a login code for a login with which a browser can use the page of an edge. Returns the `Set-Cookie`
-    /// values. Only an operator can sign in, because the page acts as an operator.
+    /// Exchanges a login code for a login of the page of an edge. Returns the `Set-Cookie` values. Only an operator can
+    /// sign in, because the page acts as an operator.
     pub async fn redeem_for_page(&self, headers: &HeaderMap, code: &str) -> Answer<[String; 2]> {
         let app = self.0.clone();
         let page = app.page.clone().ok_or_else(|| Refused::not_found("page"))?;
@@ -325,25 +327,25 @@ impl AuthState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownInterrupt {
     pub interrupt: InterruptId,
-    /// Digest of what the decision is about. See `view::interrupt::subject_digest`.
+    /// Digest of the action or content that the decision is about, from `view::interrupt::subject_digest`.
     pub subject: Digest,
 }
 
-/// Person who used a decision link or a channel. A person who used a decision link or a channel is allowed to see and
-/// decide only one interrupt.
+/// Person who decides through a decision link or a channel. The person is allowed to see and decide only this
+/// interrupt.
 pub struct LinkBearer {
     pub app: Arc<App>,
     pub actor: Actor,
     pub asked: InterruptRef,
     pub interrupt: Interrupt,
-    /// Idempotency key for a link in a mail, so that the link can be used only once.
+    /// Idempotency key of a mailed link, so that the link can be used only once. `None` for any other link.
     pub once: Option<IdempotencyKey>,
-    /// The only option that the link can choose. If `None`, the link can choose every option.
+    /// The only option that the person can choose with the link. `None` if the person can choose any option.
     pub option: Option<String>,
 }
 
-/// Credentials of a request. A cookie alone is not accepted, and credentials in a query parameter are not accepted.
-/// [`AuthState::authenticate_page`] is the exception: it accepts a cookie alone, on one edge.
+/// Credentials of a request, read from its headers. A cookie alone and a query parameter are not accepted. The
+/// exception is [`AuthState::authenticate_page`], which accepts a cookie alone, on one edge.
 pub enum Credentials<'a> {
     /// Token of the data folder, secret of a key, or token of an issuer.
     Token(&'a str),
@@ -378,8 +380,8 @@ impl Authenticated {
         }
     }
 
-    /// Returns the permission that the caller needs for the route of the request. Also counts the request against the
-    /// rate limit of the route.
+    /// Returns the permission that the route of the request requires. If each request to the route records a decision,
+    /// counts the request against the caller's rate limit for decisions.
     pub fn needed(&self, parts: &Parts) -> Answer<Needs> {
         let needs: Option<Needs> = parts.extensions.get().copied();
         let needs = needs.ok_or_else(|| {
@@ -410,7 +412,7 @@ impl Authenticated {
     }
 }
 
-/// Authorized caller, with the role that gives the permission, and the extent of the permission for this role.
+/// Authorized caller, with the role that gives the permission and the objects to which the permission applies.
 #[derive(Clone)]
 pub struct Caller {
     pub app: Arc<App>,
@@ -454,8 +456,8 @@ impl DecisionCaller {
 }
 
 impl Caller {
-    /// Counts a frame that an agent sent over a WebSocket against the rate limits of agents. People have no rate limits
-    /// for requests and frames. Must not be called for the first frame, because `authenticate` counts it.
+    /// Counts a WebSocket frame of an agent against the rate limits of agents. People have no such limits. Must not be
+    /// called for the first frame, because `authenticate` counts it.
     pub fn charge(&self) -> Answer<()> {
         charge(&self.app, &self.principal)
     }
@@ -465,7 +467,7 @@ impl Caller {
         self.app.allowances.count_decision(&self.principal.id, None)
     }
 
-    /// Checks that the same caller has the permission `needs`.
+    /// Authorizes the same caller for another permission, `needs`.
     pub fn authorize(&self, needs: Needs) -> Answer<Self> {
         Authenticated {
             app: self.app.clone(),
@@ -519,7 +521,8 @@ impl Caller {
         if may { Ok(()) } else { Err(Refused::from_code(Code::ForbiddenRole)) }
     }
 
-    /// Returns the row of a run. Returns an error if the caller's permission does not apply to the run.
+    /// Returns the row of a run in the list of runs. Returns an error if the caller's permission does not apply to the
+    /// run.
     pub async fn run(&self, id: &RunId) -> Answer<RunRow> {
         let row = self.app.run_row(id).await?;
         if self.reaches(&row).await? { Ok(row) } else { Err(others()) }
@@ -533,8 +536,8 @@ impl Caller {
         if sees { Ok(()) } else { Err(others()) }
     }
 
-    /// Returns the id of an interrupt with the id of its run. Returns an error if the caller's permission does not
-    /// apply to the interrupt.
+    /// Finds an interrupt, and returns its id with the id of its run. Returns an error if the caller's permission does
+    /// not apply to the interrupt.
     pub async fn interrupt(&self, id: &InterruptId) -> Answer<InterruptRef> {
         let asked = self.app.find_interrupt(id).await?;
         match self.extent {
@@ -556,8 +559,8 @@ impl Caller {
         Ok(takes_part(&self.app, &self.actor, &before, id, &*self.app.driver.glance_system().await?))
     }
 
-    /// Returns the id of the session that a request body names. An agent is allowed to name only a session that
-    /// contains a run of this agent. Any other session is reported as unknown, in the same way as a malformed id.
+    /// Returns the id of the session that a request body names. An agent may name only a session that contains one of
+    /// its own runs. Any other session is reported as unknown, like a malformed id.
     pub async fn session(&self, text: Option<&str>) -> Answer<Option<SessionId>> {
         const LOOKED_AT: usize = 100;
         let Some(text) = text else { return Ok(None) };
@@ -627,7 +630,8 @@ pub async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
     Ok(Some(first.actor))
 }
 
-/// The client of the current connection has authenticated, so the connection is no longer counted as unauthenticated.
+/// Marks the current connection as authenticated, for a person or an agent. Returns an error if the quota of agents is
+/// used up.
 fn authenticated(is_person: bool) -> Answer<()> {
     let Some(connection) = connections::current() else { return Ok(()) };
     if is_person {
@@ -674,8 +678,7 @@ fn bearer(value: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' '))
 }
 
-/// Returns the channel that the request header names, provided that it is one of Holdshort's own clients. Otherwise
-/// returns `rest`.
+/// Returns the client that the header `X-Holdshort-Via` names: `cli`, or `rest` for every other value.
 fn via(headers: &HeaderMap) -> &'static str {
     match headers.get(header::VIA).map(axum::http::HeaderValue::as_bytes) {
         Some(b"cli") => "cli",

@@ -38,7 +38,7 @@ impl<S: Send + Sync> FromRequest<S> for Body {
 }
 
 impl Body {
-    /// Reads the body as strict JSON.
+    /// Reads the body as JSON, and rejects ambiguous JSON such as duplicate members.
     pub async fn value(self) -> Answer<Value> {
         self.optional().await?.ok_or_else(|| Refused::new(Code::MalformedJson, "the body is empty"))
     }

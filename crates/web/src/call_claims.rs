@@ -2,7 +2,7 @@
 //!
 //! A client may run a call only after the journal has recorded that the client has claimed the call
 //! (`interrupt_claimed`). Across all nodes, only one client can claim a call. This module stores the connections of
-//! this node. A call that was not approved by a client is sent to the newest connection of its session. When a
+//! this node. A call that no connected client has claimed is sent to the newest connection of its session. When a
 //! connection closes, the claims of its client end, so that another client can claim the calls.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,12 +21,12 @@ use crate::auth::Caller;
 use crate::limits::{LET_GO_ATTEMPTS, LET_GO_PAUSE};
 use crate::problem::{Answer, Refused};
 
-/// Owner of a session, and name of the session.
+/// Owner of a session, and name of the session: the key under which the session's connections are stored.
 pub type Key = (String, String);
 
 #[derive(Default)]
 pub struct Clients {
-    /// Id of this node in the journal.
+    /// Number of this server process among the nodes of the journal.
     node: OnceLock<u64>,
     connected: Mutex<Connected>,
 }
@@ -37,7 +37,7 @@ struct Connected {
     by_session: HashMap<Key, SessionConnections>,
 }
 
-/// A session with at least one connection.
+/// Connections of one client session, which has at least one.
 #[derive(Default)]
 struct SessionConnections {
     /// Connections by their number. The connection with the highest number is the newest.
@@ -58,13 +58,13 @@ pub struct Client {
     held: Mutex<ClientCalls>,
 }
 
-/// Calls that the client of a connection has claimed, or on which it has decided.
+/// Calls that the client of a connection has claimed or decided on.
 #[derive(Default)]
 struct ClientCalls {
     calls: BTreeMap<InterruptId, RunId>,
     told: BTreeSet<InterruptId>,
-    /// Runs in which a client decided on calls over this connection. If the client approved a call of these runs, the
-    /// call is sent to the client later.
+    /// Runs in which the client decided on a call over this connection. A call that the client approved may become
+    /// ready later, and is then sent over this connection.
     decided_in: BTreeSet<RunId>,
     /// True once the HTTP response is complete. From then on, the client will run the calls in the response, even if it
     /// disconnects.
@@ -95,8 +95,8 @@ impl Clients {
         Ok(*self.node.get_or_init(|| here))
     }
 
-    /// Returns true if the connection of the client that has claimed a call is open. A connection to another node is
-    /// assumed to be open while that node is alive.
+    /// Returns true if the client that has claimed a call is still connected. A connection to another node is assumed
+    /// to be open while that node is alive.
     async fn is_connected(&self, app: &App, holder: &ClaimHolder) -> Answer<bool> {
         if self.node.get() == Some(&holder.node) {
             let connected = self.lock();
@@ -130,7 +130,8 @@ impl Client {
         newest.is_some_and(|(number, _)| *number == self.holder.number)
     }
 
-    /// Returns true if the client of this connection must run a call that has just become ready to run.
+    /// Claims a call that has just become ready to run, if the client of this connection must run it. Returns true if
+    /// the client must run the call.
     pub async fn accept_call(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         match &handed_out.claim {
             Some(claim) if claim.holder.as_ref() == Some(&self.holder) => {
@@ -156,14 +157,14 @@ impl Client {
         self.claim(run, handed_out, Some(claim.seq)).await
     }
 
-    /// Returns true if the call was sent in a completed HTTP response, so that a disconnected client runs it.
+    /// Returns true if a completed HTTP response contained the call. The client that received the response runs the
+    /// call, even if it has disconnected.
     fn is_kept(&self, handed_out: &InterruptId) -> bool {
         self.clients.lock().by_session.get(&self.key).is_some_and(|room| room.kept.contains(handed_out))
     }
 
-    /// Returns true if the client of this connection must run a call that was ready to run before the connection
-    /// opened. This function also returns true for a call that was sent in an earlier HTTP response, because the client
-    /// that received the response possibly disconnected.
+    /// Like [`Self::accept_call`], for a call that was ready before the connection opened. Also claims a call that an
+    /// earlier HTTP response contained, because the client of that response may be gone.
     pub async fn accept_earlier_call(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         if let Some(room) = self.clients.lock().by_session.get_mut(&self.key) {
             room.kept.remove(&handed_out.opened.interrupt);
@@ -172,6 +173,7 @@ impl Client {
     }
 
     /// Records in the journal that the client claims a call. The first client whose claim is recorded runs the call.
+    /// `over` is the event number of an earlier claim that this claim replaces.
     async fn claim(&self, run: &Run, handed_out: &Interrupt, over: Option<u64>) -> Answer<bool> {
         let interrupt = handed_out.opened.interrupt.clone();
         let input = Input::Claim { interrupt, holder: Some(self.holder.clone()), over };
@@ -204,13 +206,13 @@ impl Client {
         self.held().calls.insert(handed_out.opened.interrupt.clone(), run.id.clone());
     }
 
-    /// Marks the call as sent. Returns true if the call was not marked before.
+    /// Marks a claimed call as sent to the client. Returns true if the call was claimed here and not yet marked.
     pub fn mark_as_sent(&self, handed_out: &InterruptId) -> bool {
         let mut held = self.held();
         held.calls.contains_key(handed_out) && held.told.insert(handed_out.clone())
     }
 
-    /// Removes a call that has ended.
+    /// Removes a call that has ended from the calls of this connection and its session.
     pub fn over(&self, handed_out: &InterruptId) {
         let mut held = self.held();
         held.calls.remove(handed_out);
@@ -226,8 +228,7 @@ impl Client {
         self.left.notified().await;
     }
 
-    /// Marks the HTTP response as complete. From now on, the client runs the calls in the response, even if it
-    /// disconnects.
+    /// Marks the HTTP response as complete. The client will run the calls in the response, even if it disconnects.
     pub fn ended(&self) {
         self.held().is_over = true;
     }
@@ -265,8 +266,8 @@ impl Drop for Client {
     }
 }
 
-/// Releases the claims of a client whose connection has closed: its claims on calls that were sent to it, and on
-/// approved calls that were still to be sent.
+/// Releases the claims of a client whose connection has closed. This includes claims on approved calls that were not
+/// sent yet. The calls in `kept` stay claimed.
 async fn release_claims(caller: &Caller, run: &RunId, holder: &ClaimHolder, kept: &BTreeSet<InterruptId>) {
     for _ in 0..LET_GO_ATTEMPTS {
         let mut failed = None;

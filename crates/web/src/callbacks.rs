@@ -34,11 +34,11 @@ use crate::view;
 const FOLDER: &str = "callbacks";
 const MEND: &str = "The stored data cannot be recreated: repair it, and then ask an operator to retry \
     the delivery";
-/// Placeholder URL of the single channel through which the outbox sends all callbacks. Each delivery uses the URL of
-/// its own callback instead. A name under `.invalid` never resolves to an address.
+/// Placeholder URL of the channel that the outbox uses for all callbacks. Each delivery replaces it with the URL of its
+/// own callback. A name under `.invalid` never resolves to an address.
 const NOWHERE: &str = "https://callbacks.invalid/";
 
-/// Reasons why a callback is no longer sent.
+/// Error text for a callback whose URL is missing from the secret store or unusable.
 const NOT_KEPT: &str = "the callback address is no longer stored or cannot be used; see the server log for \
     the reason";
 const NOT_ALLOWED: &str = "the callback address is no longer allowed";
@@ -83,11 +83,11 @@ pub struct Settings {
     pub allow: Vec<String>,
 }
 
-/// Reason for the rejection of a URL. The message does not contain the URL, which may be a secret.
+/// Error text for a URL with a forbidden address or scheme. The text does not contain the URL, which may be a secret.
 const ELSEWHERE: &str = "has an address that is not allowed, or uses `http:` outside the networks in \
     `callback_allow_networks`";
 
-/// Data of a callback that are stored outside the journal.
+/// Data of a callback that are stored in the secret store, outside the journal.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -158,7 +158,7 @@ impl Callbacks {
         Ok(id)
     }
 
-    /// Deletes the callback of an interrupt.
+    /// Deletes the stored callback of an interrupt from the secret store.
     pub async fn forget(&self, app: &App, id: &InterruptId) -> Answer<()> {
         self.kept.forget(app, id.as_str()).await
     }
@@ -187,7 +187,7 @@ impl Callbacks {
     }
 
     /// Returns the host of a callback, and the agent that opened the interrupt. Returns `None` if the callback is not
-    /// stored or callbacks are switched off. Does not check that sending is still allowed.
+    /// stored, or if callbacks are switched off. The host may be forbidden by now: this function does not check it.
     pub async fn find_recipient(
         &self,
         app: &App,
@@ -214,7 +214,7 @@ impl Callbacks {
         Ok(Some(CallbackTarget { host: channel.host_and_port(), asker }))
     }
 
-    /// Returns the channel of a callback, and the resolution to send over it.
+    /// Returns the channel of an interrupt's callback, and the resolution of the interrupt to send over it.
     pub async fn find_callback(&self, app: &App, id: &InterruptId) -> Result<Callback, NoCallback> {
         match Box::pin(self.check_callback(app, id)).await {
             Ok(found) => found.map_err(NoCallback::Never),
@@ -229,7 +229,7 @@ impl Callbacks {
         }
     }
 
-    /// Implements [`Callbacks::find_callback`]. If the callback must not be sent, the inner result is the reason.
+    /// Implements [`Callbacks::find_callback`]. The inner error is the reason why the callback must not be sent.
     async fn check_callback(&self, app: &App, id: &InterruptId) -> Answer<Result<Callback, &'static str>> {
         if self.reach == Reach::Off {
             return Ok(Err(NOT_ALLOWED));
@@ -256,8 +256,8 @@ impl Callbacks {
         Ok(Ok(Callback { channel, resolution }))
     }
 
-    /// Deletes callbacks that are no longer needed. If one callback causes an error, the next callbacks are still
-    /// examined.
+    /// Deletes stored callbacks that are no longer needed. An error for one callback is logged, and the others are
+    /// still examined.
     pub(crate) async fn sweep(&self, app: &App) -> Answer<()> {
         let kept: BTreeSet<InterruptId> = self.kept.all(app).await?;
         // If the journal is in a database, callbacks in files of the directory belong to a previous journal and are
@@ -285,17 +285,17 @@ impl Callbacks {
         Ok(())
     }
 
-    /// Returns true if the server crashed after it had stored the callback and before it opened the interrupt. If the
-    /// journal is in a database, returns false for a file in the directory. The file may belong to another journal,
-    /// which may be used again.
+    /// Returns true if a stored callback is old and its interrupt was never opened, because the server crashed in
+    /// between. Returns false for a file if the journal is in a database: the file may belong to another journal that
+    /// is used again later.
     async fn is_left_behind(&self, app: &App, id: &InterruptId) -> Answer<bool> {
         let stored: Option<Stored> = self.kept.find(app, id.as_str()).await?;
         Ok(stored.is_some_and(|stored| app.now().ms_since(stored.at) > KEPT_UNKNOWN_MS))
     }
 }
 
-/// Returns true if the agent was notified, or if it is certain that the agent will not be notified. A failed delivery
-/// is not over as long as a person may retry it, that is, until its content is deleted or the run is erased.
+/// Returns true if the agent was notified, or if the callback will certainly never be sent. A failed delivery can be
+/// retried until its content is deleted or the run is erased.
 async fn is_over(app: &App, row: &InterruptRow) -> Answer<bool> {
     let filter = DeliveryFilter {
         channel: Some(CALLBACKS.to_owned()),

@@ -31,9 +31,8 @@ pub struct Quotas {
 }
 
 impl Quotas {
-    /// Returns the quotas for the number of files that this process may open. Unauthenticated clients may use at most a
-    /// quarter of this process's file descriptors, and agents at most half. The remaining descriptors are for the
-    /// connections of people and for files.
+    /// Computes the quotas from the number of files that this process may open. Unauthenticated clients get at most a
+    /// quarter of this number, and agents at most half. The rest is for the connections of people and for files.
     pub fn of_this_process() -> Self {
         let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let share = |part: u64| usize::try_from(descriptors / part).unwrap_or(usize::MAX);
@@ -52,7 +51,7 @@ pub struct Connections {
 #[derive(Default)]
 struct Open {
     next: u64,
-    /// Unauthenticated connections by number, from the oldest to the newest.
+    /// Unauthenticated connections by their number; the lowest number is the oldest connection.
     unauthenticated: BTreeMap<u64, Arc<Notify>>,
     agents: BTreeSet<u64>,
 }
@@ -94,7 +93,7 @@ impl Connections {
         Arc::new(Connection { number, ends, all: self.clone(), evicted })
     }
 
-    /// Locks the maps. A poisoned lock is used like any other lock, because the maps are still valid after a panic.
+    /// Locks the maps of connections. A poisoned lock is used as well, because the maps are still valid after a panic.
     fn open(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -123,7 +122,8 @@ impl Connection {
         open.agents.remove(&self.number);
     }
 
-    /// Resolves when the connection must be closed to make room in the quota for a newer connection.
+    /// Resolves when a newer connection needs the place of this connection in the quota, so that this one must be
+    /// closed.
     pub async fn evicted(&self) {
         self.evicted.notified().await;
     }

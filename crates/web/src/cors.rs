@@ -18,13 +18,14 @@ const EXPOSED: &str =
 /// Origins whose pages may call an edge.
 #[derive(Clone, Debug, Default)]
 pub struct Cors {
-    /// Prefix of the edge's paths.
+    /// Prefix of the paths that these pages may call.
     pub base: &'static str,
     pub origins: Vec<HeaderValue>,
 }
 
 impl Cors {
-    /// Returns the origin of the page that sent a request, if this page is allowed to read the response.
+    /// Returns the origin of the page that sent a request. Returns `None` if the page is not allowed to read the
+    /// response.
     pub(crate) fn origin<B>(&self, request: &Request<B>) -> Option<HeaderValue> {
         let mut said = request.headers().get_all(ORIGIN).iter();
         let (Some(origin), None) = (said.next(), said.next()) else { return None };

@@ -40,8 +40,8 @@ pub async fn decide_on_behalf(
     carry_out(app, asked, actor, decision, None).await
 }
 
-/// Records a decision that was sent with the form of a page that showed the interrupt. With an idempotency key, the
-/// decision is carried out once; a repeat of the request returns the current interrupt.
+/// Records a decision that was sent with the form of a page. With an idempotency key, a repeated request has no effect
+/// and returns the current interrupt.
 pub async fn decide_on_page(
     app: &App,
     asked: &InterruptRef,

@@ -16,7 +16,8 @@ use crate::limits::RECORD_DELIVERIES;
 use crate::problem::{Answer, Refused};
 use crate::view;
 
-/// Returns the deliveries of notifications about an interrupt, as they are listed in the record of the interrupt.
+/// Returns the deliveries of notifications about an interrupt for the interrupt's record, at most [`RECORD_DELIVERIES`]
+/// of them.
 pub async fn recorded(app: &App, interrupt: &InterruptId) -> Answer<NotCovered> {
     let filter = DeliveryFilter { interrupt: Some(interrupt.clone()), ..DeliveryFilter::default() };
     let newest = app.journal().deliveries(&filter, None, RECORD_DELIVERIES).await?;
@@ -50,8 +51,8 @@ pub async fn retry(caller: &Caller, id: &DeliveryId) -> Answer<Delivery> {
     Ok(row)
 }
 
-/// Returns the reason why a delivery has no recipient any more. Its channel, its recipient or the recipient's browser
-/// was removed. The engine would drop a delivery without a recipient.
+/// Returns the reason why a delivery can reach nobody: its channel, its recipient or the recipient's browser was
+/// removed. Returns `None` if the delivery can be retried.
 async fn gone(app: &App, row: &Delivery) -> Answer<Option<String>> {
     let name = &row.channel;
     if name == CALLBACKS {

@@ -1,6 +1,6 @@
-//! Page of another system whose scripts use one edge from a browser, such as the web UI of MARS. The server of this
-//! page forwards the requests below two paths to the edge, and adds no token to them. Instead, a person signs the
-//! browser in, and the browser then sends a cookie with each request.
+//! Page of another system whose scripts use one edge (a compatible API of this server) from a browser, such as the web
+//! UI of MARS. The server of this page forwards the requests below two paths to the edge, without a token. A person
+//! signs the browser in, and the browser then sends a cookie with each request.
 //!
 //! The cookie of the page is the only credential. The cookie is therefore valid only on this edge, only for requests
 //! that the page sends, and only in the role of an operator. `docs/security.md` describes the risks of a cookie without
@@ -13,10 +13,10 @@ use url::Url;
 /// Header `Sec-Fetch-Site` (Fetch Metadata, 2.4).
 pub(crate) const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Path at which a person signs in to the page, below the first of the forwarded paths.
+/// Sign-in path of the page. It is appended to the first of the two forwarded paths.
 const SIGN_IN: &str = "/holdshort/sign-in";
 
-/// Page that is allowed to use one edge with a cookie.
+/// Page of another system that may use one edge with a cookie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdgePage {
     /// Prefix of the edge's paths on this server.
@@ -57,14 +57,14 @@ impl EdgePage {
         path.starts_with(self.base)
     }
 
-    /// Returns true if `host` is the host of the server that serves the page. The page's server may be a trusted proxy,
-    /// and then reports this host for the requests that it forwards.
+    /// Returns true if `host` is the host of the page's server. The page's server reports this host for a request that
+    /// it forwards as a trusted proxy.
     pub(crate) fn is_host(&self, host: &str) -> bool {
         self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
     }
 
-    /// Returns true if the page sent a request. Browsers omit `Origin` when a page reads from its own origin. In this
-    /// case, the header `Referer` names the page. A script can set none of these headers.
+    /// Returns true if the page sent the request, according to the header `Origin`. Browsers omit `Origin` when a page
+    /// reads from its own origin; then `Referer` names the page. A script can set neither header.
     pub(crate) fn sent(&self, headers: &HeaderMap) -> bool {
         let origin = &self.origin;
         let is_origin = match (&values(headers, &ORIGIN)[..], &values(headers, &REFERER)[..]) {
@@ -85,7 +85,7 @@ impl EdgePage {
     }
 }
 
-/// Returns the values of a header. A value that is not readable text becomes an empty text.
+/// Returns the values of a header, with an empty text for each value that is not readable text.
 fn values<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Vec<&'h str> {
     headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default()).collect()
 }

@@ -37,7 +37,7 @@ pub struct ServerNames {
     proxies: Proxies,
     cors: Cors,
     page: Option<EdgePage>,
-    /// Base URL of links.
+    /// Base URL of the links that this server creates.
     base: String,
     /// Scheme with which clients must connect to the proxy in front of this server.
     scheme: Option<&'static str>,
@@ -55,8 +55,8 @@ impl ListenAddress {
         if self.is_tls { "https" } else { "http" }
     }
 
-    /// Returns the names that this address has on this machine. None of these names is a public name. The unspecified
-    /// address (`0.0.0.0`, `::`) is not included, because a page from any machine could use it as its host.
+    /// Returns the local host names of this address. The unspecified address (`0.0.0.0`, `::`) has none, because a page
+    /// from any machine could use it as its host.
     fn hosts(self) -> Vec<String> {
         let port = self.address.port();
         let mut hosts =
@@ -91,7 +91,7 @@ impl ServerNames {
         Self { hosts, origins, proxies, cors, page, base, scheme }
     }
 
-    /// Returns the base URL of links.
+    /// Returns the base URL of the links that this server creates.
     pub fn base(&self) -> &str {
         &self.base
     }
@@ -104,7 +104,8 @@ impl ServerNames {
 /// Function that renders an error as a page for a person in a browser.
 pub type Page = fn(&Refused) -> Response;
 
-/// Wraps all handlers in a single layer, because each additional layer would copy the service for each request.
+/// Checks a request, runs its handler, and logs the request. All of this is one layer, because each further layer would
+/// copy the service for each request.
 pub async fn check_origin(
     State((names, auth, pages)): State<(Arc<ServerNames>, AuthState, Page)>,
     request: Request,
@@ -191,8 +192,8 @@ fn check(names: &ServerNames, request: &Request, forwarded: Forwarded<'_>, may_c
     Ok(())
 }
 
-/// Returns true if a request that may change data was sent by a page of this server, or by a client that is not a
-/// browser. Browsers send `Origin`, `Sec-Fetch-Site`, or both.
+/// Returns true if a page of this server, or a client that is not a browser, sent the request. Browsers send `Origin`,
+/// `Sec-Fetch-Site`, or both.
 fn is_from_here(headers: &HeaderMap, names: &ServerNames) -> bool {
     let site = headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes);
     let origin = !headers.contains_key(ORIGIN) || has_one_of(headers, &ORIGIN, &names.origins);
@@ -209,7 +210,7 @@ fn has_one_of(headers: &HeaderMap, name: &HeaderName, allowed: &[String]) -> boo
     }
 }
 
-/// Sets headers that keep a response out of caches, frames and other pages, and that forbid the browser to guess the
+/// Sets headers that keep a response out of caches, frames and other pages. They also forbid the browser to guess the
 /// media type. A page of this server has its own content policy, and sets the headers for caching and referrers itself.
 fn seal(headers: &mut HeaderMap) {
     if !headers.contains_key(CONTENT_SECURITY_POLICY) {
@@ -263,8 +264,8 @@ impl Line {
     }
 }
 
-/// Returns true if a request was rejected because the server is busy, stopping or outdated. A rejection because the
-/// server is busy, stopping or outdated is not logged as a fault.
+/// Returns true if the error code means that the server is busy, stopping or outdated. Such a rejection is not logged
+/// as a fault.
 fn is_passing(code: Code) -> bool {
     matches!(
         code,

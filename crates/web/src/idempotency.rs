@@ -33,8 +33,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Idempotency {
 }
 
 impl Idempotency {
-    /// Returns the key for this caller and route. The key contains a digest of the parsed body, so a repeated request
-    /// may have different white space and a different order of JSON members.
+    /// Returns the idempotency key for this caller and route. The key includes a digest of the parsed body, so that
+    /// white space and the order of JSON members do not matter.
     pub fn into_key(self, actor: &Actor, route: &str, body: &Value) -> Option<IdempotencyKey> {
         self.0.map(|key| IdempotencyKey {
             scope: format!("{} {route}", actor.id),

@@ -1,5 +1,5 @@
-//! Ids of an interrupt and its run, and checks whether a principal may take part in the interrupt. The ids of an
-//! interrupt and its run never change, so code that has an [`InterruptRef`] need not read the row of the interrupt.
+//! Ids of an interrupt and its run, and the check whether a principal may take part in the interrupt. These ids never
+//! change, so code that has an [`InterruptRef`] need not read the row of the interrupt.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::{InterruptId, RunId};
@@ -24,8 +24,8 @@ impl From<InterruptRow> for InterruptRef {
 }
 
 impl InterruptRef {
-    /// Returns true if, according to the journal, the actor may take part in the interrupt. A cached run may be out of
-    /// date: it possibly lacks an assignment about which the actor was already notified.
+    /// Returns true if the actor may take part in the interrupt, according to the journal. A cached run may be out of
+    /// date: it possibly lacks an assignment of which the actor was already notified.
     pub(crate) async fn can_take_part(&self, app: &App, actor: &Actor) -> Answer<bool> {
         let run = match app.driver.current(&self.run).await {
             Some(run) => run,

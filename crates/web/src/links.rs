@@ -17,7 +17,7 @@ pub struct Links(Seal);
 /// Signs the values of buttons in chat messages. A button opens a form.
 pub struct Pressed(Seal);
 
-/// Action of a button: opens a form in which a person decides for the option `option`.
+/// Action of a button in a chat message. The button opens a form in which a person decides for the option `option`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Press {
     #[serde(rename = "i")]
@@ -43,7 +43,7 @@ impl Pressed {
     }
 }
 
-/// Content of a decision link.
+/// Content of the token of a decision link, in its signed form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     #[serde(rename = "i")]
@@ -51,40 +51,41 @@ pub struct Claim {
     /// Person who decides with the link.
     #[serde(rename = "p")]
     pub person: String,
-    /// Digest of what the decision is about. See `view::interrupt::subject_digest`.
+    /// Digest of the action or content that the decision is about, from `view::interrupt::subject_digest`.
     #[serde(rename = "d")]
     pub subject: Digest,
     #[serde(rename = "x")]
     pub expires_at: Timestamp,
-    /// API key with which the link was created. When this key becomes invalid, the link does too.
+    /// API key with which the link was created. If the key expires or is revoked, the link becomes invalid.
     #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyId>,
     /// Creation time. If the person of the link is removed after this time, the link becomes invalid. Links that an
     /// earlier version of Holdshort created have no creation time.
     #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
     pub made_at: Option<Timestamp>,
-    /// Number of the last event in the installation's stream that was known when the link was created.
+    /// Number of the last installation event (a change to people, keys or settings) that was known when the link was
+    /// created.
     #[serde(rename = "q", default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// Delivery that mailed the link to its person. A mailed link can be used only once, and never for a risky
-    /// interrupt.
+    /// Delivery that mailed the link to its person. Each mailed link can be used only once. Links to risky interrupts
+    /// are never mailed.
     #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
     pub mailed: Option<DeliveryId>,
-    /// The only option that the link can choose. The server stores nothing about a link.
+    /// The only option that the person can choose with the link. `None` if the person can choose any option.
     #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
     pub option: Option<String>,
     /// Digests of the session and the subject at the identity provider, if the person opened the link by signing in
     /// there. The link becomes invalid when the person signs out, here or at the provider.
     #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
     pub there: Option<Vec<Digest>>,
-    /// Person who created the login link with which the person of this link signed in. `None` if the same person
-    /// created it.
+    /// Person who created the login link of the person of this decision link. `None` if both are the same person.
     #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
 }
 
 impl Claim {
-    /// Returns the idempotency key of a mailed link, so that the link can be used only once.
+    /// Returns the idempotency key of a mailed link, so that it can be used only once. Returns `None` for any other
+    /// link.
     pub fn once(&self) -> Option<IdempotencyKey> {
         let delivery = self.mailed.as_ref()?;
         // The digest does not cover the decision, so that the link cannot be used for a second, different decision.
@@ -93,7 +94,7 @@ impl Claim {
         Some(IdempotencyKey { scope, key: delivery.to_string(), digest })
     }
 
-    /// Returns the creation time, or `None` if the link contains none.
+    /// Returns the time at which the link was created, or `None` if an earlier version created the link without it.
     pub fn since(&self) -> Option<Since> {
         self.made_at.map(|at| Since { at, seq: self.seq })
     }
@@ -108,8 +109,8 @@ impl Links {
         self.0.seal(claim)
     }
 
-    /// Returns the number that the page of a link shows, and that the person has to type into the form. A program that
-    /// follows links and submits forms by itself does not type this number.
+    /// Returns the number of four digits that the page of a link shows. The person must type it into the form, so that
+    /// a program that follows links and submits forms does not decide.
     pub fn number(token: &str) -> String {
         let digest = Digest::of_parts(&[b"holdshort shown number\n", token.as_bytes()]);
         let [a, b, ..] = digest.as_bytes();

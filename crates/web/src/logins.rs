@@ -34,18 +34,18 @@ const TOKEN_CHARS: usize = TOKEN_PREFIX.len() + 64;
 
 pub struct Logins {
     path: PathBuf,
-    /// Name of the cookie. The name of the cookie contains the port, so that two servers on one host do not overwrite
-    /// each other's cookies.
+    /// Name of the login cookie. It contains the port, so that two servers on one host do not overwrite each other's
+    /// cookies.
     cookie: String,
-    /// Name of the cookie for the page of an edge. The name of the page's cookie has no prefix such as `__Host-`,
-    /// because such a cookie would have to be valid for all paths.
+    /// Name of the cookie for the page of an edge, without a prefix such as `__Host-`. A cookie with this prefix would
+    /// have to be valid for all paths.
     page_cookie: String,
-    /// True if browsers may send the cookie only over TLS. The name of a cookie that is limited to TLS begins with
-    /// `__Host-`, so that other hosts of the domain cannot set it.
+    /// True if browsers may send the login cookie only over TLS. The cookie's name then begins with `__Host-`, so that
+    /// other hosts of the domain cannot set it.
     is_secure: bool,
     operator: Digest,
     codes: Mutex<VecDeque<Code>>,
-    /// Logins, as they are stored in the file. To change this value, lock `changing` and write the file first.
+    /// Logins, as they are stored in `logins.json`. To change this value, lock `changing` and write the file first.
     kept: watch::Sender<Arc<Vec<Login>>>,
     changing: Mutex<()>,
 }
@@ -59,7 +59,8 @@ struct Code {
 }
 
 impl Code {
-    /// Returns true if the code can be used now by a browser that began these sign-ins.
+    /// Returns true if a browser can use the code now. `began` contains the digests of the sign-ins at the provider
+    /// that the browser has begun.
     fn is_valid(&self, began: &[Digest], known: &System, now: Timestamp) -> bool {
         self.expires_at > now
             && !self.is_over(known)
@@ -78,29 +79,29 @@ pub struct Invitation {
     pub person: String,
     /// Number of milliseconds for which the login is valid.
     pub lasts_ms: u64,
-    /// Path that the browser opens after the sign-in.
+    /// Path of the page that the browser opens after the sign-in.
     pub to: Option<String>,
     /// Digest of the sign-in at the provider that created the code. Only the browser that has the cookie of this
     /// sign-in can redeem the code.
     pub bound: Option<Digest>,
-    /// Number of the last event in the installation's stream that was known when the code was created.
+    /// Number of the last installation event (a change to people, keys or settings) that was known when the code was
+    /// created.
     pub seq: u64,
-    /// Digests of the session and subject at the provider. A sign-out of the session or the subject at the provider
-    /// ends the login.
+    /// Digests of the session and subject at the identity provider. When either is signed out there, the login ends.
     pub there: Vec<Digest>,
     /// Person who created the login link. `None` if the person who signs in created the link.
     pub let_in_by: Option<String>,
 }
 
 impl Invitation {
-    /// Returns the properties of a login that a login link creates.
+    /// Returns the properties of a login that a login link creates for `person`.
     pub fn for_login_link(person: &str, seq: u64) -> Self {
         let person = person.to_owned();
         Self { person, lasts_ms: LOGIN_MS, to: None, bound: None, seq, there: Vec::new(), let_in_by: None }
     }
 }
 
-/// Login of a person, as it is stored in the file.
+/// Login of a person, as it is stored in `logins.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Login {
@@ -113,20 +114,17 @@ pub struct Login {
     cookie: Option<Digest>,
     secret: Digest,
     pub created_at: Timestamp,
-    /// Number of the last event in the installation's stream that was known at the sign-in. Files that an earlier
-    /// version of Holdshort wrote do not contain this number.
+    /// Number of the last installation event (a change to people, keys or settings) that was known at the sign-in.
+    /// `None` if an earlier version of Holdshort created the login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
-    /// Digests of the session and subject at the provider. A sign-out of the session or the subject at the provider
-    /// ends the login.
+    /// Digests of the session and subject at the identity provider. When either is signed out there, the login ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     there: Vec<Digest>,
-    /// Person who created the login link with which this login was created. `None` if the signed-in person created the
-    /// link.
+    /// Person who created the login link of this login. `None` if the signed-in person created the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
-    /// True if the login is for the page of an edge. The cookie of a login for the page of an edge is accepted without
-    /// a secret, but only on this edge.
+    /// True for a login of the page of an edge. Its cookie is accepted without a secret, but only on this edge.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     page: bool,
     pub expires_at: Timestamp,
@@ -140,12 +138,12 @@ struct LoginProof {
 }
 
 impl Login {
-    /// Returns true if the person was removed or has signed out.
+    /// Returns true if the login is no longer valid, because its person was removed or has signed out.
     pub fn is_over(&self, known: &System) -> bool {
         is_over(known, &self.person, self.since(), &self.there)
     }
 
-    /// Returns the time at which the person signed in.
+    /// Returns the time of the sign-in, with the number of the last installation event that was known then.
     pub fn since(&self) -> Since {
         Since { at: self.created_at, seq: self.seq }
     }
@@ -154,7 +152,8 @@ impl Login {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
-    /// Digest of the operator's token at the time of writing. If the token has changed, all logins are invalid.
+    /// Digest of the operator's token when the file was written. If the token has changed since, all logins are
+    /// invalid.
     operator: Digest,
     logins: Vec<Login>,
 }
@@ -166,7 +165,7 @@ pub struct Issued {
     pub cookie: String,
     pub secret: String,
     pub expires_at: Timestamp,
-    /// Path that the browser opens.
+    /// Path of the page that the browser opens after the sign-in.
     pub to: Option<String>,
 }
 
@@ -178,7 +177,7 @@ pub struct Token {
 }
 
 impl Logins {
-    /// Reads the file, if it exists. The caller must have locked the data folder.
+    /// Reads `logins.json`, if it exists. The caller must have locked the data folder.
     pub fn open(data: &Path, port: u16, is_secure: bool, operator: &str) -> Result<Self, Error> {
         let path = data.join(FILE);
         let operator = Digest::of_parts(&[b"holdshort logins\n", operator.as_bytes()]);
@@ -196,13 +195,13 @@ impl Logins {
         })
     }
 
-    /// Creates a code with which a person can sign in once, in one browser. `seq` is the number of the last known event
-    /// in the installation's stream.
+    /// Creates a code with which a person can sign in once, in one browser. `seq` is the number of the last known
+    /// installation event. Returns the code and its expiry.
     pub fn invite(&self, person: &str, seq: u64, now: Timestamp) -> Result<(String, Timestamp), Error> {
         self.invite_as(Invitation::for_login_link(person, seq), now, LOGIN_CODE_MS)
     }
 
-    /// Like [`Logins::invite`], with properties of the login and a validity of the code that the caller chooses.
+    /// Like [`Logins::invite`], but the caller chooses the properties of the login and the validity of the code.
     pub fn invite_as(
         &self,
         invited: Invitation,
@@ -226,7 +225,7 @@ impl Logins {
         Ok((code, expires_at))
     }
 
-    /// Redeems a code. Returns `None` if the code is not valid ([`Logins::take`]).
+    /// Redeems a code for the login of a browser. Returns `None` if the code is not valid ([`Logins::take`]).
     pub fn redeem(
         &self,
         code: &str,
@@ -266,10 +265,9 @@ impl Logins {
         code.is_valid(&[], known, now).then(|| code.invited.person.clone())
     }
 
-    /// Uses a code, and returns the properties of the login that it creates. Returns `None` if the code is unknown,
-    /// used or expired, or if its person was removed after its creation. A code cannot be used again, even if the
-    /// sign-in fails. `began` contains the digests of the sign-ins at the provider that this browser has begun
-    /// according to its cookies.
+    /// Uses up a code, and returns the properties of the login that the code creates. Returns `None` for an unknown,
+    /// used or expired code, and for a code of a removed person. The code is used up even if the sign-in fails. `began`
+    /// contains the digests of the sign-ins at the provider that this browser has begun.
     pub(crate) fn take(
         &self,
         code: &str,
@@ -365,13 +363,13 @@ impl Logins {
         cookies(headers, |name| name == self.page_cookie)
     }
 
-    /// Returns a receiver that changes with the list of logins.
+    /// Returns a receiver of the list of logins, which changes when a login begins or ends.
     pub fn follow(&self) -> watch::Receiver<Arc<Vec<Login>>> {
         self.kept.subscribe()
     }
 
-    /// Signs out people who were removed, and deletes their codes. The file with the logins is written only if a login
-    /// ends.
+    /// Ends the logins of people who were removed or signed out, and deletes their codes. `logins.json` is written only
+    /// if a login ends.
     pub fn purge(&self, known: &System) -> Result<(), Error> {
         lock(&self.codes).retain(|code| !code.is_over(known));
         let is_out = |login: &Login| login.is_over(known);
@@ -382,7 +380,7 @@ impl Logins {
         }
     }
 
-    /// Ends a login.
+    /// Ends a login, so that its cookie and secret are no longer accepted.
     pub fn end(&self, login: &Login) -> Result<(), Error> {
         self.change(|logins| logins.retain(|each| each != login))
     }
@@ -400,7 +398,7 @@ impl Logins {
         cookies(headers, |name| name == self.cookie)
     }
 
-    /// Returns the name of this server's cookie for a purpose.
+    /// Returns the name of this server's cookie for a purpose, such as `oidc`.
     pub(crate) fn cookie_of(&self, purpose: &str) -> String {
         format!("{}_{purpose}", self.cookie)
     }
@@ -436,7 +434,8 @@ pub(crate) fn cookies<'a>(
     pairs.filter(move |(name, _)| is_it(name)).map(|(_, value)| value)
 }
 
-/// Returns true if, after `since`, the person was removed, or was signed out here or at the provider.
+/// Returns true if the person was removed or signed out after `since`. `there` contains digests of the person's session
+/// and subject at the provider; a sign-out of either also counts.
 pub(crate) fn is_over(known: &System, person: &str, since: Since, there: &[Digest]) -> bool {
     known.people.is_signed_out(person, since) || known.signed_out_there.has_ended(there, since)
 }

@@ -14,12 +14,12 @@ pub struct Needs {
     pub permission: Permission,
     /// Rate limit against which each request is counted.
     pub limit: RouteLimit,
-    /// True if the route is about objects that have no owner, such as lists, sessions or the installation.
+    /// True if the permission must apply to all objects. This is so for routes about objects without an owner, such as
+    /// lists, sessions or the installation.
     pub of_all: bool,
 }
 
-/// Requires a permission, no matter to which objects it applies. The handler must then check that the permission
-/// applies to the object of the route.
+/// Requires a permission, even if it applies only to some objects. The handler must then check the object of the route.
 pub const fn any(permission: Permission) -> Needs {
     Needs { permission, limit: RouteLimit::None, of_all: false }
 }
@@ -30,7 +30,7 @@ pub const fn all(permission: Permission) -> Needs {
 }
 
 impl Needs {
-    /// Returns the objects to which the permission applies for a role, or `None` if the role is not allowed to use the
+    /// Returns the objects to which the permission applies for a role. Returns `None` if the role may not use the
     /// route.
     pub fn extent(self, role: Role) -> Option<Extent> {
         match rights::extent(role, self.permission) {
@@ -40,14 +40,14 @@ impl Needs {
         }
     }
 
-    /// Adds the rate limit that applies to decisions. The rate limit of decisions is for routes on which each request
-    /// records a decision, or records that a person has viewed an interrupt.
+    /// Adds the rate limit of decisions. Use it for routes on which each request records a decision, or records that a
+    /// person has viewed an interrupt.
     #[must_use]
     pub const fn with_decision_limit(self) -> Self {
         Self { limit: RouteLimit::Decisions, ..self }
     }
 
-    /// Declares the permission, its required extent and the rate limit of the routes.
+    /// Attaches this permission, its required extent and its rate limit to the routes.
     pub fn on<S: Clone + Send + Sync + 'static>(self, routes: MethodRouter<S>) -> MethodRouter<S> {
         routes.layer(Extension(self))
     }

@@ -19,8 +19,8 @@ pub struct Pace {
     pub silence: Duration,
     /// Time within which the client of a socket must authenticate.
     pub hello: Duration,
-    /// Maximum time for which the reader of a stream takes no bytes. After this time, the stream ends, and the reader
-    /// reconnects with its cursor.
+    /// Maximum time for which the reader of a stream takes no bytes. The stream then ends, and the reader reconnects
+    /// with its cursor.
     pub patience: Duration,
 }
 

@@ -1,6 +1,5 @@
-//! TCP connection to a client. If a client stops reading, its data occupies buffers of the server, so the connection is
-//! closed after a time limit. The client then reconnects with its cursor. A client that reads slowly is not
-//! disconnected.
+//! TCP connection that is closed if the client stops reading, because unread data occupies buffers of the server. The
+//! client then reconnects with its cursor. A client that reads slowly is not disconnected.
 
 use std::io;
 use std::pin::Pin;
@@ -17,9 +16,9 @@ use crate::connections::Connection;
 pub struct PatientStream {
     stream: TcpStream,
     patience: Duration,
-    /// Time at which the connection is closed, unless the client takes bytes before.
+    /// Timer after which the connection is closed. It runs only while the client takes no bytes.
     stalled: Option<Pin<Box<Sleep>>>,
-    /// Keeps this connection counted in its quota until the socket is closed.
+    /// Entry of this connection in its quota, which counts the connection until the socket is closed.
     _connection: Arc<Connection>,
 }
 

@@ -1,5 +1,5 @@
-//! Decides whether the server may run trials for the process at the other end of a connection. The process must run on
-//! this machine as the same user as the server, and must see the same files.
+//! Decides whether the server may run trials (test runs of commands) for the process at the other end of a connection.
+//! The process must run on this machine as the same user as the server, and must see the same files.
 //!
 //! Only reads `/proc`. If the process cannot be found, no trials run for it. This module must never use an address from
 //! a header, because any client can send headers.
@@ -48,8 +48,8 @@ pub fn check_headers(headers: &HeaderMap) -> Result<(), Unproved> {
     if is_proxied { Err(Unproved::Proxied) } else { Ok(()) }
 }
 
-/// Checks two conditions: the other end of the connection belongs to the user of this process, and each process of this
-/// user that has the socket open sees the same files. The connection must stay open during this check. Blocks.
+/// Checks that the process at the other end of a connection is trusted to request trials. It must run on this machine,
+/// as the user of this process, and must see the same files. The connection must stay open during this check. Blocks.
 pub fn prove(ends: Ends) -> Result<(), Unproved> {
     let (peer, local) = (canonical(ends.peer), canonical(ends.local));
     if !peer.ip().is_loopback() || !local.ip().is_loopback() {
@@ -75,12 +75,12 @@ pub fn prove(ends: Ends) -> Result<(), Unproved> {
     Ok(())
 }
 
-/// Returns the address without the mapping of IPv4 into IPv6.
+/// Returns an IPv4-mapped IPv6 address as its IPv4 address, and any other address unchanged.
 fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// Socket of the process at the other end, with the data that the kernel lists for it.
+/// Entry of the kernel's socket table for the other end of the connection.
 struct Socket {
     uid: u32,
     inode: u64,
@@ -94,7 +94,8 @@ fn find_socket(peer: SocketAddr, local: SocketAddr) -> Option<Socket> {
     })
 }
 
-/// Parses a row: number, local address, remote address, state, queues, timers, retransmissions, uid, time-out, inode.
+/// Parses a row of the kernel's socket table: number, local address, remote address, state, queues, timers,
+/// retransmissions, uid, time-out, inode. Returns `None` for a row that is not in `wanted`.
 fn parse_row(line: &str, wanted: &BTreeSet<(String, String)>) -> Option<Socket> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [_, local, remote, state, _, _, _, uid, _, inode, ..] = fields.as_slice() else { return None };
@@ -120,7 +121,7 @@ fn spellings(address: SocketAddr) -> Vec<String> {
     }
 }
 
-/// Returns the folders in `/proc` of those processes of this user that have the socket open.
+/// Returns the directories in `/proc` of this user's processes that have the socket open.
 fn holders(inode: u64, uid: u32) -> io::Result<Vec<PathBuf>> {
     let wanted = format!("socket:[{inode}]");
     let is_process = |path: &Path| {

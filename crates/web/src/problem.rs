@@ -28,7 +28,7 @@ impl Refused {
         Self(Box::new(Problem::new(code, detail)))
     }
 
-    /// Returns an error response with this error code. The detail of the error is the standard advice for the code.
+    /// Returns an error with this code. Its detail is the standard advice for the code.
     pub fn from_code(code: Code) -> Self {
         Self::new(code, code.fix())
     }
@@ -53,8 +53,8 @@ impl Refused {
         refused
     }
 
-    /// Renames the fields and rewrites the messages of an error for the clients of an edge. The detail is rewritten
-    /// too, because some clients of other systems show only the detail.
+    /// Applies `name` to each field error, so that an edge can use its own field names and messages. Also rewrites the
+    /// detail, because some clients of other systems show only the detail.
     #[must_use]
     pub fn map_field_errors(mut self, name: impl FnMut(&mut FieldError)) -> Self {
         self.0.errors.iter_mut().for_each(name);
@@ -80,14 +80,14 @@ impl Refused {
         self.0.code
     }
 
-    /// Returns true if it is certain that the request wrote nothing. After an error of the store, it is unknown whether
-    /// the event of the request was written.
+    /// Returns true if the request certainly wrote nothing to the journal. Returns false after an error of the store,
+    /// because it is then unknown whether the event was written.
     pub fn wrote_nothing(&self) -> bool {
         self.code().status() < 500
     }
 }
 
-/// Returns the text of the error if the list contains exactly one error.
+/// Returns the text of the only field error, or `None` if there are none or several.
 fn one(errors: &[FieldError]) -> Option<String> {
     if let [only] = errors { Some(describe_field_error(only)) } else { None }
 }

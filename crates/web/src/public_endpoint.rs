@@ -27,8 +27,7 @@ pub struct PublicEndpoint {
     pub tls: Option<TlsFiles>,
     /// Origins of the pages that may call an edge from a browser, and the path of this edge.
     pub cors: Cors,
-    /// Page of another system that is allowed to use its edge with a cookie. `None` if no page is allowed to use an
-    /// edge with a cookie.
+    /// Page of another system that may use its edge with a cookie, or `None` if there is no such page.
     pub page: Option<EdgePage>,
 }
 
@@ -94,8 +93,8 @@ impl PublicUrl {
         }
     }
 
-    /// Returns the page at this URL as a page that is allowed to use an edge. `base` is the prefix of the edge's paths
-    /// on this server. `paths` are the paths whose requests the page's server forwards to the edge.
+    /// Describes the page at this URL as the page of an edge. `base` is the prefix of the edge's paths on this server.
+    /// `paths` are the paths whose requests the page's server forwards to the edge.
     pub fn page_of_edge(&self, base: &'static str, paths: [&'static str; 2]) -> EdgePage {
         EdgePage::new(base, paths, (self.origin(), self.hosts()))
     }
@@ -130,14 +129,14 @@ pub fn network(text: &str) -> Result<IpNet, String> {
 #[derive(Clone, Debug, Default)]
 pub struct Proxies(Vec<IpNet>);
 
-/// Client, host and scheme of a request, either from the connection or as a trusted proxy reports them.
+/// Client, host and scheme of a request. They come from the connection, or from the headers of a trusted proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Forwarded<'a> {
     pub(crate) client: IpAddr,
-    /// Host that the client used, according to a proxy. `None` if no proxy reports a host, so that the `Host` header is
-    /// used.
+    /// Host that the client used, as a trusted proxy reports it. `None` if no proxy reports a host; the `Host` header
+    /// then applies.
     pub(crate) host: Option<&'a str>,
-    /// Scheme that the client used, according to a proxy.
+    /// Scheme that the client used, as a trusted proxy reports it.
     pub(crate) scheme: Option<&'a str>,
 }
 
@@ -166,9 +165,9 @@ impl Proxies {
         Forwarded { client: self.client(peer, headers), host: last(FORWARDED_HOST), scheme }
     }
 
-    /// Returns the address of the client. Each proxy appends the address from which it received the request. The client
-    /// is therefore the last address that is not one of the trusted proxies. All addresses before the client's address
-    /// were sent by the client and are possibly forged.
+    /// Returns the address of the client. Each proxy appends the address from which it received the request, so the
+    /// client is the last address that is not a trusted proxy. All earlier addresses were sent by the client and may be
+    /// forged.
     fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer;
         for text in values(headers, &FORWARDED_FOR).into_iter().rev() {

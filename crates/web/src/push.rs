@@ -1,8 +1,8 @@
 //! Subscriptions with which browsers receive push notifications. The journal records only which subscriptions exist.
 //! The endpoints and encryption keys of subscriptions are [stored](crate::secret_store) outside the journal.
 //!
-//! The endpoint and the keys of a subscription are written before its event. If the journal does not contain the
-//! subscription, they are deleted.
+//! The endpoint and the keys of a subscription are written before its event. Endpoints and keys without a subscription
+//! in the journal are deleted.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -28,7 +28,7 @@ const FOLDER: &str = "push";
 const MEND: &str = "The stored data cannot be recreated: repair it and retry the delivery, or ask the \
     person to turn notifications off and on again in that browser";
 
-/// Data of a subscription that is stored outside the journal.
+/// Data of a push subscription that are stored in the secret store, outside the journal.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -58,7 +58,7 @@ impl Push {
         channels.iter().any(|channel| channel.via == Via::Push).then(|| self.vapid.public())
     }
 
-    /// Returns an error if no channel of this server can send to the browser.
+    /// Returns an error if no channel of this server can send push notifications to the browser.
     fn check_browser(&self, channels: &[Channel], browser: &Browser) -> Answer<()> {
         if self.key(channels).is_none() {
             let why = "this server has no channel that sends notifications to browsers: configure a channel \
@@ -130,8 +130,8 @@ impl Push {
         .await
     }
 
-    /// Deletes the stored data of those subscriptions that the journal does not contain. Checks the subscriptions in
-    /// `before` and all stored subscriptions. Returns the subscriptions that the journal contains.
+    /// Deletes the stored endpoints and keys of subscriptions that the journal does not contain. Checks the
+    /// subscriptions in `before` and all stored subscriptions. Returns the subscriptions that the journal contains.
     pub(crate) async fn sweep(&self, app: &App, before: &BTreeSet<PushId>) -> Answer<BTreeSet<PushId>> {
         let _one = self.changing.lock().await;
         // Only this process writes into the directory. In a database, another node may be about to record its
@@ -151,12 +151,13 @@ impl Push {
     }
 }
 
-/// Returns the id of a subscription, or `None` if the journal does not contain the subscription.
+/// Returns the id of a subscription with this person and endpoint, or `None` if the journal contains none.
 fn find_subscription(system: &System, is: &Subscription) -> Option<PushId> {
     system.push.iter().find(|(_, known)| known.is == *is).map(|(id, _)| id.clone())
 }
 
-/// Deletes the subscriptions of people who are removed or who sign out everywhere. Runs until the store closes.
+/// Deletes the stored endpoints and keys of people who were removed or signed out everywhere. Runs until the store
+/// closes.
 pub async fn keep_forgetting(app: Arc<App>) {
     let mut standing = app.standing.clone();
     let mut before = BTreeSet::new();

@@ -52,12 +52,12 @@ impl<A: FromStr, B: FromStr, S: Send + Sync> FromRequestParts<S> for Ids<A, B> {
     }
 }
 
-/// Parses a number in a query.
+/// Parses a query parameter as a number. `name` is its name in the error.
 pub fn number(name: &str, text: Option<&str>) -> Answer<Option<u64>> {
     id(name, text)
 }
 
-/// Parses an id in a query.
+/// Parses a query parameter as an id. `name` is its name in the error.
 pub fn id<T: FromStr<Err: std::fmt::Display>>(name: &str, text: Option<&str>) -> Answer<Option<T>> {
     text.map(str::parse)
         .transpose()
@@ -168,8 +168,8 @@ pub struct GrantsQuery {
 #[into_params(parameter_in = Query)]
 pub struct AnswersQuery {
     pub subject: Option<String>,
-    /// Search words. Lists only questions that contain every word, in the question or in its answer. A text without
-    /// words, such as `*`, is rejected.
+    /// Search words. Lists only answered questions that contain every word, in the question or in the answer. A text
+    /// without words, such as `*`, is rejected.
     pub q: Option<String>,
     /// `next_cursor` of the previous page.
     pub cursor: Option<String>,

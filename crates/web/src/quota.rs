@@ -22,7 +22,7 @@ const STANDING: HeaderName = HeaderName::from_static("ratelimit");
 /// Period to which the rate limits apply.
 const WINDOW: Duration = Duration::from_mins(1);
 
-/// Rate limits per minute.
+/// Rate limits of sign-ins and of decisions, per minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PerMinute {
     /// Maximum number of sign-in requests from each address.
@@ -57,14 +57,14 @@ pub struct BucketState {
     name: &'static str,
     pub per_minute: u32,
     pub left: u32,
-    /// Time until the bucket is full again.
+    /// Time until the bucket has its maximum number of requests again.
     pub full: Duration,
     /// Time until a request is allowed again, or `None` if the request was allowed.
     pub refused: Option<Duration>,
 }
 
-/// State of the bucket against which a request was counted. The state is set when the request is counted, and reported
-/// in the response.
+/// State of the bucket of the current request. It is set once, when the request is counted, and reported in the
+/// response.
 #[derive(Debug, Default)]
 pub struct Meter(OnceLock<BucketState>);
 
@@ -76,8 +76,8 @@ impl Allowances {
         }
     }
 
-    /// Counts a request against the rate limit of the address that it comes from. [`Self::count_decision`] counts a
-    /// decision against the rate limit of its principal.
+    /// Counts a request that is limited by address, when it arrives. [`Self::count_decision`] counts decisions by
+    /// principal.
     pub(crate) fn arrives(&self, limit: RouteLimit, client: IpAddr, meter: &Meter) -> Answer<()> {
         match limit {
             RouteLimit::None | RouteLimit::Decisions => Ok(()),
@@ -113,7 +113,7 @@ impl Quota {
         if standing.refused.is_none() { Ok(()) } else { Err(Refused::from_code(Code::TooManyRequests)) }
     }
 
-    /// Counts a request under a key, unless the bucket of the key is empty.
+    /// Counts a request against the bucket of a key. A request that the empty bucket refuses is not counted.
     pub fn count(&self, key: &str, now: Instant) -> BucketState {
         let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
         if each.len() >= RATED && !each.contains_key(key) {
@@ -134,7 +134,7 @@ impl Quota {
 }
 
 impl Meter {
-    /// Writes the state of the bucket into the headers of a response.
+    /// Writes the state of the bucket into the rate limit headers of a response.
     pub(crate) fn add_headers(&self, headers: &mut HeaderMap) {
         let Some(BucketState { name, per_minute, left, full, refused }) = self.0.get() else { return };
         let mut put = |header, text: String| {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::limits::{AGENT_BURST_SECONDS, AGENT_SHARES, RATED_AGENTS};
 
-/// Rate limits of all agents.
+/// Rate limits of agents: one for each agent, and one for all agents together.
 pub struct Rates {
     per_second: u32,
     each: Mutex<HashMap<String, Rate>>,
@@ -42,9 +42,9 @@ impl Rates {
 }
 
 pub(crate) struct Rate {
-    /// Average time between two requests.
+    /// Average time between two requests that the rate limit allows.
     interval: Duration,
-    /// Maximum time by which a request may come before it is due at the average rate.
+    /// Time by which a request may come early, measured against the average rate. It allows bursts.
     ahead: Duration,
     /// Time at which the next request would be due at the average rate (GCRA).
     due: Mutex<Option<Instant>>,
@@ -60,12 +60,12 @@ impl Rate {
     }
 
     /// Creates a rate limit of one request per `interval` on average. `burst` is the number of requests that may come
-    /// at once.
+    /// together.
     pub(crate) fn every(interval: Duration, burst: u32) -> Self {
         Self { interval, ahead: interval * burst.saturating_sub(1), due: Mutex::new(None) }
     }
 
-    /// Returns the time until a complete burst is allowed again.
+    /// Returns the time until a burst of the maximum size is allowed again.
     pub(crate) fn full(&self, now: Instant) -> Duration {
         let due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         due.map_or(Duration::ZERO, |due| due.saturating_duration_since(now))

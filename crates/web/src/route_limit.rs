@@ -22,7 +22,7 @@ use crate::quota::Meter;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteLimit {
-    /// The route has no limit of its own: only the limits on the requests of agents and on connections apply.
+    /// The route has no rate limit of its own. The limits on agents' requests and on connections still apply.
     None,
     /// Limit of sign-in requests per address.
     SignIns,
@@ -54,7 +54,7 @@ impl RouteLimit {
     }
 }
 
-/// Data about the sender of a request, which the guard has determined.
+/// Data about the sender of a request, which `guard.rs` has determined.
 #[derive(Clone)]
 pub(crate) struct Arrival {
     pub(crate) auth: AuthState,

@@ -29,10 +29,10 @@ use crate::problem::{Answer, Refused};
 use crate::secrets::{self, Error};
 
 pub(crate) struct SecretStore {
-    /// Name of the directory, and first part of the names of the database rows.
+    /// Name of the directory, and prefix of the names of the database rows.
     name: &'static str,
     folder: PathBuf,
-    /// Advice for the operator if a file or a row cannot be used.
+    /// Advice in the log for the operator if a file or a row cannot be used.
     mend: &'static str,
 }
 
@@ -92,7 +92,7 @@ impl SecretStore {
         self.remove(id).await
     }
 
-    /// Deletes the file in the directory that has this id as its name. Secrets in a database are not changed.
+    /// Deletes the file of the secret with this id. Secrets in a database are not changed.
     pub(crate) async fn remove(&self, id: &str) -> Answer<()> {
         let path = self.path(id);
         blocking(move || match fs::remove_file(&path) {
@@ -102,7 +102,7 @@ impl SecretStore {
         .await
     }
 
-    /// Returns the ids of the files in the directory.
+    /// Returns the ids of the secrets that are stored as files in the directory.
     pub(crate) async fn file_ids<I>(&self) -> Answer<BTreeSet<I>>
     where
         I: FromStr + Ord + Send + 'static,
@@ -151,8 +151,8 @@ impl SecretStore {
         Ok(names.iter().filter_map(|name| name.strip_prefix(&*prefix)?.parse().ok()).collect())
     }
 
-    /// Returns the ids of those secrets that are old. The event that refers to an old secret is either in the journal,
-    /// or it will never be written.
+    /// Returns the ids of secrets that are older than [`KEPT_UNKNOWN_MS`]. By this age, the event that refers to a
+    /// secret is in the journal or will never be written.
     pub(crate) async fn settled<I>(&self, app: &App) -> Answer<BTreeSet<I>>
     where
         I: Id + FromStr + Ord + Send + 'static,
@@ -188,8 +188,8 @@ pub async fn sweep_periodically(app: Arc<App>) {
     }
 }
 
-/// Creates the directory, which only its owner may enter. The directory is synced to disk, so that it survives a power
-/// failure like the files in it.
+/// Creates a directory that only its owner may enter. The parent directory is synced to disk, so that the new directory
+/// survives a power failure.
 fn make(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());

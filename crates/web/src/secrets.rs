@@ -13,7 +13,7 @@ use holdshort_core::digest::Digest;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Maximum number of bytes that are read from a file. This server never writes a larger file.
+/// Maximum number of bytes that are read from a file with secrets. This server never writes a larger one.
 const FILE_BYTES: u64 = 1_024 * 1_024;
 
 #[derive(Debug, thiserror::Error)]
@@ -40,8 +40,8 @@ pub fn draw() -> Result<String, Error> {
     Ok(Digest::from_bytes(bytes).to_string())
 }
 
-/// Reads a file. Returns `None` if the file is missing. `mend` is the advice in the error if the file cannot be used.
-/// The advice also says what following it changes.
+/// Reads a file with secrets. Returns `None` if the file is missing. `mend` is the advice in the error about an
+/// unusable file, and says what following it changes.
 pub fn read<T: DeserializeOwned>(path: &Path, mend: &'static str) -> Result<Option<T>, Error> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     let file = match File::open(path) {

@@ -44,13 +44,14 @@ use crate::view;
 pub const BEGIN: &str = "/login/oidc";
 /// Path to which the provider sends the browser back. The path of the callback is registered at the provider.
 pub const CALLBACK: &str = "/login/oidc/callback";
-/// Prefix of the paths in links that several people receive. The id of an interrupt follows the prefix. A person who
-/// opens a link with this prefix signs in, and then decides on a page without scripts.
+/// Prefix of the path in a decision link for several people. The id of an interrupt follows the prefix. A person who
+/// opens the link signs in, and then decides on a page without scripts.
 pub const DECIDE: &str = "/decide/";
 /// Path that also signs the browser out at the provider.
 pub const SIGN_OUT: &str = "/login/oidc/out";
 
-/// Number of characters of the state's digest with which the sign-ins of one browser are distinguished.
+/// Number of characters of the digest in the name of a sign-in's cookie. The digest of `state` distinguishes the
+/// sign-ins of one browser.
 const STATE_CHARS: usize = 16;
 
 pub struct SignIns {
@@ -60,8 +61,8 @@ pub struct SignIns {
     cookie: String,
     secure: &'static str,
     done: Mutex<VecDeque<(Digest, Timestamp)>>,
-    /// Terminals that have signed in recently. Each entry contains the digest of the code with which the terminal
-    /// polls.
+    /// Terminals that have signed in recently: the digest of the terminal's device code, the end of the entry, and the
+    /// result.
     told: Mutex<VecDeque<(Digest, Timestamp, SignedIn)>>,
 }
 
@@ -107,18 +108,18 @@ pub struct BrowserRedirect {
     pub cookies: Vec<String>,
 }
 
-/// Sign-in that a terminal began.
+/// Sign-in that a terminal began, before the person has completed it.
 pub struct DeviceSignIn {
     pub device: Device,
-    /// Text that the terminal sends with each poll, and that contains the state of the sign-in.
+    /// Signed text that contains the state of the sign-in. The terminal sends it with each poll.
     pub handle: String,
     pub expires_at: Timestamp,
 }
 
-/// Progress of the sign-in of a terminal.
+/// State of the sign-in of a terminal, as the terminal receives it when it polls.
 pub enum Progress {
-    /// The terminal must wait before it polls again. If the response contains a new handle, the terminal must send the
-    /// new one.
+    /// The terminal must wait `wait_ms` before it polls again. If `handle` is present, the terminal must send this new
+    /// handle.
     Pending {
         wait_ms: u64,
         handle: Option<String>,
@@ -163,16 +164,15 @@ impl SignIns {
             .ok_or_else(|| Refused::new(Code::NotFound, "no identity provider is configured on this server"))
     }
 
-    /// Returns the `Set-Cookie` value of a sign-in. The cookie of a sign-in is not `SameSite=Strict`, because the
-    /// browser returns from the provider's site and would not send such a cookie. Each sign-in has its own cookie, so
-    /// that sign-ins in two tabs do not interfere.
+    /// Returns the `Set-Cookie` value of a sign-in. `SameSite=Strict` would not work, because the browser returns from
+    /// the provider's site. Each sign-in has its own cookie, so that sign-ins in two tabs do not interfere.
     fn set_cookie(&self, state: &str, value: &str, seconds: u64) -> String {
         let digest = Digest::of_bytes(state.as_bytes()).to_string();
         let name = format!("{}_{}", self.cookie, &digest[..STATE_CHARS]);
         set_cookie(&name, value, "Lax", seconds, self.secure)
     }
 
-    /// Returns the `Set-Cookie` values that delete the cookie of the sign-in with this state.
+    /// Returns the `Set-Cookie` values that delete the cookie of the sign-in with the value `state`.
     pub fn forget(&self, headers: &HeaderMap, state: Option<&str>) -> Vec<String> {
         let is_it = |pending: &Pending| state.is_some_and(|state| is_same(state, &pending.state));
         self.opened(headers).filter(is_it).map(|pending| self.set_cookie(&pending.state, "", 0)).collect()
@@ -187,7 +187,8 @@ impl SignIns {
         pending.iter().take(over).map(|pending| self.set_cookie(&pending.state, "", 0)).collect()
     }
 
-    /// Returns the result of a completed sign-in to a terminal that polls again because it did not receive the result.
+    /// Returns the result of a recently completed sign-in, for a terminal that polls again because it missed the
+    /// response.
     fn find_completed(&self, code: Digest, now: Timestamp) -> Option<SignedIn> {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.retain(|(_, until, _)| *until > now);
@@ -202,7 +203,7 @@ impl SignIns {
         told.push_back((code, now.plus_ms(SIGN_IN_TOLD_MS), signed_in));
     }
 
-    /// Returns the digests of the sign-ins that this browser has begun according to its cookies.
+    /// Returns the digests of the sign-ins that this browser has begun, which are stored in its cookies.
     pub(crate) fn began(&self, headers: &HeaderMap) -> Vec<Digest> {
         self.opened(headers).map(|pending| Digest::of_bytes(pending.state.as_bytes())).collect()
     }
@@ -212,7 +213,8 @@ impl SignIns {
             .filter_map(|value| self.pending.open(value))
     }
 
-    /// Returns the sign-in that this browser began with the state `state`. Marks this sign-in as completed.
+    /// Finds the sign-in that this browser began with the value `state`, and marks it as used. Returns an error if the
+    /// sign-in is missing, expired or already used.
     fn pending(&self, headers: &HeaderMap, state: Option<&str>, now: Timestamp) -> Answer<Pending> {
         let mut began = self.opened(headers).peekable();
         if began.peek().is_none() {
@@ -238,7 +240,7 @@ impl SignIns {
     }
 }
 
-/// Compares digests, so the duration reveals nothing about the texts.
+/// Returns true if two texts are equal. Compares their digests, so that the duration reveals nothing about the texts.
 fn is_same(one: &str, two: &str) -> bool {
     Digest::of_bytes(one.as_bytes()) == Digest::of_bytes(two.as_bytes())
 }
@@ -255,8 +257,8 @@ fn refused(trouble: &SignInError) -> Refused {
     }
 }
 
-/// Returns a path if it leads to a page of this server. Returns `None` if a browser would open a page of a different
-/// server.
+/// Returns the path of a local page, without its query. Returns `None` for a URL of another server, a login path or an
+/// API path.
 fn own_place(text: &str) -> Option<String> {
     let is_path = text.starts_with('/')
         && !text.starts_with("//")
@@ -406,8 +408,8 @@ impl AuthState {
         Ok(())
     }
 
-    /// Accepts a person who has signed in at the provider. Returns the properties of the login that the person receives
-    /// at this server.
+    /// Records the person who has signed in at the provider. Returns the properties of the new login, the person's
+    /// role, and the authenticated caller.
     async fn admit_signed_in(
         &self,
         provider: &Provider,
@@ -438,7 +440,7 @@ impl AuthState {
     }
 }
 
-/// Returns the id of the interrupt in a path, or `None` if the path does not begin with [`DECIDE`].
+/// Returns the interrupt in the path of a decision link, or `None` if the path does not begin with [`DECIDE`].
 fn decided_at(place: &str) -> Option<InterruptId> {
     place.strip_prefix(DECIDE)?.parse().ok()
 }
@@ -476,8 +478,8 @@ async fn page(
     Ok(format!("{}/d/{}", app.base, app.links.token(&claim)))
 }
 
-/// Returns the digest of the session or subject that was signed out at the provider. The digest does not reveal the
-/// name.
+/// Returns the digest of a session or subject at the provider, under which its sign-out is recorded. The digest does
+/// not reveal the name.
 fn digest(issuer: &str, ended: &LogoutScope) -> Digest {
     match ended {
         LogoutScope::Session(session) => digest_of(issuer, "session", session),

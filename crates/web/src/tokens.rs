@@ -15,7 +15,7 @@ const FILE: &str = "tokens.json";
 const MEND: &str = "If others may have read the file, or if it is damaged, delete it; new tokens are \
     created at the next start. Nodes also store their tokens in their shared database; docs/nodes.md \
     explains how to replace them";
-/// Name of the database entry in which the nodes that share a journal store their common tokens.
+/// Name under which nodes with a common database store their common tokens.
 const AGREED: &str = "tokens";
 /// Minimum length of a token in bytes. A shorter token could be found by guessing.
 const TOKEN_BYTES: usize = 32;
@@ -54,8 +54,8 @@ impl Tokens {
         Ok(Self::from_stored(stored))
     }
 
-    /// If several nodes share the journal, replaces the tokens by those of the first node. Writes the replaced tokens
-    /// into the file.
+    /// Replaces the tokens by those of the first node, if several nodes share a database. Writes the replaced tokens
+    /// into `tokens.json`.
     pub async fn agree<E>(self, data: &Path, store: &Store) -> Result<Self, E>
     where
         E: From<Error> + From<holdshort_store::Error>,
@@ -83,8 +83,8 @@ impl Tokens {
         }
     }
 
-    /// Returns the principal that a token authenticates, or `None` if it is neither of the two tokens. Compares
-    /// digests, so the duration of the comparison reveals nothing about the tokens.
+    /// Returns the principal of the operator's or the agents' token, or `None` for any other token. Compares digests,
+    /// so that the duration reveals nothing about the tokens.
     pub fn principal_of(&self, token: &str) -> Option<Principal> {
         let digest = Digest::of_bytes(token.as_bytes());
         if digest == self.operator_digest {
@@ -96,7 +96,7 @@ impl Tokens {
 }
 
 impl Stored {
-    /// Parses the tokens as stored in the database.
+    /// Parses the tokens as stored in the database: the operator's and the agents' token, separated by a space.
     fn agreed(text: &str) -> Option<Self> {
         let (operator, agent) = text.split_once(' ')?;
         let stored = Self { operator: operator.to_owned(), agent: agent.to_owned() };

@@ -1,4 +1,4 @@
-//! Long polls. A long poll: the request waits until the interrupt is resolved, or until a time limit.
+//! Long polls: a request waits until the interrupt is resolved, or until a time limit.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use crate::problem::{Answer, Refused};
 use crate::view;
 use crate::view::assignment::Reader;
 
-/// Returns the interrupt as soon as it is resolved. After the time limit, or when the server stops, returns the
-/// interrupt although it is open. While the request waits, it uses only a receiver and a timer, which are dropped if
-/// the client disconnects.
+/// Waits until the interrupt is resolved, and returns the resolved interrupt. After the time limit, or when the server
+/// stops, returns the open interrupt. A waiting request uses only a receiver and a timer, which are dropped if the
+/// client disconnects.
 pub async fn for_resolution(caller: &Caller, asked: &InterruptRef, seconds: u16) -> Answer<Interrupt> {
     let app = &*caller.app;
     let reader = caller.reader().await?;

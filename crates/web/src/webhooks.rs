@@ -32,10 +32,10 @@ const FILE: &str = "webhooks.json";
 const MEND: &str = "The stored data cannot be recreated. If others may have read it, or it cannot be \
     repaired, delete it, then remove its webhooks and register them again. Until then, nothing is sent \
     to these webhooks";
-/// First part of the names of the database rows.
+/// Prefix of the names of the database rows with webhooks.
 const ROWS: &str = "webhooks";
 
-/// Data of a webhook that is stored outside the journal.
+/// URL, signing secret and headers of a webhook, which are stored outside the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -46,7 +46,7 @@ struct Stored {
     headers: BTreeMap<String, String>,
 }
 
-/// Settings for the delivery to webhooks (contract D5).
+/// Settings for deliveries to registered webhooks (contract D5).
 #[derive(Clone, Debug)]
 pub struct Sending {
     pub timeout: Duration,
@@ -72,7 +72,7 @@ impl Default for Sending {
     }
 }
 
-/// Data of a webhook to register.
+/// Webhook to register: its public description, and the URL, secret and headers.
 pub struct New {
     pub is: Webhook,
     pub url: String,
@@ -80,7 +80,7 @@ pub struct New {
     pub headers: BTreeMap<String, String>,
 }
 
-/// Those details of the data stored outside the journal that responses may show.
+/// Details of a webhook's URL and headers that responses may show. The values themselves stay secret.
 #[derive(Default)]
 pub struct WebhookDetails {
     /// Scheme of the URL.
@@ -92,17 +92,18 @@ pub struct WebhookDetails {
 
 pub struct Webhooks {
     path: PathBuf,
-    /// Rows in the database. If the journal is not in a database, there are none.
+    /// Database rows with the URLs and secrets of webhooks. Used only if the journal is in a database.
     rows: SecretStore,
     sending: Sending,
-    /// Channels of the channels file.
+    /// Channels that are configured in the channels file.
     configured: Channels,
-    /// Channels of the channels file, and the channel for all callbacks.
+    /// Channels that exist without registration: those of the channels file, and the channel for all callbacks.
     standing: Channels,
     tell: watch::Sender<Arc<Channels>>,
     /// Lock that allows one change at a time. A change first stores the secrets and then records the event.
     changing: Mutex<()>,
-    /// Content of the webhooks file or, if the journal is in a database, the rows that were read so far.
+    /// URLs and secrets of webhooks, by webhook. They come from the webhooks file, or from the database rows read so
+    /// far.
     kept: Mutex<BTreeMap<WebhookId, Stored>>,
 }
 
@@ -142,8 +143,8 @@ impl Webhooks {
         Channel::registered(definition, secrets, self.sending.encoding, mails)
     }
 
-    /// Tells the driver and the outbox which webhooks exist. Returns true if the URL and the secrets of every active
-    /// webhook were found.
+    /// Passes the current list of webhooks to the driver and the outbox. Returns true if the URL and the secrets of
+    /// every active webhook were found.
     pub async fn refresh(&self, app: &App, system: &System) -> bool {
         let definitions = self.configured.definitions().into_iter().chain(Definition::registered(system));
         app.driver.set_channels(definitions.collect());
@@ -169,8 +170,8 @@ impl Webhooks {
         is_whole
     }
 
-    /// Reads the rows that the nodes have written to the database. If the data folder still has a webhooks file from
-    /// the time before the database was used, moves the entries of the file into the database.
+    /// Reads the webhooks' URLs and secrets from the database. Entries of a webhooks file from the time before the
+    /// database was used are moved into the database. Does nothing if the journal is not in a database.
     async fn look_up(&self, app: &App, system: &System) -> Answer<()> {
         if app.journal().database().is_none() {
             return Ok(());
@@ -204,8 +205,8 @@ impl Webhooks {
         self.sending.has_summaries
     }
 
-    /// Returns those details of a webhook that responses may show. Returns empty details if the URL and secrets of the
-    /// webhook are not stored on this node.
+    /// Returns the details of a webhook that responses may show. They are empty if the URL and secrets of the webhook
+    /// are not stored on this node.
     pub async fn details(&self, id: &WebhookId) -> WebhookDetails {
         let kept = self.kept.lock().await;
         let Some(stored) = kept.get(id) else { return WebhookDetails::default() };
@@ -254,7 +255,7 @@ impl Webhooks {
         .await
     }
 
-    /// Removes a webhook. After the removal, no deliveries to it are created or sent.
+    /// Removes a webhook. No further deliveries to it are created or sent.
     pub async fn remove(app: &Arc<App>, id: WebhookId, actor: Actor) -> Answer<()> {
         let app = app.clone();
         detached(async move {
@@ -289,7 +290,8 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Deletes entries without an event: the server crashed before it could write the event.
+    /// Deletes stored URLs and secrets of webhooks that the journal does not contain. A crash before the event of a
+    /// webhook leaves such an entry.
     pub(crate) async fn sweep(&self, app: &App) -> Answer<()> {
         let _one = self.changing.lock().await;
         if app.journal().database().is_some() {
@@ -311,7 +313,7 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Returns the entries of those webhooks that the journal contains.
+    /// Returns the entries of `kept` whose webhooks the journal contains.
     async fn of_journal(
         &self,
         app: &App,
@@ -333,8 +335,8 @@ impl Webhooks {
     }
 }
 
-/// Follows the changes to the installation, so that this node also sends to webhooks that were registered on another
-/// node. As long as an entry is missing, the database is read repeatedly. Runs until the store closes.
+/// Follows the registrations of webhooks, so that this node also sends to webhooks that were registered on another
+/// node. As long as a URL or secret is missing, the database is read repeatedly. Runs until the store closes.
 pub async fn keep_told(app: Arc<App>) {
     let mut standing = app.standing.clone();
     let mut known = None;

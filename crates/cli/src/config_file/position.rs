@@ -2,7 +2,7 @@
 
 use toml::de::DeTable;
 
-/// Phrases of the TOML deserializer, and the plain phrases that replace them.
+/// Phrases of the TOML deserializer, each with the plain phrase that replaces it.
 const WORDS: [(&str, &str); 7] = [
     ("expected a sequence", "expected a list such as `[\"…\"]`"),
     ("expected a string", "expected a quoted string"),
@@ -28,8 +28,8 @@ fn format_position(text: &str, start: usize) -> String {
     format!("line {line}, column {column}")
 }
 
-/// Returns the position of a value. If the value is missing, returns the position of the innermost existing table on
-/// its path.
+/// Returns the line and column of the value at the path `steps`. If the value is missing, returns the position of the
+/// innermost existing table on the path.
 pub(super) fn position_of_value(text: &str, steps: &[&str]) -> String {
     let table = DeTable::parse(text).ok();
     let mut steps = steps.iter();

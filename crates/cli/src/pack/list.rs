@@ -1,4 +1,4 @@
-//! List of the packs of a binary: what they add to a server, and the texts in which all packs are named.
+//! List of the packs of a binary: their additions to a server, and texts that name all packs.
 
 use clap::{Arg, Command, Id};
 use holdshort_workflow::{Shipped, shipped};
@@ -6,7 +6,7 @@ use holdshort_workflow::{Shipped, shipped};
 use super::Pack;
 use crate::exit::usage;
 
-/// The packs of a binary. Empty by default.
+/// Packs that a binary includes. Empty by default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Packs(pub &'static [&'static dyn Pack]);
 
@@ -29,7 +29,7 @@ impl Packs {
         }
     }
 
-    /// Returns the workflows with a sample, sorted by name.
+    /// Returns all shipped workflows and those of packs, sorted by name. Each of them has a sample.
     pub fn samples(self) -> Vec<&'static Shipped> {
         let mut all: Vec<_> = shipped().iter().chain(self.iter().flat_map(Pack::workflows)).collect();
         all.sort_by_key(|shipped| shipped.name);
@@ -64,7 +64,7 @@ impl Packs {
         usage(format!("--output-dir is {}", of.join(", and ")))
     }
 
-    /// Lists what `init` writes for each workflow: `` `a` has a configuration, `b` a case ``.
+    /// Lists the files that `init` can write: `` `a` has a configuration, `b` a case ``.
     fn written(self, between: &str) -> String {
         let mut listed: Vec<String> = Vec::new();
         for pack in self.iter() {
@@ -102,7 +102,7 @@ impl Packs {
         init.mut_arg("workflow", |arg| arg.help(workflow)).mut_arg("file", |arg| arg.help(file))
     }
 
-    /// Inserts the options of packs before `--output-dir`.
+    /// Adds the options of packs to the command `run`, before `--output-dir`.
     fn run_options(self, run: Command) -> Command {
         let of_pack = |pack: &'static dyn Pack| pack.options().into_iter().map(move |arg| (pack.name(), arg));
         let added: Vec<(&str, Arg)> = self.iter().flat_map(of_pack).collect();

@@ -1,7 +1,7 @@
-//! The card in the terminal: prints the data of `holdshort_presentation::card` and the list of options.
+//! Card in the terminal: prints the data of `holdshort_presentation::card` and the list of options.
 //!
 //! Facts that Holdshort knows are printed as plain text. Text from an agent is escaped, truncated and printed behind a
-//! vertical bar. Letters that look like other letters are printed as their code points.
+//! vertical bar. Look-alike letters of other scripts are printed as their code points.
 
 use holdshort_presentation::card::{
     self, Card, End, Fact, FactName, Part, Proposal, Setting, Subtask, TitleBy, Tone, effect_beside, readable,
@@ -18,18 +18,18 @@ use super::quote::{Cap, quote};
 use super::time;
 use crate::program_name::holdshort;
 
-/// Number of lines after which one part of a card is truncated. The key `v` shows the whole card.
+/// Maximum number of lines that are printed of one part of a card. The key `v` shows the whole card.
 const PART: Cap = Cap::Lines(60);
-/// Width of the column of labels, in characters. A longer label is followed by a colon.
+/// Width of the column of labels, in characters. A longer label is printed with a colon and without the column.
 const LABEL: usize = 9;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a> {
     pub paint: Paint,
     pub uncut: bool,
-    /// True if nothing about the run is printed above the card.
+    /// True if the card stands alone. The task and the workspace are then printed on the card.
     pub alone: bool,
-    /// Text of the agent that was printed directly above the card, so the card omits it.
+    /// Message of the agent that is already printed above the card, so that the card omits it.
     pub said: &'a str,
 }
 
@@ -67,8 +67,8 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     out
 }
 
-/// Returns the number of lines that the card omits and that the key `v` shows. The parts in `Interrupt::unseen` are not
-/// counted, because the server has already omitted them.
+/// Returns the number of lines that the terminal omits from the card, and that the key `v` shows. Parts that the server
+/// has already omitted (`Interrupt::unseen`) are not counted.
 pub(crate) fn cut_lines(interrupt: &Interrupt, view: View<'_>) -> usize {
     let interrupt = &LookAlikes::written(interrupt);
     let judged = InspectedCall::from_interrupt(interrupt);
@@ -87,8 +87,8 @@ const fn setting(judged: Option<&InspectedCall>) -> Setting<'_> {
     Setting { judged, is_rehearsal: false, time: &time::at }
 }
 
-/// Lists the options. The suggested answers are numbered first, and the options after them. If the answer itself can be
-/// a number, a person types the name of an option, and `#1` for the first suggested answer.
+/// Lists the suggested answers and the options with their numbers. If a number can be the answer, options have names
+/// instead of numbers, and suggested answers have numbers such as `#1`.
 pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let interrupt = &LookAlikes::written(interrupt);
     let mut out = earlier_answers::lines(interrupt, paint);
@@ -123,13 +123,12 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     out
 }
 
-/// Returns the description of an option's effect, which is printed after the option's label. The description is empty
-/// if the label says enough.
+/// Returns the effect of an option, which is printed after its label. The text is empty if the label says enough.
 pub(crate) fn does(interrupt: &Interrupt, option: &Offer, paint: Paint) -> String {
     effect_beside(interrupt, option).map(|effect| paint.dim(&format!(" ({effect})"))).unwrap_or_default()
 }
 
-/// Formats the fields of a structured answer, with one line per field.
+/// Formats the given answer, with one line for each field of a structured answer.
 pub(crate) fn answered(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let end = End::from_interrupt(interrupt, &time::at);
     let line = |label: &str, text: &str| match label {
@@ -144,7 +143,7 @@ pub(crate) fn answered(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     lines.flat_map(|line| paint.fold(&line, 6)).collect()
 }
 
-/// Describes the resolution of an interrupt. Returns `None` if the interrupt is open.
+/// Describes the resolution of an interrupt in one line. Returns `None` while the interrupt is open.
 pub(crate) fn resolution(interrupt: &Interrupt, paint: Paint) -> Option<String> {
     let End { outcome, option, by, text, .. } = End::from_interrupt(interrupt, &time::at)?;
     let option = option.map(|label| format!(": {label}")).unwrap_or_default();
@@ -159,7 +158,8 @@ pub(crate) fn outcome(outcome: Outcome) -> String {
     lower(card::outcome(outcome))
 }
 
-/// Describes how to revoke the grant of the decision. Returns `None` if the decision created no grant.
+/// Returns the hint that says how to revoke the grant which the decision gave. Returns `None` if the decision gave no
+/// grant.
 pub(crate) fn revoke_command(interrupt: &Interrupt, words: &str) -> Option<String> {
     let effect = interrupt.resolution.as_ref()?.effect.as_deref()?;
     let name = holdshort();
@@ -187,7 +187,7 @@ pub(crate) fn assigned(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     facts(&card::people(interrupt, &time::at), paint)
 }
 
-/// Formats facts. A label is printed only on the first of several lines with the same label.
+/// Formats facts as labelled lines. A label is not repeated on consecutive lines.
 fn facts<'f>(listed: impl IntoIterator<Item = &'f Fact>, paint: Paint) -> Vec<String> {
     let mut before = None;
     let line = |fact: &'f Fact| {
@@ -211,8 +211,8 @@ fn facts<'f>(listed: impl IntoIterator<Item = &'f Fact>, paint: Paint) -> Vec<St
     listed.into_iter().flat_map(line).collect()
 }
 
-/// Returns the sections that may be truncated to `cap` lines: the message of the agent, the subject of the card, and
-/// the schema of an answer.
+/// Returns the sections of a card that are truncated to `cap` lines: the message of the agent, the subject, and the
+/// schema of an answer.
 fn capped_sections(card: &Card<'_>, interrupt: &Interrupt, view: View<'_>, cap: Cap) -> [Vec<String>; 3] {
     let is_above = card.said == view.said.trim();
     let said = if is_above { Vec::new() } else { quote(card.said, &lead(card), cap, view.paint) };
@@ -230,8 +230,8 @@ fn lead(card: &Card<'_>) -> String {
     format!("  {}", card.speaker)
 }
 
-/// Returns the subject of the card: its title, the call, and the parts of the card. Omits a part that repeats the text
-/// `above` the card.
+/// Returns the subject of the card: its title, the facts about the call, and the parts. Omits a part with the same text
+/// as `above`, which is already printed above the card.
 fn subject(card: &Card<'_>, above: &str, cap: Cap, paint: Paint) -> Vec<String> {
     let title = match card.title_by {
         TitleBy::Runtime => paint.fold(&format!("  {}", paint.bold(&card.title)), 2),
@@ -341,7 +341,7 @@ fn proposal(proposal: &Proposal<'_>, cap: Cap, paint: Paint) -> Vec<String> {
     out
 }
 
-/// Returns a heading in lower case, for use inside a sentence.
+/// Returns a heading in lower case, so that it fits into a sentence.
 fn lower(heading: &str) -> String {
     let mut chars = heading.chars();
     chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()

@@ -1,5 +1,5 @@
-//! Earlier answers to questions about the same subject. A card lists earlier answers below its question, and the key
-//! `h` selects one of the earlier answers.
+//! Earlier answers to questions about the same subject. A card lists them below its question, and the key `h` selects
+//! one.
 
 use holdshort_presentation::card::readable;
 use holdshort_protocol::{Decision, Interrupt, Suggestion, plain};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::paint::Paint;
 use super::time;
 
-/// Maximum number of characters of an answer that the list shows. The complete answer is shown before it is sent.
+/// Maximum number of characters of an earlier answer in the list. The complete answer is shown before it is sent.
 const SHOWN: usize = 300;
 
 /// Lists the earlier answers with the keys that select them.
@@ -55,7 +55,7 @@ pub(crate) fn parse_answer_number(interrupt: &Interrupt, line: &str) -> Option<u
     if number.is_empty() { Some(1) } else { number.parse().ok().filter(|_| number.len() == 1) }
 }
 
-/// Returns the decision that sends an earlier answer. Returns `None` if the question does not accept an answer.
+/// Returns the decision that sends an earlier answer. Returns `None` if no option of the question takes an answer.
 pub(crate) fn decision(interrupt: &Interrupt, suggestion: &Suggestion) -> Option<Decision> {
     let offer = interrupt.options.iter().find(|offer| offer.effect == "respond")?;
     let taken = Decision {

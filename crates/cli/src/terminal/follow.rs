@@ -34,8 +34,7 @@ const HISTORY: u64 = 80;
 /// Pause between two attempts to reach the server.
 pub(super) const AGAIN: Duration = Duration::from_secs(1);
 const TRIES: usize = 10;
-/// Types of the events after which other agents may work. After an event of one of these types, the list of working
-/// agents is read again.
+/// Types of events that change which agents work. After such an event, the list of working agents is read again.
 const SHIFTS: [&str; 5] = ["phase_ended", "step_started", "step_ended", "step_redone", "handed_over"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +45,7 @@ pub(crate) enum Form {
     Json,
 }
 
-/// Reason why following the run ended.
+/// Result of following a run: the run has ended, or the person has left.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Ended(Box<Run>),
@@ -59,7 +58,7 @@ pub(crate) enum LeaveReason {
     Detached,
     /// The process received Ctrl-C or a signal to terminate.
     Signal,
-    /// The run waits for a decision, and there is no terminal in which a person can decide.
+    /// The run waits for a decision, but the input is not a terminal, so that no person can decide here.
     Nobody,
 }
 
@@ -131,20 +130,20 @@ struct Follower<'a> {
     open: VecDeque<String>,
     /// Sequence number of the last event that was received.
     seen: u64,
-    /// Sequence number of the last event that is too old to print. The events up to it are read only for the names of
-    /// calls and steps.
+    /// Sequence number of the last event that is too old to print. Events up to it are read only for the names of calls
+    /// and steps.
     untold: u64,
-    /// Sequence number of the last event at the time of attaching. No card is shown before the last event at the time
-    /// of attaching has been processed.
+    /// Sequence number of the last event when the terminal attached to the run. No card is shown before this event is
+    /// processed.
     known: u64,
     asking: Option<Prompt>,
-    /// Events that arrived while a card is shown. The stored events are printed after the person's decision.
+    /// Events that arrived while a card was shown. They are printed after the person's decision.
     held: Vec<Event>,
     /// Agents that work on the run, as the server last reported them.
     team: Vec<Work>,
     /// Sequence number of the last event that was received before `team` was read.
     team_at: u64,
-    /// Screens on which a pack shows questions.
+    /// Screens of a pack for questions, or `None` if the standard card is used.
     asker: Option<Box<dyn Asker>>,
 }
 
@@ -310,8 +309,8 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Reads which agents work. An error is not reported, because the list is only for information. After an error, no
-    /// agents are shown until the list is read again.
+    /// Reads which agents work on the run. An error is ignored, because the list is only for information; no agents are
+    /// then shown.
     async fn read_team(&mut self) {
         if self.team_at == self.seen {
             return;
@@ -329,8 +328,7 @@ impl Follower<'_> {
         self.progress.team(team::counted(&self.team), team::lines(&self.team, Paint::stderr()));
     }
 
-    /// Prints a card. Shows the card of an interrupt. Returns true if the card shows everything that the person decides
-    /// on.
+    /// Prints the card of an interrupt. Returns true if the card shows everything that the person decides on.
     fn ask(&mut self, interrupt: Interrupt) -> bool {
         let paint = Paint::stderr();
         print_message("");
@@ -367,7 +365,7 @@ impl Follower<'_> {
         is_whole
     }
 
-    /// Prints the text that precedes the person's input.
+    /// Prints the prompt before the person's input.
     fn cursor(&self) {
         if let Some(prompt) = &self.asking {
             output::prompt(prompt.label());
@@ -442,7 +440,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Sends a decision and prints the result. If the person has to decide again, returns the lines to print.
+    /// Sends a decision and prints the result. Returns lines to print if the person has to decide again.
     async fn decide(&mut self, decision: Decision) -> anyhow::Result<Option<Vec<String>>> {
         let paint = Paint::stderr();
         let Some(prompt) = &mut self.asking else { return Ok(None) };
@@ -520,7 +518,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Prints a message about the connection.
+    /// Prints a message about the connection, and then the prompt again.
     fn message(&mut self, text: &str) {
         self.progress.hide();
         if self.asking.is_some() {
@@ -532,8 +530,8 @@ impl Follower<'_> {
     }
 }
 
-/// Returns true if the server rejected a decision because it refers to an earlier answer that is no longer valid. The
-/// card is shown again without this answer.
+/// Returns true if the server rejected a decision because its earlier answer is no longer valid. The card is then shown
+/// again without this answer.
 pub(super) fn takes_another_source(error: &anyhow::Error) -> bool {
     client::errors(error).iter().any(|problem| problem.pointer == "/from")
 }

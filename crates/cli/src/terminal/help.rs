@@ -6,7 +6,7 @@ use super::paint::Paint;
 use super::{naming, time};
 use crate::program_name::holdshort;
 
-/// Column in which the explanations begin.
+/// Column at which the explanations begin.
 const HANG: usize = 19;
 
 /// Lists every option with its effect, and then the keys.

@@ -19,14 +19,14 @@ pub(crate) struct Input {
     terminal: Arc<Terminal>,
     ask: thread_mpsc::Sender<()>,
     lines: mpsc::Receiver<Read>,
-    /// True while the thread waits for a line.
+    /// True while the reading thread waits for a line.
     is_asked: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     Text(String),
-    /// The line is longer than the terminal can pass on.
+    /// The line is longer than a terminal can deliver.
     TooLong,
     End,
 }
@@ -34,12 +34,12 @@ pub(crate) enum Line {
 #[derive(Debug)]
 struct Terminal {
     fd: OwnedFd,
-    /// Number of times that `Input::forget` was called. This number is locked while a line is read. `Input::forget`
-    /// therefore discards either the whole line or nothing of it.
+    /// Number of calls of `Input::forget`. The lock is held while a part of a line is read, so that `Input::forget`
+    /// discards a whole line or none of it.
     age: Mutex<u64>,
 }
 
-/// The beginning of a line that is not complete yet.
+/// Beginning of a line that is not complete yet.
 #[derive(Debug, Default)]
 struct PartialLine {
     age: u64,
@@ -53,7 +53,7 @@ struct Read {
 }
 
 impl Input {
-    /// Opens the terminal. Opens the input. Returns `None` if standard input or standard error is not a terminal.
+    /// Opens the input. Returns `None` if standard input or standard error is not a terminal.
     pub(crate) fn open() -> Option<Self> {
         let stdin = rustix::stdio::stdin();
         if !isatty(stdin) || !isatty(rustix::stdio::stderr()) {
@@ -117,8 +117,8 @@ impl Terminal {
         }
     }
 
-    /// Waits for input and reads it. Returns `None` if the line is not complete yet, or if `Input::forget` discarded
-    /// the input during the wait.
+    /// Waits for input and reads it. Returns `None` if the line is not complete, or if `Input::forget` discarded the
+    /// input in between.
     fn take(&self, begun: &mut PartialLine) -> rustix::io::Result<Option<Read>> {
         poll(&mut [PollFd::new(&self.fd, PollFlags::IN)], None)?;
         let age = self.age();

@@ -1,4 +1,4 @@
-//! The kill switch, available while a card is shown: asks the person for a reason, then freezes all runs.
+//! Kill switch while a card is shown. The person gives a reason, and all runs are frozen.
 
 use holdshort_protocol::{Freeze, System};
 
@@ -6,7 +6,7 @@ use super::paint::Paint;
 use crate::client::Client;
 use crate::program_name::holdshort;
 
-/// Freezes everything. Freezes all runs, and returns the lines to print.
+/// Freezes all runs, and returns the lines to print.
 pub(super) async fn freeze(client: &Client, reason: String, paint: Paint) -> Vec<String> {
     let body = Freeze { run: None, workflow: None, agent: None, reason };
     match client.post::<System>("/v1/system/freeze", &body).await {

@@ -8,11 +8,10 @@ const WIDEST: usize = 110;
 const NARROWEST: usize = 20;
 const WIDTH_UNKNOWN: usize = 80;
 
-/// Placeholder for a space at which a line must not be broken. This placeholder is neither in escaped text nor in our
-/// own text.
+/// Placeholder for a space at which a line must not be broken. Neither escaped text nor our own text contains it.
 const BOUND: char = '\u{e000}';
 
-/// Prevents line breaks inside text in backticks, so that a command can be copied.
+/// Prevents line breaks inside text in backticks, so that a person can copy a command.
 fn bound(text: &str) -> String {
     let bind = |(i, part): (usize, &str)| {
         if i % 2 == 1 { part.replace(' ', BOUND.encode_utf8(&mut [0; 4])) } else { part.to_owned() }
@@ -77,9 +76,8 @@ impl Paint {
         self.style(Style::new().cyan(), text)
     }
 
-    /// Returns a fact with its label in front. The lines after the first are indented to the same column. A part that
-    /// is too long for the column, such as a link, is printed on a line of its own. A part that is printed on a line of
-    /// its own is not indented, so that a person can copy it.
+    /// Returns a label and a text in two columns. A word that is too long for the text column, such as a link, is
+    /// printed on a line of its own without indentation, so that a person can copy it.
     pub(crate) fn labelled(self, label: &str, text: &str) -> Vec<String> {
         const LABEL: usize = 10;
         let options = Options::new(self.width.saturating_sub(LABEL + 3)).break_words(false);
@@ -101,7 +99,7 @@ impl Paint {
         out
     }
 
-    /// Wraps text. Lines after the first are indented by `hang` columns.
+    /// Wraps text to the width of the terminal. Lines after the first are indented by `hang` columns.
     pub(crate) fn fold(self, text: &str, hang: usize) -> Vec<String> {
         let hang = " ".repeat(hang);
         let options = Options::new(self.width).break_words(false).subsequent_indent(&hang);

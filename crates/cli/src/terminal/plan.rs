@@ -1,4 +1,4 @@
-//! A plan as text: each layer of the graph is a block of lines, from top to bottom. The server computes the layers.
+//! Plan as text: each layer of the graph is a block of lines, from top to bottom. The server computes the layers.
 
 use holdshort_protocol::{Plan, Subtask, SubtaskStatus, plain};
 
@@ -6,7 +6,7 @@ use super::paint::Paint;
 use super::quote::{Cap, quote};
 use crate::plural::count;
 
-/// Formats the whole graph. Each line fits the terminal.
+/// Formats the whole graph of a plan. Each line fits the terminal.
 pub(crate) fn render(plan: &Plan, paint: Paint) -> Vec<String> {
     let mut out = paint.fold(&paint.bold(&title(plan)), 2);
     let layers = plan.subtasks.iter().map(|subtask| subtask.layer).max().map_or(0, |last| last + 1);
@@ -81,7 +81,7 @@ pub(crate) fn moves(old: &Plan, now: &Plan, paint: Paint) -> Vec<String> {
     moved.flat_map(|(_, now)| paint.fold(&head(now, paint), 6)).collect()
 }
 
-/// Returns the sign that stands for a status. The browser shows the same sign.
+/// Returns the symbol for a status. The browser shows the same symbol.
 fn mark(status: SubtaskStatus, paint: Paint) -> String {
     match status {
         SubtaskStatus::Pending => paint.dim("○"),

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::paint::Paint;
 
 const TICK: Duration = Duration::from_millis(100);
-/// Maximum number of lines of streamed text that are shown, and maximum number of bytes that are stored.
+/// Maximum number of lines of streamed text below the spinner.
 const TAIL_LINES: usize = 4;
 const KEPT_BYTES: usize = 4_096;
 
@@ -21,12 +21,12 @@ pub(crate) struct Progress {
     enabled: bool,
     paint: Paint,
     preview: String,
-    /// Current activity of the run.
+    /// Current activity of the run, shown next to the spinner.
     activity: String,
-    /// Text that says how many agents work, shown instead of the activity, and one line for each agent.
+    /// Number of working agents in words, shown instead of the activity, and one line for each agent.
     counted: String,
     team: Vec<String>,
-    /// Id of the step whose text is shown. If several steps run in parallel, only the text of one step is shown.
+    /// Id of the step whose text is shown. If several steps run in parallel, the text of only one is shown.
     speaker: String,
 }
 
@@ -70,13 +70,13 @@ impl Progress {
         self.enabled
     }
 
-    /// Sets the agents that work on the run. If `lines` is empty, the activity is shown instead.
+    /// Sets the agents that work on the run. With empty `lines`, the activity is shown instead.
     pub(crate) fn team(&mut self, counted: String, lines: Vec<String>) {
         (self.counted, self.team) = (counted, lines);
         self.draw();
     }
 
-    /// Adds streamed text of a step.
+    /// Adds text of a step that is shown below the spinner.
     pub(crate) fn stream(&mut self, step: &str, text: &str) {
         if self.bar.is_none() {
             return;

@@ -1,5 +1,5 @@
-//! Converts the events of a run into short lines for a person who follows the run. Pure. The projector stores the names
-//! of calls and steps that later events refer to.
+//! Converts the events of a run into short lines for a person who follows the run. Pure. Remembers the names of calls
+//! and steps that later events refer to.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use crate::program_name::holdshort;
 
 /// Maximum number of lines of an agent's message that are printed.
 const SAID: Cap = Cap::Lines(24);
-/// Maximum number of lines of a command's output that are printed. The last lines of the output are printed.
+/// Maximum number of lines of a command's output that are printed. These are its last lines.
 const OUTPUT_LINES: usize = 6;
 
 #[derive(Debug)]
@@ -27,8 +27,8 @@ pub(crate) struct Projector {
     steps: BTreeMap<String, Step>,
     /// Id of the step that started last, for each phase that has not ended.
     last: BTreeMap<String, String>,
-    /// Interrupts that were decided in this terminal. When an interrupt that was decided in this terminal is resolved,
-    /// no line is printed, because the person already knows the decision.
+    /// Interrupts that were decided in this terminal. Their resolution is not printed, because the person already knows
+    /// it.
     own: BTreeSet<String>,
     asked: BTreeMap<String, OpenInterrupt>,
     said: String,
@@ -40,8 +40,8 @@ struct Step {
     agent: String,
     /// Name of the step: `step work`, or `subtask build (2 of 3)`.
     name: String,
-    /// True if the step assesses a call, routes a task or writes a summary. The text of a step that assesses, routes or
-    /// summarizes is for the run itself and is not shown to people.
+    /// True if the step assesses a call, routes a task or writes a summary. Its text is for the run itself and is not
+    /// shown to people.
     aside: bool,
     /// True if the step writes a plan. The text of the plan is not printed, because the plan has its own card.
     plans: bool,
@@ -55,13 +55,13 @@ struct Call {
     edited: bool,
 }
 
-/// An interrupt that is still open.
+/// Interrupt that was opened and is not resolved yet.
 #[derive(Debug, Default)]
 struct OpenInterrupt {
     title: String,
     /// Labels of the options, by option id.
     labels: BTreeMap<String, String>,
-    /// Text of the decision.
+    /// Text that a person sent with the decision.
     words: String,
 }
 
@@ -81,22 +81,23 @@ impl Projector {
         }
     }
 
-    /// Returns the last message of an agent.
+    /// Returns the last message that an agent wrote for a person.
     pub(crate) fn last_message(&self) -> &str {
         &self.said
     }
 
-    /// Describes the current activity in a few words.
+    /// Describes the current activity of the run in a few words.
     pub(crate) fn activity(&self) -> &str {
         &self.activity
     }
 
-    /// Records that the interrupt was decided in this terminal, so that the person already knows the outcome.
+    /// Records that the interrupt was decided in this terminal. The person already knows the outcome, so it is not
+    /// printed.
     pub(crate) fn mark_decided_here(&mut self, interrupt: &str) {
         self.own.insert(interrupt.to_owned());
     }
 
-    /// Returns the lines for an event. The result is empty if the event does not matter to a person.
+    /// Returns the lines to print for an event. An event that does not matter to a person has none.
     pub(crate) fn project(&mut self, event: &Event) -> Vec<String> {
         let paint = self.paint;
         let data = &event.data;
@@ -254,13 +255,13 @@ impl Projector {
         self.steps.get(step).is_some_and(|step| step.aside)
     }
 
-    /// Returns true if the text of a step is printed while it is streamed. Returns `None` if the step is not known yet.
+    /// Returns true if the text of a step is printed while it arrives. Returns `None` if the step is unknown.
     pub(crate) fn is_heard(&self, step: &str) -> Option<bool> {
         self.steps.get(step).map(|step| !step.aside && !step.plans)
     }
 
-    /// Returns the part of a step's text that is meant for a person. The plan in a planner's text is omitted, because
-    /// the plan has its own card.
+    /// Returns the part of a step's text that is meant for a person. A planner's text is returned without the plan,
+    /// which has its own card.
     pub(crate) fn spoken<'t>(&self, step: &str, text: &'t str) -> Cow<'t, str> {
         if self.steps.get(step).is_some_and(|step| step.plans) {
             Cow::Owned(holdshort_core::plan::around(text))
@@ -269,7 +270,8 @@ impl Projector {
         }
     }
 
-    /// Records the start of a step. If the same agent takes another turn in a phase, returns no line.
+    /// Records the start of a step, and returns the line to print. A further step of the same agent in a phase has no
+    /// line.
     fn started(&mut self, data: &Value) -> Vec<String> {
         let string = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
         let (id, agent) = (string("step"), string("agent"));

@@ -26,30 +26,29 @@ use fields::{Filled, Filling};
 pub struct Prompt {
     pub interrupt: Interrupt,
     stage: Stage,
-    /// The form whose answer is complete and waits for confirmation.
+    /// Form whose answer is complete and waits for the person's confirmation.
     filled: Option<Filling>,
-    /// True if a hint was already printed for an empty line.
+    /// True if the hint about an empty line was already printed.
     hinted: bool,
     /// Time at which the card was printed on the terminal.
     shown: Instant,
-    /// Number of lines that the card omitted and that the person has not displayed since.
+    /// Number of lines of the card that the person has not seen, because the terminal omitted them.
     cut_lines: usize,
-    /// True if the lines come from a script, so that no person can answer a second question.
+    /// True if the lines come from a script, which cannot answer a question that follows.
     in_script: bool,
 }
 
 #[derive(Debug)]
 enum Stage {
     Choose,
-    /// The person chose an option that needs a text, and the next line is this text.
+    /// The chosen option needs a text, and the next line is this text. Contains the id of the option.
     Words(String),
     /// The form of a structured answer is being filled in, field by field.
     Fill(Filling),
-    /// A decision was printed for confirmation. Enter or `yes` sends the decision, and `no` discards it. A risky
-    /// decision is sent only after `yes`.
+    /// A decision was printed for confirmation. Enter or `yes` sends it, and `no` discards it. A risky decision needs
+    /// `yes`.
     Confirm(Decision),
-    /// The decision would create a grant, and has not been sent yet. The person was shown which other open calls the
-    /// grant would approve.
+    /// A decision with a grant waits. The person was shown the other open calls that the grant would approve.
     Also(Decision),
     /// The next line is the reason for a freeze.
     Freeze,
@@ -58,7 +57,7 @@ enum Stage {
 /// Reaction to a line that a person typed.
 #[derive(Debug, PartialEq)]
 pub enum Reaction {
-    /// Print these lines, and ask for a new line.
+    /// Print these lines, and wait for another line.
     Ask(Vec<String>),
     Decide(Decision),
     Edit(Editing),
@@ -69,7 +68,7 @@ pub enum Reaction {
     Detach,
 }
 
-/// Text that the editor opens, and the option that the edited text is sent with.
+/// Text that opens in the editor, and the option with which the edited text is sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Editing {
     pub option: String,
@@ -83,9 +82,9 @@ pub enum Form {
     Json,
     /// The edit is plain text.
     Text,
-    /// The edit is a list of paths, one per line: the changes of these paths are kept.
+    /// The edit is a list of paths, one per line. The changes of these paths are kept.
     Paths,
-    /// The text is a remark that is sent with the decision, not an edit.
+    /// The text is a message that is sent with the decision, and not an edit.
     Words,
 }
 
@@ -100,33 +99,32 @@ impl Form {
 }
 
 impl Prompt {
-    /// Creates a prompt. `cut_lines` is the number of lines that the card omitted.
+    /// Creates a prompt for an interrupt. `cut_lines` is the number of lines that the card omitted.
     pub(crate) fn new(interrupt: Interrupt, cut_lines: usize) -> Self {
         let stage = filling(&interrupt).map_or(Stage::Choose, Stage::Fill);
         let shown = Instant::now();
         Self { interrupt, stage, filled: None, hinted: false, shown, cut_lines, in_script: false }
     }
 
-    /// Records that the terminal has printed all lines of the card. Returns true if the server has omitted nothing from
-    /// the card.
+    /// Records that the terminal has printed all lines of the card. Returns true if the server had omitted nothing from
+    /// it.
     pub(crate) fn mark_shown_whole(&mut self) -> bool {
         self.cut_lines = 0;
         self.shows_all()
     }
 
-    /// Returns true if the person was shown everything: no line of the card is omitted, neither by the terminal nor by
-    /// the server.
+    /// Returns true if the person has seen the whole card: neither the terminal nor the server has omitted anything.
     pub(crate) fn shows_all(&self) -> bool {
         self.cut_lines == 0 && self.interrupt.unseen.is_none()
     }
 
-    /// Adds to the decision the time for which the person has had the card on the screen.
+    /// Adds to the decision how long the card was on the screen.
     pub(crate) fn timed(&self, decision: Decision) -> Decision {
         let ms = u64::try_from(self.shown.elapsed().as_millis()).ok();
         Decision { viewed_ms: ms, ..decision }
     }
 
-    /// Returns the text that precedes the person's input.
+    /// Returns the text of the prompt before the person's input.
     pub(crate) fn label(&self) -> &'static str {
         match &self.stage {
             Stage::Choose => "> ",
@@ -141,7 +139,7 @@ impl Prompt {
         }
     }
 
-    /// Describes the available keys, in lines that are printed below the options.
+    /// Returns the lines below the options that describe what the person can type.
     pub(crate) fn keys(&self, paint: Paint) -> Vec<String> {
         let typed = match naming::natural(&self.interrupt) {
             Some(offer) if self.interrupt.takes_a_number() && offer.needs_edit => {
@@ -204,9 +202,8 @@ impl Prompt {
         }
     }
 
-    /// Parses a line that was typed in a conversation. The answer to a question is sent without confirmation. In a
-    /// script, a decision that starts no work is sent without confirmation even if it has a text: the script's next
-    /// line was written before the decision could be shown.
+    /// Handles a line that was typed in a conversation. The answer to a question is sent without confirmation. A script
+    /// cannot confirm, so its text is also sent at once if the decision starts no work.
     pub fn read_conversation_line(&mut self, line: &str, in_script: bool, paint: Paint) -> Reaction {
         self.in_script = in_script;
         let was_choosing = self.is_choosing();
@@ -225,7 +222,7 @@ impl Prompt {
         reaction
     }
 
-    /// Returns true if the line is a valid value of the current field.
+    /// Returns true if the line is a valid value of the form field that is being filled in.
     pub fn accepts_value(&self, line: &str) -> bool {
         matches!(&self.stage, Stage::Fill(filling) if filling.accepts_value(line))
     }
@@ -235,8 +232,8 @@ impl Prompt {
         matches!(self.stage, Stage::Choose)
     }
 
-    /// Returns the number of options that a single key can select. Returns 0 if no single key selects an option, for
-    /// example for a question, because its answer may begin with a digit.
+    /// Returns the number of options that a single key can select. Returns 0 if there are none, for example for a
+    /// question, whose answer may begin with a digit.
     pub(crate) fn digits(&self) -> usize {
         let is_words = matches!(self.interrupt.kind, Kind::Question | Kind::Choice | Kind::Turn);
         let count = self.interrupt.suggestions().len() + self.interrupt.options.len();
@@ -247,8 +244,8 @@ impl Prompt {
         }
     }
 
-    /// Parses a line that was typed while a form is filled in. A line of JSON is taken as the complete answer, not as
-    /// the value of one field.
+    /// Handles a line that was typed while a form is filled in. A line of JSON is the complete answer, and not the
+    /// value of one field.
     fn fill(&mut self, mut filling: Filling, line: &str, paint: Paint) -> Reaction {
         let is_key = matches!(line, "?" | "help" | "d" | "detach" | "v" | "e" | "!")
             || filling.is_whole(line)
@@ -281,8 +278,8 @@ impl Prompt {
         }
     }
 
-    /// Handles an answer that the server rejected. Asks again only for those fields of a form that have errors. Returns
-    /// the description of the keys, because the printed errors have pushed the earlier one off the screen.
+    /// Handles an answer that the server rejected. In a form, only the fields with errors are asked again. Returns the
+    /// lines that describe the keys, because the errors have pushed them off the screen.
     pub(crate) fn refused(&mut self, problems: &[FieldError], paint: Paint) -> Vec<String> {
         if let Some(filling) = self.filled.take().and_then(|filling| filling.refused(problems)) {
             self.stage = Stage::Fill(filling);
@@ -296,8 +293,8 @@ impl Prompt {
         self.interrupt.kind == Kind::Question && takes_data && filling(&self.interrupt).is_none()
     }
 
-    /// Parses a line that is typed while the answer in a form waits for confirmation. Returns `None` if the line has
-    /// nothing to do with the form.
+    /// Handles a line that was typed while the completed form waits for confirmation. Returns `None` if the line is not
+    /// about the form.
     fn beside_a_form(&mut self, decision: &Decision, line: &str, paint: Paint) -> Option<Reaction> {
         let filled = self.filled.as_ref()?;
         if line == "o" {
@@ -325,7 +322,7 @@ impl Prompt {
         Some(reaction)
     }
 
-    /// Returns true if the person has not changed the text that was opened in the editor.
+    /// Returns true if the editor was opened with the original draft, and not with an answer that the person has typed.
     fn is_untouched(&self, editing: &Editing) -> bool {
         let offer = self.interrupt.offer(&editing.option);
         offer.is_some_and(|offer| self.editing_for(offer).text == editing.text)
@@ -431,7 +428,7 @@ impl Prompt {
         }
     }
 
-    /// Prints an earlier answer, so that the person can confirm it before it is sent.
+    /// Prints the earlier answer `number`, so that the person can confirm it before it is sent.
     fn earlier(&mut self, number: usize, paint: Paint) -> Reaction {
         let all = &self.interrupt.suggestions_from_history;
         let chosen = number.checked_sub(1).and_then(|at| all.get(at));
@@ -460,7 +457,7 @@ impl Prompt {
         Reaction::Ask(hint)
     }
 
-    /// Chooses the option whose number or name was typed.
+    /// Chooses the option with the typed number or name. Returns `None` if the line names no option.
     fn picked(&mut self, line: &str) -> Option<Reaction> {
         let suggested = self.interrupt.suggestions().len();
         if let Some(number) = naming::number(&self.interrupt, line) {
@@ -495,7 +492,7 @@ impl Prompt {
         Some(Reaction::Ask(shown))
     }
 
-    /// Parses a structured answer that was typed on one line.
+    /// Parses a structured answer that was typed as JSON on one line, and asks for confirmation.
     fn data(&mut self, option: &str, line: &str, paint: Paint) -> Reaction {
         let edit = match serde_json::from_str(line) {
             Ok(edit) => edit,
@@ -538,7 +535,8 @@ impl Prompt {
     }
 }
 
-/// Returns the form of a question with a structured answer.
+/// Returns the empty form for a question with a structured answer. Returns `None` if the answer cannot be asked field
+/// by field.
 fn filling(interrupt: &Interrupt) -> Option<Filling> {
     let takes_data = naming::natural(interrupt).is_some_and(|offer| offer.needs_edit);
     let schema =
@@ -546,7 +544,7 @@ fn filling(interrupt: &Interrupt) -> Option<Filling> {
     Filling::from_schema(schema)
 }
 
-/// Returns true if the text has blanks that the person must fill in.
+/// Returns true if the JSON in the editor contains null, which marks a value that the person must fill in.
 fn has_blanks(editing: &Editing) -> bool {
     fn is_blank(value: &Value) -> bool {
         match value {

@@ -4,7 +4,7 @@ use holdshort_protocol::plain;
 
 use super::paint::Paint;
 
-/// Limit for how much of a text is printed.
+/// Maximum length of a text that is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cap {
     Lines(usize),
@@ -48,7 +48,7 @@ pub(crate) fn quote(text: &str, lead: &str, cap: Cap, paint: Paint) -> Vec<Strin
         .collect()
 }
 
-/// Returns the spaces at the beginning of a paragraph. The wrapped lines of the paragraph begin with the same spaces.
+/// Returns the spaces at the beginning of a paragraph, with which its wrapped lines are indented too.
 fn own_indent(paragraph: &str) -> &str {
     let blank = paragraph.len() - paragraph.trim_start_matches(' ').len();
     &paragraph[..blank.min(20)]

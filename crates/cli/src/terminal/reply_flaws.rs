@@ -1,4 +1,4 @@
-//! Short descriptions of why a reply of a model did not complete the agent's step, for a person who follows the run.
+//! Short descriptions of a model's reply that did not complete the agent's step, for a person who follows the run.
 
 const WORDS: [(&str, &str); 9] = [
     ("cut", "its reply was cut"),

@@ -1,4 +1,4 @@
-//! The agents of a run, as lines for a person: what each agent does or waits for, and how long. Pure.
+//! Agents of a run, as lines for a person: what each agent does or waits for, and for how long. Pure.
 
 use holdshort_protocol::{Work, WorkState, plain};
 
@@ -39,7 +39,7 @@ pub(super) fn counted(work: &[Work]) -> String {
     }
 }
 
-/// Describes the agents that continue to work while this interrupt is open.
+/// Describes the agents that keep working while this interrupt is open. Returns `None` if there are none.
 pub(super) fn meanwhile(work: &[Work], interrupt: &str) -> Option<String> {
     let others = work.iter().filter(|each| !each.interrupts.iter().any(|open| open == interrupt));
     let working: Vec<String> = others
@@ -60,8 +60,7 @@ fn is_at_work(work: &Work) -> bool {
     }
 }
 
-/// Returns the name of the agent, preceded by the name of the phase if the two differ. Returns the phase if there is no
-/// agent.
+/// Returns the name of the agent, after the name of the phase if the two differ. Without an agent, returns the phase.
 fn name(work: &Work) -> String {
     let phase = plain::line(&work.phase);
     match work.agent.as_deref().map(plain::line) {

@@ -25,7 +25,7 @@ fn span(seconds: i64) -> String {
     }
 }
 
-/// Describes a past or future time: `14:30` if the time is today, otherwise with its date.
+/// Formats a past or future time in the local time zone: `14:30` if it is today, and with its date if not.
 pub(crate) fn at(at: &str) -> String {
     read(at).map_or_else(|| plain::line(at).into_owned(), |at| moment(&at, &now()))
 }

@@ -78,7 +78,7 @@ pub(super) async fn verify(scene: &Scene, verify: &Verify) -> anyhow::Result<Exi
     Ok(if report.intact { Exit::Ok } else { Exit::Failed })
 }
 
-/// The process that reads the journal.
+/// Reader of the journal: a running server, or this process.
 enum Source {
     Server(Client),
     Here(Box<Store>),
@@ -110,8 +110,7 @@ async fn source(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Source> {
     }
 }
 
-/// Converts an error with which reading the journal failed. A journal that is too damaged to be read is reported as
-/// damaged.
+/// Converts an error from reading the journal. A journal that is too damaged to be read has its own error code.
 fn not_read(error: store::Error) -> anyhow::Error {
     match error {
         error @ store::Error::Corrupt(_) => damage(error.to_string()),
@@ -119,7 +118,7 @@ fn not_read(error: store::Error) -> anyhow::Error {
     }
 }
 
-/// Heads that are compared with the journal, and messages about incomplete checkpoints that are not compared.
+/// Heads to compare with the journal, and messages about incomplete checkpoints that are left out.
 #[derive(Default)]
 struct HeadsToCompare {
     noted: Vec<HeadNote>,
@@ -132,8 +131,8 @@ impl From<Vec<HeadNote>> for HeadsToCompare {
     }
 }
 
-/// Reads the heads that are compared with the journal: a head on the command line, a file with one head per line, a
-/// file of checkpoints, or a mail with one checkpoint.
+/// Reads the heads to compare with the journal. `against` is a head itself, a file with one head per line, a file of
+/// checkpoints, or a mail with one checkpoint.
 fn heads(against: &str, keys: &[String]) -> anyhow::Result<HeadsToCompare> {
     let malformed = match against.parse::<HeadNote>() {
         Ok(noted) => return Ok(vec![noted].into()),
@@ -167,8 +166,8 @@ fn at_most(file: &str, heads: &[HeadNote]) -> anyhow::Result<()> {
     }
 }
 
-/// Reads the newest checkpoints in a file, and the heads (event count and hash) that stand between the checkpoints. The
-/// person must name the accepted keys: an attacker who can write the journal can also sign checkpoints with a new key.
+/// Reads the newest checkpoints in a file, and the heads (event count and hash) between them. The person must name the
+/// accepted keys, because an attacker who can write the journal can sign checkpoints with a new key.
 fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<HeadsToCompare> {
     if keys.is_empty() {
         let told = "`audit checkpoint` printed the key with the checkpoint, and the event \
@@ -217,8 +216,8 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<HeadsT
     if is_whole { Ok(kept) } else { Err(usage(format!("{file} contains no complete checkpoint"))) }
 }
 
-/// Returns the head at the end of a line that is not part of a checkpoint. Returns `None` if the line contains no head.
-/// Rejects an incomplete head, because it would otherwise be ignored as text and not be compared.
+/// Returns the head at the end of a line outside the checkpoints, or `None` if the line contains none. Rejects an
+/// incomplete head, which would otherwise be ignored as text.
 fn parse_head_outside_checkpoints(place: &str, line: &str) -> anyhow::Result<Option<HeadNote>> {
     let is_like_one = |word: &str| {
         word.split_once(':').is_some_and(|(events, digits)| {
@@ -237,8 +236,7 @@ fn parse_head_outside_checkpoints(place: &str, line: &str) -> anyhow::Result<Opt
     }
 }
 
-/// Returns the head in the last word of a line. A date may precede the head, or the line may be the output of `audit
-/// head --json`.
+/// Returns the head at the end of a line, which may follow a date. Also reads the output of `audit head --json`.
 fn parse_head(line: &str) -> Option<HeadNote> {
     #[derive(Deserialize)]
     struct Printed {

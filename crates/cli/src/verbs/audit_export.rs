@@ -13,7 +13,7 @@ use crate::new_file::NewFile;
 use crate::output::print_text;
 use crate::plural::count;
 
-/// Columns of the exported table. The last column contains all data of the event.
+/// Columns of the exported table. The column `data` contains all data of the event.
 const COLUMNS: [&str; 11] =
     ["at", "stream", "seq", "type", "actor", "role", "via", "interrupt", "option", "outcome", "data"];
 

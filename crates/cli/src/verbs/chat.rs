@@ -18,7 +18,7 @@ use crate::output::print_lines;
 use crate::terminal::chat::{self, Talk};
 use crate::terminal::paint::Paint;
 
-/// Default workflows of a conversation. `chat` uses the first of these workflows that the server has.
+/// Workflows for a conversation without a named workflow. `chat` uses the first one that the server has.
 const PARTNERS: [&str; 2] = ["copilot", "pair"];
 const HISTORY: &str = "chat-history";
 
@@ -72,7 +72,7 @@ async fn talk(
     chat::chat(Talk { client, session, is_old: args.session.is_some(), history, embedded }).await
 }
 
-/// Returns the session with this id, or an error if the session accepts no messages.
+/// Returns the session with this id. Returns an error if the session accepts no messages.
 async fn found(client: &Client, id: &str, args: &args::Chat) -> anyhow::Result<Session> {
     let session: Session = match client.get(&format!("/v1/sessions/{id}")).await {
         Err(error) if client::code(&error) == Some(Code::NotFound) => {

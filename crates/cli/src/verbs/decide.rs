@@ -80,9 +80,8 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
     Ok(Exit::Ok)
 }
 
-/// Rejects a decision that approves parts which the card does not show, unless the person passes `--unseen`. The check
-/// is also made if the interrupt does not list the option, because the given name may be another name of an option that
-/// approves work.
+/// Rejects a decision that approves parts which the card does not show, unless the person passes `--unseen`. An option
+/// that the interrupt does not list is checked too, because it may be another name of an option.
 fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::Result<()> {
     let is_open = interrupt.status == InterruptStatus::Open;
     let unseen = match interrupt.offer(option) {
@@ -100,8 +99,7 @@ fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::R
     }
 }
 
-/// Asks the person at the terminal, who has seen the card, to confirm a risky option. Returns `None` if the person is
-/// not asked. A script is not asked, because it could not have known the question.
+/// Asks the person at the terminal to confirm a risky option. Returns `None` if no confirmation is needed.
 async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyhow::Result<Option<bool>> {
     let offer = interrupt.offer(option);
     let asked = offer.and_then(|offer| Some((offer, interrupt.stakes(offer)?)));
@@ -119,8 +117,8 @@ async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyho
     Ok(Some(matches!(line, Line::Text(text) if matches!(&*text.trim().to_lowercase(), "y" | "yes"))))
 }
 
-/// Lists the open calls that a grant would approve, and asks which of them to approve now. Returns `None` if the typed
-/// line is not a valid reply.
+/// Lists the other open calls that a grant would approve, and asks which of them to approve. Returns `None` if the
+/// typed line is no valid reply.
 async fn keep_also(
     interrupt: &Interrupt,
     decision: Decision,
@@ -141,7 +139,7 @@ async fn keep_also(
     })
 }
 
-/// Returns the decision that sends an earlier answer which the interrupt suggests.
+/// Returns the decision that sends an earlier answer. `from` is the id of its question.
 fn taken(interrupt: &Interrupt, from: &str) -> anyhow::Result<Decision> {
     let suggested = interrupt.suggestions_from_history.iter().find(|each| each.interrupt == from);
     suggested.and_then(|suggested| earlier_answers::decision(interrupt, suggested)).ok_or_else(|| {
@@ -153,7 +151,7 @@ fn taken(interrupt: &Interrupt, from: &str) -> anyhow::Result<Decision> {
     })
 }
 
-/// Parses an edit: JSON or, if the edited item is plain text, the text itself.
+/// Parses the edit that a person gives: JSON, or the text itself if the edited item is plain text.
 fn edit(interrupt: &Interrupt, path: &Path, given: &str) -> anyhow::Result<Value> {
     let words = || Value::String(given.trim_end_matches('\n').to_owned());
     let is_free = interrupt.response_schema.is_none() && !interrupt.replaced().is_object();

@@ -157,14 +157,14 @@ fn greet(
     line("you", "answer with a number or in your own words; ? explains, d leaves");
 }
 
-/// Demo that a person has run: its sample, and the copy of the sample in a temporary folder.
+/// Demo that a person has run: its sample, and the temporary copy of the sample.
 pub(super) struct PlayedDemo {
     sample: &'static Shipped,
     repository: PathBuf,
 }
 
 impl PlayedDemo {
-    /// Returns `None` unless the run works in a copy of its sample inside the temporary folder of a demo.
+    /// Returns the demo of a run. Returns `None` unless the run works in a temporary copy of its sample.
     pub(super) fn from_run(packs: Packs, run: &Run) -> Option<Self> {
         let repository = PathBuf::from(run.config.workspace.as_deref()?);
         let sample = packs.samples().into_iter().find(|sample| sample.name == run.workflow)?;
@@ -219,7 +219,7 @@ fn yours(holdshort: &str, name: &str, pack: Option<&dyn Pack>) -> (String, &'sta
     (format!("{holdshort} run {name} --workspace PATH \"task\""), "the same in your own folder, with a model")
 }
 
-/// Returns the changes that Git reports or, if it is unsafe to run Git, one sentence about this.
+/// Returns the changes that Git reports. If it is unsafe to run Git, returns a sentence about this instead.
 fn changed(repository: &Path) -> Vec<String> {
     // Git runs the filters of its configuration to compare a file. The sample has no filters.
     let filters = git(repository, &["config", "--includes", "--get-regexp", "^filter\\."]);
@@ -240,7 +240,7 @@ fn changed(repository: &Path) -> Vec<String> {
     diff.lines().map(|line| line.trim().to_owned()).collect()
 }
 
-/// Writes the sample and commits it.
+/// Writes the files of the sample into a new Git repository, and commits them.
 fn prepare(sample: &Shipped, repository: &Path) -> anyhow::Result<()> {
     for (path, bytes) in sample.sample {
         let path: PathBuf = repository.join(path);
@@ -276,7 +276,7 @@ fn prepare(sample: &Shipped, repository: &Path) -> anyhow::Result<()> {
 /// Git runs.
 const PASSED_ON: [&str; 2] = ["PATH", "TMPDIR"];
 
-/// Runs Git without the person's settings, so that the sample is the same everywhere. Disables programs that the
+/// Runs Git without the person's settings, so that the sample is the same everywhere. Disables programs that a
 /// repository can configure: hooks, a file watcher, a pager.
 fn git(repository: &Path, arguments: &[&str]) -> anyhow::Result<Output> {
     let passed_on = PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));

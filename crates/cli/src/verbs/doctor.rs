@@ -87,8 +87,8 @@ fn has_broken_hook(report: &Value) -> bool {
     report["hooks"].as_array().into_iter().flatten().any(|hook| hook["holds"] == false)
 }
 
-/// Reads everything that `serve` reads before it starts. Errors of the certificate and of the model are not returned
-/// here, because the report has separate lines for them.
+/// Reads everything that `serve` reads before it starts, and returns the first error. Errors of the certificate and the
+/// model are left out, because the report has separate lines for them.
 async fn would_start(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettings) -> anyhow::Result<()> {
     log::filter("warn")?;
     let plan = serve::plan(scene, data_dir, settled)?;
@@ -102,8 +102,7 @@ async fn would_start(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettin
     }
 }
 
-/// Describes the model. If the URL of the model's server is known, the model is tested. If the URL is not known,
-/// `answers` is null.
+/// Reports the configured model. Tests the model's server if its URL is known; otherwise `answers` is null.
 async fn configured(args: &ModelArgs) -> Value {
     let model = match model::source(args) {
         Ok(Source::Provider(model)) => model.describe(),
@@ -177,7 +176,7 @@ async fn server(scene: &Scene) -> Value {
 
 #[derive(Clone, Copy)]
 enum Mark {
-    /// The part works.
+    /// The reported part works.
     Good,
     /// The reported part is missing or limited.
     Absent,

@@ -13,7 +13,7 @@ use crate::terminal::follow::exit_for_status;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
-/// Maximum number of events per page.
+/// Maximum number of events in one response of the server.
 const PAGE: usize = 200;
 
 pub(super) async fn events(scene: &Scene, run: &str, follow: bool, since: u64) -> anyhow::Result<Exit> {
@@ -81,7 +81,7 @@ impl Printer {
     }
 }
 
-/// Formats an event as one line: time, actor, type, and as many facts as fit on the line.
+/// Formats an event as one line: time, actor, type, and as many facts as fit.
 fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> String {
     let data = &event.data;
     let string = |key: &str| data.get(key).and_then(serde_json::Value::as_str);

@@ -1,8 +1,7 @@
-//! The folder for the result files of a run. The folder may also contain result files of an earlier run, and files of
-//! people.
+//! Folder for the result files of a run. It may also contain result files of an earlier run, and files of people.
 //!
-//! The summary in the folder lists the result files of its run. Only the files that the summary lists are replaced, and
-//! no other file is overwritten. The report of a completed run is replaced only by the report of another completed run.
+//! The summary in the folder lists the result files of its run. Only the listed files are replaced, and no other file
+//! is overwritten. The report of a completed run is replaced only by the report of another completed run.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -16,7 +15,7 @@ use crate::limits::SUMMARY_BYTES;
 
 pub const SUMMARY: &str = "summary.json";
 
-/// Returns those of the named files that exist and that no earlier run wrote.
+/// Returns those of the files `names` that exist although no earlier run wrote them.
 pub fn find_unmanaged_files(folder: &Path, names: &[&'static str]) -> io::Result<Vec<&'static str>> {
     let earlier = earlier(folder)?.unwrap_or_default().names;
     let mut own = Vec::new();
@@ -33,8 +32,8 @@ pub fn find_unmanaged_files(folder: &Path, names: &[&'static str]) -> io::Result
     Ok(own)
 }
 
-/// Removes those result files of an earlier run that the new run will not write. Only files with the given names are
-/// removed, because a summary can list any name.
+/// Removes result files of an earlier run, except those in `kept`. Only files in `names` are removed, because a summary
+/// could list any name.
 pub fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> anyhow::Result<()> {
     let earlier = earlier(folder)?.unwrap_or_default().names;
     for name in names.iter().filter(|name| earlier.contains(**name) && !kept.iter().any(|it| it == *name)) {
@@ -48,18 +47,18 @@ pub fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> anyhow::
     Ok(())
 }
 
-/// The run whose result files are in a folder, as the summary in the folder states.
+/// Earlier run whose result files are in a folder, according to the summary in the folder.
 #[derive(Debug, Default)]
 pub struct Earlier {
     pub run: String,
-    /// Date of the analysis.
+    /// Date of the analysis in the summary.
     pub date: Option<String>,
     pub is_completed: bool,
     /// Names of the result files that the summary lists, and the name of the summary.
     names: BTreeSet<String>,
 }
 
-/// Reads the summary of a folder. Returns `None` if the folder contains no summary of a run.
+/// Reads the summary in a folder. Returns `None` if the folder contains no summary of a run.
 pub fn earlier(folder: &Path) -> io::Result<Option<Earlier>> {
     let file = match File::open(folder.join(SUMMARY)) {
         Ok(file) => file,
@@ -82,15 +81,15 @@ pub fn earlier(folder: &Path) -> io::Result<Option<Earlier>> {
     }))
 }
 
-/// Returns the folder for the result files of a run. An incomplete run must not replace the report of a completed run.
-/// If the folder contains the report of a completed run, the files of an incomplete run go into a subfolder.
+/// Returns the folder for the result files of a run. The files of an incomplete run go into a subfolder if the folder
+/// contains the report of another, completed run.
 pub fn for_run(folder: &Path, run: &str, is_completed: bool) -> io::Result<PathBuf> {
     let is_kept = |earlier: &Earlier| earlier.is_completed && earlier.run != run;
     let aside = !is_completed && earlier(folder)?.as_ref().is_some_and(is_kept);
     Ok(if aside { own_folder(folder, run) } else { folder.to_owned() })
 }
 
-/// Removes the files that a run wrote into its subfolder before the run had completed.
+/// Removes the files that a run wrote into its subfolder while it was incomplete.
 pub fn clear_own(folder: &Path, run: &str, names: &[&'static str]) -> anyhow::Result<()> {
     let aside = own_folder(folder, run);
     clear(&aside, names, &[])?;
@@ -103,7 +102,7 @@ fn own_folder(folder: &Path, run: &str) -> PathBuf {
     folder.join(run)
 }
 
-/// Writes a file so that another process sees either the old or the new content.
+/// Writes a file atomically: another process sees either the old or the new content.
 pub fn put(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
     let shown = || folder.join(name).display().to_string();
     fs::create_dir_all(folder).with_context(shown)?;

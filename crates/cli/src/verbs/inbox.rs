@@ -44,8 +44,8 @@ pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Prints an interrupt on one line: id, age, kind, risk and title come first, because the line is truncated to the
-/// width of the terminal.
+/// Prints an interrupt on one line. The line is truncated to the width of the terminal, so the most important facts
+/// come first.
 fn line(interrupt: &Interrupt, paint: Paint) {
     let shown = LookAlikes::written(interrupt);
     let is_erased = shown.title.is_empty() && shown.erased.is_some();

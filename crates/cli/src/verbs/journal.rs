@@ -1,4 +1,4 @@
-//! Opens the journal directly, for verbs that use it while no server does.
+//! Opens the journal directly, for verbs that run while no server uses the journal.
 
 use anyhow::Context;
 use holdshort_store::{self as store, Store, postgres};
@@ -21,7 +21,7 @@ pub(super) async fn open(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store>
     open_or_make(scene, at).await
 }
 
-/// Opens the journal, or creates it if it does not exist.
+/// Opens the journal in the data folder or in the database. A missing journal is created.
 pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store> {
     let data_dir = DataDir::resolve(scene.reach.data.as_deref())?;
     let journal = describe_location(scene, at)?;
@@ -42,7 +42,7 @@ pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Resul
     }
 }
 
-/// Returns the location of the journal.
+/// Returns the place where the journal is stored: the data folder or a database.
 pub(super) fn location(at: &StoreArgs) -> store::Location {
     match embed::database(at) {
         Some(config) => store::Location::Database(config),
@@ -50,7 +50,7 @@ pub(super) fn location(at: &StoreArgs) -> store::Location {
     }
 }
 
-/// Describes the location of the journal.
+/// Describes the place of the journal: the path of the data folder, or the database.
 pub(super) fn describe_location(scene: &Scene, at: &StoreArgs) -> anyhow::Result<String> {
     Ok(match &at.store {
         Some(url) => embed::database_words(url),

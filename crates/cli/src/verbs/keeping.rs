@@ -56,7 +56,7 @@ pub(super) async fn hold(
     Ok(Exit::Ok)
 }
 
-/// Describes the person, the time and the reason of a legal hold, as the end of a sentence.
+/// Describes a legal hold as the end of a sentence: the person, the time and the reason.
 fn whose(hold: &Hold) -> String {
     let why = hold.reason.as_deref().map(|why| format!(": {}", plain::line(why).trim_end_matches('.')));
     format!("{}, {}{}", plain::line(&hold.by), time::ago(&hold.at), why.unwrap_or_default())

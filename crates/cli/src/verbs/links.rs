@@ -13,14 +13,14 @@ use crate::program_name::holdshort;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
-/// `login`: prints a new login link.
+/// Implements `login` for a server on this machine: prints a new login link.
 pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Result<Exit> {
     let who = person.as_deref().map_or_else(|| "you".to_owned(), |who| format!("`{}`", plain::line(who)));
     let link: Link = scene.client()?.post("/v1/login-links", &LoginLinkRequest { person }).await?;
     show(scene, &link, &format!("The link signs one browser in as {who}, once"))
 }
 
-/// `link`: prints a decision link.
+/// Implements `link`: prints a link with which a person decides on one interrupt.
 pub(super) async fn decision(
     scene: &Scene,
     interrupt: &str,
@@ -51,8 +51,8 @@ fn show(scene: &Scene, link: &Link, what: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Returns a login link for a browser, valid at a server that has just started. The link is printed only on a terminal,
-/// never into a file.
+/// Returns a login link for the browser, at a server in this process. If the output is not a terminal, returns a hint
+/// instead, so that no link is written into a file.
 pub(super) fn invitation(embedded: &Embedded, words: &str, paint: Paint) -> anyhow::Result<String> {
     if !paint.is_terminal {
         return Ok(format!("`{} login{words}` prints a link", holdshort()));

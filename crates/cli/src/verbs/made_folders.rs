@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Folders that were created for a run. On drop, those of them that are empty are deleted, unless the run has started.
+/// Folders that were created for a run. Dropping the value deletes the empty ones, unless the run has started.
 #[derive(Debug, Default)]
 #[must_use]
 pub struct MadeFolders(Vec<PathBuf>);
@@ -18,7 +18,7 @@ impl MadeFolders {
         fs::create_dir_all(folder)
     }
 
-    /// Prevents the deletion of the folders, because the run has started.
+    /// Keeps the folders, because the run has started.
     pub(super) fn keep(mut self) {
         self.0.clear();
     }

@@ -48,7 +48,7 @@ use crate::config_file::is_flag_set;
 use crate::exit::{Exit, usage};
 use crate::pack::Packs;
 
-/// Settings that are the same for every verb.
+/// Context of a command: the settings that every verb shares.
 struct Scene {
     reach: Reach,
     json: bool,
@@ -129,15 +129,15 @@ pub(crate) async fn perform(args: Args, packs: Packs) -> anyhow::Result<Exit> {
     }
 }
 
-/// Writes the file that a person edits before a run of a pack's workflow.
+/// Writes the file that a person edits before a run of a pack's workflow (`init`).
 fn init(packs: Packs, workflow: &str, to: Option<&Path>) -> anyhow::Result<Exit> {
     packs.for_workflow(workflow).ok_or_else(|| packs.no_init(workflow))?.init(to)?;
     Ok(Exit::Ok)
 }
 
-/// Returns an error if `--server` is given to a verb that uses no server. `demo`, `serve` and `init` ignore
-/// `HOLDSHORT_SERVER`. Verbs that open a journal themselves also reject `HOLDSHORT_SERVER`, because the person would
-/// expect the journal of this server.
+/// Returns an error if `--server` is given to a verb that uses no server. Verbs that open a journal themselves also
+/// reject `HOLDSHORT_SERVER`, because the person would expect the journal of this server. `demo`, `serve` and `init`
+/// ignore it.
 fn refuse_server(scene: &Scene, verb: &Verb) -> anyhow::Result<()> {
     let (verb, is_of_journal) = match verb {
         Verb::Demo { .. } => ("demo", false),

@@ -110,7 +110,7 @@ fn lines(person: &Person) -> Vec<String> {
     out
 }
 
-/// Lists the open interrupts that are still assigned to the person who was removed.
+/// Lists the open interrupts that were assigned to the removed person.
 fn left_lines(removed: &RemovedPerson, words: &str) -> Vec<String> {
     let paint = Paint::stdout();
     let mut out = Vec::new();
@@ -133,8 +133,8 @@ fn left_lines(removed: &RemovedPerson, words: &str) -> Vec<String> {
     out
 }
 
-/// Converts a date to the time of midnight in the person's time zone, or in UTC if the time zone is unknown. A text
-/// that is not a date is sent to the server unchanged.
+/// Converts a date to midnight in the person's time zone, or in UTC if it is unknown. Any other text is sent to the
+/// server unchanged.
 async fn moment(client: &Client, person: &str, until: String) -> anyhow::Result<String> {
     let Ok(day) = Date::strptime("%Y-%m-%d", &until) else { return Ok(until) };
     let known: Person = client.get(&path(person, "")).await?;

@@ -46,7 +46,7 @@ fn show(scene: &Scene, plans: &[Plan]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints the plans that an agent proposed on its own, with their outcomes, if no plan is a graph.
+/// Prints the plans that agents submitted for approval, with the outcomes. Used if no plan of the run is a graph.
 async fn written(client: &Client, run: &Run) -> anyhow::Result<()> {
     let paint = Paint::stdout();
     let asked = client.list("/v1/interrupts", &[("run", run.id.as_str())]).await?;
@@ -104,8 +104,8 @@ async fn follow_on(scene: &Scene, client: &Client, run: Run, mut known: Vec<Plan
     anyhow::bail!("the event stream ended unexpectedly")
 }
 
-/// Prints only what has changed. If a graph is new, prints it as a whole, otherwise one line for each subtask whose
-/// status has changed.
+/// Prints the changes of plans. A new graph is printed completely. For a known graph, there is one line for each
+/// subtask with a new status.
 fn changed(scene: &Scene, known: &[Plan], now: &[Plan]) -> anyhow::Result<()> {
     if scene.json {
         return show(scene, now);

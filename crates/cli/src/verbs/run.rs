@@ -30,7 +30,7 @@ use crate::terminal::card;
 use crate::terminal::follow::{self, Form, LeaveReason, Outcome};
 use crate::terminal::paint::Paint;
 
-/// Reason that is recorded when a run completed only a part of its task.
+/// End reason of a run that completed only a part of its task.
 pub(super) const PARTIAL: &str = "partial";
 
 pub(super) const ANY_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
@@ -101,7 +101,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
     exit
 }
 
-/// Prepares a run with the pack whose options are set. Returns `None` if no option of a pack is set.
+/// Asks each pack to prepare a run with its own options. Returns `None` if no option of a pack is set.
 fn prepare_with_pack(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Option<pack::Start>> {
     let arguments = pack::RunArguments {
         workflow: &args.workflow,
@@ -112,7 +112,7 @@ fn prepare_with_pack(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Op
     packs.iter().find_map(|pack| pack.start(&arguments).transpose()).transpose()
 }
 
-/// Returns the request that starts the run, the folder for the run's result files, and the folders that were created
+/// Builds the request that starts the run. Also returns the folder for result files, and the folders that were created
 /// for the run.
 fn start(
     packs: Packs,
@@ -197,7 +197,7 @@ async fn on_server(
     follow_run(scene, &client, &shown.id, None, files).await
 }
 
-/// Returns the error for a run on a server that has no model. `--model` on this command line does not change a running
+/// Returns the error for a run on a server without a model. `--model` on this command line has no effect on a running
 /// server.
 pub(super) fn no_model(client: &Client, model: &ModelArgs) -> anyhow::Error {
     let named = if model.model.is_some() {
@@ -216,8 +216,8 @@ pub(super) fn is_rehearsal(model: &ModelArgs) -> bool {
     model.model.as_deref() == Some(REHEARSAL)
 }
 
-/// Checks the command line before anything is started. Errors that depend on the environment, not on the command line,
-/// are reported later.
+/// Checks the workflow and the workspace of the command line before anything is started. Other errors are reported
+/// later.
 fn can_start(packs: Packs, args: &crate::args::Run, is_prepared: bool) -> anyhow::Result<()> {
     let folder = args.workflows.as_deref();
     let open = holdshort_server::open_workflows(folder, &People::default(), &packs.for_server());
@@ -271,16 +271,15 @@ fn input(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Value> {
     }
 }
 
-/// Returns an error if the workflow belongs to a pack and the option that starts it is missing. The general message
-/// about a missing `--workspace` would be wrong for such a workflow, because the option of the pack sets the folder and
-/// the input.
+/// Returns an error if the workflow belongs to a pack. It is called when the task or the workspace is missing, which
+/// the pack's own option would have set.
 fn described(packs: Packs, workflow: &str) -> anyhow::Result<()> {
     packs
         .for_workflow(workflow)
         .map_or(Ok(()), |pack| Err(usage(with_program_name(pack.texts().missing_input_hint))))
 }
 
-/// Returns the absolute path of the workspace. The server checks everything else.
+/// Returns the absolute path of the workspace without symbolic links. The server checks everything else.
 pub(super) fn workspace(path: Option<&Path>) -> anyhow::Result<Option<String>> {
     let Some(path) = path else { return Ok(None) };
     let path = path.canonicalize().map_err(|error| usage(format!("{}: {error}", path.display())))?;
@@ -299,9 +298,8 @@ fn introduce(run: &Run) {
     }
 }
 
-/// Follows a run in the terminal, and prints the command with which the person can follow it again. `embedded` contains
-/// the arguments that start the server in this process again. `files` is the folder for the result files of a pack's
-/// run.
+/// Follows a run in the terminal, and prints the command that follows it again. `embedded` contains the arguments that
+/// start the server in this process again. `files` is the folder for a pack's result files.
 pub(super) async fn follow_run(
     scene: &Scene,
     client: &Client,
@@ -401,7 +399,7 @@ async fn leave(client: &Client, run: &str, left: LeaveReason, embedded: Option<&
     print_message(&format!("  {} attach {run}{words}{}", holdshort(), output_words(files)));
 }
 
-/// Returns the command-line argument with which another command writes the result files of a run into their folder.
+/// Returns the argument `--output-dir` for a command that continues a run with result files, or an empty text.
 pub(super) fn output_words(files: Option<&Path>) -> String {
     files.map(|folder| format!(" --output-dir {}", quoted(&folder.display().to_string()))).unwrap_or_default()
 }

@@ -71,7 +71,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Converts the settings of `serve` into the settings of the server that will be started.
+/// Converts the settings of `serve` into the plan of a server.
 pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettings) -> anyhow::Result<Plan> {
     let crew =
         Crew::from_variables(&|name| std::env::var(name).ok()).map_err(|wrong| usage(wrong.to_string()))?;
@@ -104,8 +104,7 @@ pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettings
     })
 }
 
-/// Raises the maximum number of open files of this process as far as the system allows. Each stream needs an open file,
-/// and the initial maximum number of open files is often too low.
+/// Raises the limit of open files of this process as far as the system allows, because each stream needs an open file.
 fn raise_files() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     // An error is ignored: streams beyond the old limit then wait until other streams end.

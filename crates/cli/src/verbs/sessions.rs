@@ -93,8 +93,7 @@ pub(super) async fn grants(scene: &Scene, session: Option<&str>) -> anyhow::Resu
     Ok(Exit::Ok)
 }
 
-/// Lists the refusals of a session. A call that a person refused needs a new decision each time, until the refusal is
-/// revoked.
+/// Lists the refusals of a session. A refused call needs a new decision each time, until the refusal is revoked.
 async fn list_refusals(client: &Client, session: &str, paint: Paint) -> anyhow::Result<()> {
     for item in client.list(&format!("/v1/sessions/{session}/refusals"), &[]).await? {
         let refusal: Refusal = serde_json::from_value(item)?;

@@ -69,8 +69,7 @@ pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Returns the run to which an interrupt belongs. Returns `None` for a reviewer, because reviewers are not allowed to
-/// read runs. The card contains everything that a reviewer needs.
+/// Returns the run of an interrupt. Returns `None` for a reviewer, who may not read runs and needs only the card.
 async fn run_of(client: &Client, interrupt: &Interrupt) -> anyhow::Result<Option<Run>> {
     match client.get(&format!("/v1/runs/{}", interrupt.run)).await {
         Ok(run) => Ok(Some(run)),
@@ -156,8 +155,7 @@ fn run(run: &Run, words: &str, paint: Paint) {
     }
 }
 
-/// If the result of a workflow is a text, prints it only once: phases and approved items often repeat it. Any other
-/// result, such as the decision on one question, is printed completely.
+/// Prints the result of a run. A text is printed only once, although phases and approved items often repeat it.
 fn result(run: &Run, words: &str, paint: Paint) {
     let text = string(&run.result, "text").trim_end();
     let is_of_phases = run.result.get("phases").is_some();

@@ -19,9 +19,9 @@ use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
-/// Maximum time to wait for a sign-in, even if the server allows more time.
+/// Maximum time to wait for a person to sign in, even if the server allows more.
 const LONGEST_WAIT: Duration = Duration::from_mins(30);
-/// Minimum pause between two polls, even if the server permits a shorter pause.
+/// Minimum time between two polls of a sign-in, even if the server allows less.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(200);
 
 /// `login`: prints a login link, or signs this terminal in at a remote server with an identity provider.
@@ -60,7 +60,7 @@ pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Resu
 }
 
 /// Returns the remote server at which this terminal is to sign in. Returns `None` for the server of the data folder,
-/// because the token for this server is stored on this machine.
+/// whose token is on this machine.
 fn elsewhere(scene: &Scene, person: Option<&str>) -> anyhow::Result<Option<Url>> {
     let has_token = std::env::var("HOLDSHORT_TOKEN").is_ok_and(|token| !token.is_empty());
     let Some(named) = scene.reach.server.as_deref().filter(|_| person.is_none() && !has_token) else {
@@ -118,8 +118,8 @@ fn may_pass(error: &anyhow::Error) -> bool {
     is_passing(error) || matches!(code(error), Some(Code::IdentityUnavailable | Code::TooManyRequests))
 }
 
-/// `logout`: ends the login of this terminal, or all logins of the person. The stored token is deleted as soon as the
-/// server has confirmed the logout.
+/// Implements `logout`: ends the login of this terminal, or all logins of the person. The stored token is deleted when
+/// the server has confirmed the logout.
 pub(super) async fn logout(scene: &Scene, everywhere: bool) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     let ended = client.delete(if everywhere { "/v1/logins" } else { "/v1/login" }).await;

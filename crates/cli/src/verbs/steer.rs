@@ -9,7 +9,7 @@ use crate::client::id_of;
 use crate::exit::{Exit, usage};
 use crate::output::{print_json, print_text};
 
-/// Name of the action in the URL of the API, and the message that is printed after success.
+/// Name of an action in the URL of the API, and the message after its success.
 type Act = (&'static str, &'static str);
 
 /// An action on a run, and the same action on a session.

@@ -1,4 +1,4 @@
-//! `stop`: ends a command or its trial. If no call id is given and only one command is running, stops this command.
+//! `stop`: ends a running command or its trial. Without a call id, it ends the only running command.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ async fn find_running_command(client: &Client, run: &str) -> anyhow::Result<Stri
     }
 }
 
-/// Commands of a run, by call id. The value for a command is true while the command is running.
+/// Commands of a run, by call id. The value is true while the command is running.
 #[derive(Default)]
 struct Commands(BTreeMap<String, bool>);
 

@@ -14,7 +14,7 @@ use crate::program_name::holdshort;
 use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 
-/// Prints the freezes that prevent work from starting, each with the person who froze and the reason.
+/// Prints the freezes that stop work and for which `matters` is true, each with its author and reason.
 pub(super) async fn warn(client: &Client, matters: impl Fn(&Frozen) -> bool) {
     let paint = Paint::stderr();
     for line in warnings(&freezes(client).await.held, client.server_arguments(), matters) {
@@ -29,8 +29,7 @@ pub(super) struct Freezes {
     pub is_all: bool,
 }
 
-/// Reads all freezes. A caller without this permission receives only the freezes that affect the interrupts which the
-/// caller is allowed to read.
+/// Reads the freezes that the caller may know: all of them, or those on the interrupts that the caller may read.
 pub(super) async fn freezes(client: &Client) -> Freezes {
     if let Ok(system) = client.get::<System>("/v1/system").await {
         return Freezes { held: system.freezes, is_all: true };
@@ -74,7 +73,7 @@ fn warning(frozen: &Frozen, words: &str) -> String {
     plain::line(&line).into_owned()
 }
 
-/// Prints the freezes that affect a run now, and those that can affect it later through one of its agents.
+/// Prints the freezes that affect a run, or may affect it later through one of its agents.
 pub(super) async fn warn_of(client: &Client, run: &Run) {
     let Ok(System { freezes, .. }) = client.get("/v1/system").await else { return };
     let is_of_agent = freezes.iter().any(|frozen| frozen.agent.is_some());
@@ -92,7 +91,7 @@ pub(super) fn freeze_covers_run(frozen: &Frozen, run: &Run, agents: &[String]) -
         && is_of_agent
 }
 
-/// Returns the agents of a workflow. Returns an empty list if the agents of the workflow are not known.
+/// Returns the names of a workflow's agents. Returns none if the server does not list the workflow.
 async fn agents_of(client: &Client, workflow: &str) -> Vec<String> {
     let all = workflows(client).await.unwrap_or_default();
     all.into_iter().find(|known| known.name == workflow).map(|known| known.agents).unwrap_or_default()
@@ -118,9 +117,8 @@ pub(super) async fn freeze(scene: &Scene, of: args::FreezeOf, reason: String) ->
     Ok(Exit::Ok)
 }
 
-/// Returns a warning if no workflow or agent has the name to freeze, because the name is probably misspelled. An
-/// unknown name is frozen anyway: the workflow may be added later, or runs of a workflow that was removed may still
-/// wait. No list contains the names of external agents.
+/// Returns a warning if no workflow or agent has the name in a freeze, because it is probably misspelled. The name is
+/// frozen anyway: a workflow may be added later, and external agents are in no list.
 async fn doubt(client: &Client, of: &FreezeOf) -> Option<String> {
     let all = workflows(client).await.ok()?;
     let (name, there) = match of {
@@ -216,7 +214,7 @@ fn line(frozen: &Frozen) -> String {
     plain::line(&format!("frozen since {at} by {by}: {what}{reason}")).into_owned()
 }
 
-/// Describes the target of a freeze. Returns `None` if the whole installation is frozen.
+/// Describes the target of a freeze, such as `workflow deploy`. Returns `None` for the whole installation.
 fn part(of: &FreezeOf) -> Option<String> {
     let FreezeOf { run, workflow, agent } = of;
     let mut named = [("run", run), ("workflow", workflow), ("agent", agent)].into_iter();

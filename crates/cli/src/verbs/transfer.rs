@@ -1,5 +1,5 @@
-//! `export` and `import`: copy the journal, or some runs, from one store to another. No server may use the stores
-//! during the copy.
+//! `export` and `import`: copy the journal or some runs from one store to another. No server may use the stores during
+//! the copy.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek};

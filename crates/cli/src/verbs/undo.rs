@@ -31,7 +31,7 @@ pub(super) async fn merge(scene: &Scene, run: &str, paths: Vec<String>) -> anyho
     begin_somewhere(scene, &asked).await
 }
 
-/// Request that starts a run, and the sentence that is printed after the run has started.
+/// Request that starts an undo or a merge, and the sentence that is printed after it.
 struct BeginRequest<T> {
     path: String,
     body: T,

@@ -7,7 +7,7 @@ use super::fact::{Fact, FactName};
 use super::part::{Part, TriedChange};
 use super::parts::{data, diff, text};
 
-/// Returns the facts about the call, and about the conditions under which it would run. `payload` is the part of the
+/// Returns the facts about a tool call, and about the conditions under which it would run. `payload` is the part of the
 /// interrupt's payload that describes the call.
 pub(super) fn facts(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
     let mut facts = vec![Fact::new(FactName::Tool, plain::line(text(payload, "tool")))];
@@ -80,8 +80,8 @@ fn conditions(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
     facts
 }
 
-/// Returns the parts of the card that show the call: its command, its change of a file, or its arguments. While the
-/// interrupt is open, a note explains what happens after a decision.
+/// Returns the parts of the card that show the call: its command, its change of a file, or its arguments. A note of the
+/// payload is included only while the interrupt is open.
 pub(super) fn parts(payload: &Value, is_open: bool) -> Vec<Part<'_>> {
     let note = payload.get("note").and_then(Value::as_str).filter(|note| is_open && !note.is_empty());
     let trial = TrialCard::from_payload(payload).map(tried);
@@ -115,7 +115,8 @@ pub(super) fn parts(payload: &Value, is_open: bool) -> Vec<Part<'_>> {
     parts
 }
 
-/// Returns the changes that a command made when it was tried.
+/// Returns the part of the card that shows a trial: the changes and the output of a command that was run before the
+/// decision.
 fn tried(trial: TrialCard<'_>) -> Part<'_> {
     let changes = trial.changes().map(|change| {
         let diff = change.diff().filter(|diff| !diff.hunks.is_empty());

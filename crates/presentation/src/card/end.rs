@@ -10,27 +10,27 @@ use super::FormatTime;
 use super::facts::option_label;
 use super::parts::readable;
 
-/// The end of an interrupt, as the card shows it.
+/// Resolution of an interrupt, as the card shows it.
 #[derive(Debug, Serialize)]
 pub struct End<'a> {
     pub outcome: &'static str,
-    /// Label of the option that was chosen. `None` if the label says the same as `outcome`.
+    /// Label of the chosen option. `None` if the label repeats `outcome`, such as *Approve* and *Approved*.
     pub option: Option<Cow<'a, str>>,
     pub by: String,
-    /// Sentence that counts the other open calls which the decision also approved.
+    /// Sentence with the number of other open calls that the decision also approved.
     pub also: Option<String>,
-    /// RFC 3339 timestamp.
+    /// Time of the resolution, as an RFC 3339 timestamp.
     pub at: &'a str,
-    /// Timestamp `at`, formatted for the person who reads the card.
+    /// Time of the resolution, formatted for the person who reads the card.
     pub when: String,
     pub text: Option<&'a str>,
-    /// Members of a structured answer, or those members that a person's edit changed.
+    /// Members of a structured answer. After an edit of a person, only the members that the edit changed.
     pub answer: Vec<AnswerMember>,
     /// Phrase that says if an agent outside Holdshort has used the approval.
     pub approval: Option<String>,
 }
 
-/// One member of an answer or of an edit. The label is empty if the answer has no named members.
+/// Member of an answer or of an edit. The label is empty if the answer has no named members.
 #[derive(Debug, Serialize)]
 pub struct AnswerMember {
     pub label: String,

@@ -1,9 +1,9 @@
-//! One line of a card, written by the runtime and not by an agent.
+//! Fact on a card: one line with a label. The runtime writes it, and not an agent.
 
 use holdshort_protocol::PeopleLine;
 use serde::Serialize;
 
-/// One line of a card, written by the runtime.
+/// One line of a card with a label, which the runtime wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fact {
     pub name: FactName,
@@ -13,7 +13,7 @@ pub struct Fact {
     pub tone: Tone,
 }
 
-/// Emphasis of a fact.
+/// Emphasis with which a fact is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
@@ -24,7 +24,7 @@ pub enum Tone {
     Alarm,
 }
 
-/// Kind of a fact. It determines the label.
+/// Kind of a fact, which determines its label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FactName {
@@ -68,7 +68,8 @@ pub enum FactName {
 }
 
 impl FactName {
-    /// Returns the label. A label has at most two words, because the column for labels in the terminal is narrow.
+    /// Returns the label of the fact. It has at most two words, because the column for labels in the terminal is
+    /// narrow.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Model => "Model",

@@ -8,7 +8,7 @@ use holdshort_protocol::{
 use super::fact::{Fact, FactName};
 use super::{FormatTime, Setting, effect_beside};
 
-/// Returns the facts about an interrupt. `call` contains the facts about the call of the interrupt.
+/// Returns the facts about an interrupt. `call` contains the facts about its call: a directory in it is not repeated.
 pub(super) fn for_interrupt(interrupt: &Interrupt, setting: Setting<'_>, call: &[Fact]) -> Vec<Fact> {
     let time = setting.time;
     let mut facts = Vec::new();
@@ -57,8 +57,7 @@ pub(super) fn for_interrupt(interrupt: &Interrupt, setting: Setting<'_>, call: &
     facts
 }
 
-/// Returns facts about the people who may decide, the votes, the missing votes, and the permission of the reader to
-/// decide.
+/// Returns facts about the approvers, the votes so far, the missing votes, and the reader's permission to decide.
 pub fn people(interrupt: &Interrupt, time: FormatTime<'_>) -> Vec<Fact> {
     let lines = InvolvedPeople::from(interrupt).lines(time).into_iter();
     lines
@@ -96,8 +95,7 @@ fn deadlines(interrupt: &Interrupt, time: FormatTime<'_>) -> Vec<Fact> {
     facts
 }
 
-/// Returns the calls that a grant for the session would allow. Returns nothing if the interrupt offers no option that
-/// gives a grant.
+/// Returns facts about the calls that a grant for the session would allow. Returns none if no option gives a grant.
 pub(super) fn grant(interrupt: &Interrupt) -> Vec<Fact> {
     let is_offered = interrupt.options.iter().any(Offer::gives_grant);
     let grant = interrupt.payload.get("grant").filter(|_| is_offered).and_then(GrantScope::from_value);
@@ -111,7 +109,7 @@ pub(super) fn grant(interrupt: &Interrupt) -> Vec<Fact> {
         .collect()
 }
 
-/// Returns the label of an option. If the interrupt does not offer the option, returns its id.
+/// Returns the label of the option `id`, or the id if the interrupt has no such option.
 pub(super) fn option_label<'a>(interrupt: &'a Interrupt, id: &'a str) -> &'a str {
     interrupt.offer(id).map_or(id, |option| &option.label)
 }

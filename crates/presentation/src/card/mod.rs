@@ -1,10 +1,9 @@
-//! The card of an interrupt: all that a person sees before a decision, as data.
+//! Card of an interrupt: everything that a person sees before a decision, as data.
 //!
 //! Each user interface (terminal, page without scripts, form in Slack) displays the card in its own way. A user
 //! interface adds no text to the card. Facts are single lines, in which invisible characters are already escaped with
-//! [`plain`]. Parts of the card may contain text that an agent wrote. In parts, commands, paths, names and JSON are
-//! already escaped in this way. Prose, changed lines, scripts and output are escaped by the user interface when it
-//! displays them.
+//! [`plain`]. Parts may contain text that an agent wrote. Commands, paths, names and JSON in parts are already escaped
+//! in this way. The user interface escapes prose, changed lines, scripts and output when it displays them.
 
 mod call;
 mod end;
@@ -30,17 +29,17 @@ pub use self::parts::readable;
 pub struct Card<'a> {
     pub kind: &'static str,
     pub title: Cow<'a, str>,
-    /// Author of the title.
+    /// Author of the title: the runtime or an agent.
     pub title_by: TitleBy,
     /// Facts about the interrupt: its agent, its run and step, its reasons and its deadlines.
     pub facts: Vec<Fact>,
     /// Warnings about text that could deceive the reader, such as look-alike letters.
     pub warnings: Vec<String>,
-    /// Name of the agent that wrote the message and the parts.
+    /// Name of the author of the message and the parts, such as the agent.
     pub speaker: Cow<'a, str>,
-    /// Message of the speaker. Empty if one of the parts contains the same text.
+    /// Message that the author `speaker` wrote. Empty if one of the parts contains the same text.
     pub said: &'a str,
-    /// Facts about the call that the interrupt is about, and about the conditions under which it would run.
+    /// Facts about the tool call of the interrupt, and about the conditions under which it would run.
     pub call: Vec<Fact>,
     pub parts: Vec<Part<'a>>,
     /// Facts about the calls that a grant for the session would allow.
@@ -48,25 +47,24 @@ pub struct Card<'a> {
     pub end: Option<End<'a>>,
 }
 
-/// Author of a title.
+/// Author of the title of a card, which decides how the title is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TitleBy {
     Runtime,
     /// The agent in the field `speaker` wrote the title.
     Speaker,
-    /// The title repeats the call, the plan or the text of a part. The title may contain words that an agent wrote.
+    /// The title repeats the call, the plan or the text of a part, and may contain words of an agent.
     Repeated,
 }
 
-/// Formats an RFC 3339 timestamp for the person who reads the card.
+/// Function that formats an RFC 3339 timestamp for the person who reads the card.
 pub type FormatTime<'a> = &'a dyn Fn(&str) -> String;
 
-/// Information that a card needs in addition to the interrupt.
+/// Information that a card needs in addition to its interrupt.
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
-    /// Tool call of an agent outside Holdshort, as the gates inspected it. `None` if the interrupt is not about such a
-    /// call.
+    /// Tool call of an external agent that the gates have checked. `None` if the interrupt is not about such a call.
     pub judged: Option<&'a InspectedCall>,
     /// True if the run is a rehearsal, in which prepared replies replace the model.
     pub is_rehearsal: bool,
@@ -106,8 +104,8 @@ impl<'a> Card<'a> {
         }
     }
 
-    /// Returns the parts of the card as plain text. The end of the interrupt is not included. The flag is true if a
-    /// part is not shown completely.
+    /// Returns the card as sections of plain text, without the resolution. The flag is true if a section is not shown
+    /// completely.
     pub fn text(&self) -> (Vec<String>, bool) {
         let mut parts = vec![format!("{}: {}", self.kind, self.title)];
         parts.extend(self.warnings.iter().map(|warning| format!("Look twice: {warning}")));
@@ -145,7 +143,7 @@ pub fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns the author of the message on the card. For some kinds of interrupts, the author is Holdshort itself.
+/// Returns the author of the message on the card: an agent or, for some kinds of interrupts, Holdshort itself.
 fn speaker(interrupt: &Interrupt) -> &str {
     match interrupt.kind {
         Kind::Error | Kind::UnknownOutcome | Kind::Continuation => "Holdshort",

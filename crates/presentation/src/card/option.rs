@@ -1,14 +1,14 @@
-//! The options on a card, and those of their effects that a person must know before choosing one.
+//! Options on a card, and the effects that a person must know before choosing an option.
 
 use std::borrow::Cow;
 
 use holdshort_protocol::{Interrupt, Offer, Origin, plain};
 
-/// Returns the effect that every user interface shows next to the label of an option. Returns `None` if the label says
+/// Returns the effect that every user interface shows next to the label of an option, or `None` if the label says
 /// enough.
 ///
-/// If an option ends the run, the person is warned. An agent outside Holdshort chooses the labels of its options.
-/// Therefore the effect of each of them is shown.
+/// The effect is shown if the option ends the run. It is also shown for every option of an external agent, because the
+/// agent chooses the labels.
 pub fn effect_beside<'a>(interrupt: &Interrupt, option: &'a Offer) -> Option<Cow<'a, str>> {
     let is_shown = option.ends_run() || interrupt.origin == Origin::External;
     is_shown.then(|| plain::line(&option.does))

@@ -5,28 +5,28 @@ use std::borrow::Cow;
 use holdshort_protocol::{Diff, OUTSIDE};
 use serde::Serialize;
 
-/// Part of a card. Commands, paths, names, JSON and notes are already escaped with `plain`. Prose, changed lines,
-/// scripts and output are not escaped yet.
+/// Section of a card. Commands, paths, names, JSON and notes in it are already escaped with `plain`. Prose, changed
+/// lines, scripts and output are not escaped yet.
 #[derive(Debug, Serialize)]
 #[serde(tag = "part", rename_all = "snake_case")]
 pub enum Part<'a> {
     Command {
         text: Cow<'a, str>,
     },
-    /// Changes that a command made when it was tried.
+    /// Changes that a command made in its trial, before the decision.
     Trial {
         head: &'static str,
         words: String,
         /// Changes to the Git repository, with one line of text for each.
         git: Vec<Cow<'a, str>>,
         changes: Vec<TriedChange<'a>>,
-        /// Sentence that counts the changes which are not listed.
+        /// Sentence that counts the changes which the card does not list.
         unseen: Option<String>,
-        /// Paths that an undo would not restore, with the reasons.
+        /// Paths that an undo leaves unchanged, with the reasons.
         left: Vec<String>,
         output: &'a str,
     },
-    /// File that the command runs.
+    /// Script file that the command runs.
     Script {
         path: Cow<'a, str>,
         text: &'a str,
@@ -35,12 +35,12 @@ pub enum Part<'a> {
     Diff {
         path: Cow<'a, str>,
         is_new: bool,
-        /// True if the task does not mention this path.
+        /// True if the task mentions paths, but not this one.
         is_outside: bool,
-        /// True if an agent outside Holdshort sent the change. Holdshort has then not compared the change with a file.
+        /// True if an external agent sent the change. Holdshort has then not compared the change with the file.
         is_quoted: bool,
         diff: Diff,
-        /// Sentence that counts the lines which are not shown.
+        /// Sentence that counts the changed lines which the card does not show.
         unseen: Option<String>,
     },
     Plan {
@@ -50,15 +50,15 @@ pub enum Part<'a> {
     Proposals {
         proposals: Vec<Proposal<'a>>,
     },
-    /// Text of the agent.
+    /// Text of an agent, with a label.
     Quote {
         label: &'static str,
         text: Cow<'a, str>,
-        /// True if exactly this text is passed on after the decision. In this case, every user interface must show the
-        /// complete text.
+        /// True if exactly this text is passed on after the decision. Every user interface must then show it
+        /// completely.
         is_exact: bool,
     },
-    /// Other data, as JSON.
+    /// Other data of the payload, usually as JSON.
     Data {
         label: &'static str,
         text: String,
@@ -69,31 +69,31 @@ pub enum Part<'a> {
     },
 }
 
-/// Change of one path that a command made when it was tried.
+/// Change of one path that a command made in its trial.
 #[derive(Debug, Serialize)]
 pub struct TriedChange<'a> {
     pub path: Cow<'a, str>,
     pub words: String,
     pub is_deletion: bool,
-    /// True if the task does not mention this path.
+    /// True if the task mentions paths, but not this one.
     pub is_outside: bool,
     pub diff: Option<Diff>,
     /// Sentence that counts the lines of the diff which are not shown.
     pub unseen: Option<String>,
 }
 
-/// Step of a plan.
+/// Subtask of a plan that a person decides on.
 #[derive(Debug, Serialize)]
 pub struct Subtask<'a> {
     pub id: Cow<'a, str>,
     pub description: &'a str,
     pub agent: Cow<'a, str>,
     pub after: Vec<Cow<'a, str>>,
-    /// Estimated duration, or an empty text.
+    /// Estimated duration of the subtask, or an empty text.
     pub time: Cow<'a, str>,
 }
 
-/// Proposal, with arguments for and against it.
+/// Proposal of an agent, with arguments for and against it.
 #[derive(Debug, Serialize)]
 pub struct Proposal<'a> {
     /// Title in one line, in which invisible characters are already escaped with `plain`.
@@ -108,7 +108,7 @@ impl<'a> Part<'a> {
         Self::Quote { label, text: text.into(), is_exact: false }
     }
 
-    /// Returns the part as plain text.
+    /// Returns the section as plain text, with a label.
     pub(super) fn text(&self) -> String {
         match self {
             Self::Command { text } => format!("Command:\n{text}"),
@@ -156,7 +156,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Returns true if the part is not shown completely.
+    /// Returns true if a script, a diff or a changed file of a trial is not shown completely.
     pub(super) fn is_cut(&self) -> bool {
         match self {
             Self::Script { truncated, .. } => *truncated,

@@ -7,8 +7,8 @@ use super::call;
 use super::fact::{Fact, FactName};
 use super::part::{Part, Proposal, Subtask};
 
-/// Returns the facts about the call, and the parts of the card. If an agent outside Holdshort asks, the only facts are
-/// those about `judged`, the call that the gates inspected. Everything else is a claim that the agent makes.
+/// Returns the facts about the call of an interrupt, and the parts of its card. For an external agent, the only facts
+/// are those about `judged`, the call that the gates have checked. Everything else is an unverified claim of the agent.
 pub(super) fn for_interrupt<'a>(
     interrupt: &'a Interrupt,
     judged: Option<&'a InspectedCall>,
@@ -59,10 +59,10 @@ pub(super) fn for_interrupt<'a>(
     (Vec::new(), parts.into_iter().flatten().collect())
 }
 
-/// Keys of those texts that an agent outside Holdshort can send, each with its label.
+/// Members of an external agent's payload that are shown as text, each with its label.
 const TEXTS: [(&str, &str); 3] = [("question", "Question"), ("context", "Context"), ("content", "Content")];
 
-/// Returns everything that an agent outside Holdshort sent: texts, changes, and other data as JSON.
+/// Returns everything that an external agent sent: texts, changes, a plan, and other data as JSON.
 fn external(payload: &Value) -> Vec<Part<'_>> {
     let texts = TEXTS.into_iter().filter_map(|(key, label)| quote(payload, key, label));
     let is_shown =
@@ -78,15 +78,16 @@ fn external(payload: &Value) -> Vec<Part<'_>> {
     texts.chain([diff(payload, true), plan(payload), rest].into_iter().flatten()).collect()
 }
 
-/// Returns the text of a review. `is_exact` is true if the text is the result of a tool and waits for the review.
+/// Returns the text of a review. Its `is_exact` is true if the payload has a digest, because the text is then the
+/// withheld result of a tool.
 fn content(payload: &Value) -> Option<Part<'_>> {
     let text = text(payload, "content");
     let is_exact = payload.get("digest").is_some();
     (!text.is_empty()).then(|| Part::Quote { label: "Content", text: text.into(), is_exact })
 }
 
-/// Returns the change of a file that a payload contains. `is_quoted` is true if an agent outside Holdshort sent the
-/// change.
+/// Returns the part with the file change in a payload, or `None` if there is no change. `is_quoted` is true if an
+/// external agent sent the change.
 pub(super) fn diff(payload: &Value, is_quoted: bool) -> Option<Part<'_>> {
     let diff = Diff::from_payload(payload)?;
     let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
@@ -141,7 +142,7 @@ fn texts<'a>(value: &'a Value, key: &str) -> Vec<&'a str> {
     value.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// Returns an array of texts as a list, and any other data as JSON. Returns `None` for null.
+/// Formats an array of texts as a list, and any other data as JSON. Returns `None` for null.
 fn listed(value: &Value) -> Option<String> {
     let texts =
         value.as_array().and_then(|items| items.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
@@ -151,7 +152,7 @@ fn listed(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns a text without changes, and any other data as JSON that is escaped with `plain`.
+/// Returns a text unchanged. Formats any other data as JSON, and escapes it with `plain`.
 fn exact(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -159,7 +160,7 @@ fn exact(value: &Value) -> String {
     }
 }
 
-/// Returns a text without changes, and any other data as JSON.
+/// Returns a text unchanged. Formats any other data as JSON, without escaping it for display.
 pub fn readable(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

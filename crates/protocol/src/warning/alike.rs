@@ -1,7 +1,7 @@
 //! Finds words with letters of other scripts that look like ASCII letters (UTS 39).
 //!
-//! A word without Latin letters gets a warning only if each of its letters looks like an ASCII letter. Such a word gets
-//! no warning if other text of the interrupt is in its script, because it may resemble an ASCII word by chance.
+//! A word without Latin letters gets a warning only if each of its letters looks like an ASCII letter. If other text of
+//! the interrupt is in the same script, the word gets no warning, because it may resemble an ASCII word by chance.
 
 use unicode_script::{Script, UnicodeScript};
 use unicode_security::{GeneralSecurityProfile, skeleton};
@@ -11,8 +11,8 @@ use crate::warning::field::{Field, Reading};
 /// Characters that separate the parts of addresses and paths.
 const MARKS: [char; 6] = ['/', '\\', '.', ':', ';', '@'];
 
-/// Returns the scripts in which the texts are written. A word counts only if it contains a letter that resembles no
-/// ASCII letter, because any other word could imitate an ASCII word.
+/// Returns the scripts in which the texts of an interrupt are written. A script counts only with a word that cannot
+/// imitate an ASCII word, because one of its letters resembles no ASCII letter.
 pub(super) fn spoken(places: &[Field<'_>]) -> Vec<Script> {
     let mut spoken = Vec::new();
     for place in places.iter().filter(|place| place.reading != Reading::Exact) {
@@ -26,8 +26,9 @@ pub(super) fn spoken(places: &[Field<'_>]) -> Vec<Script> {
     spoken
 }
 
-/// Returns each deceptive word and the ASCII word that it imitates. In a field with an exact value, a word is deceptive
-/// even if other texts of the interrupt are in the script of the word.
+/// Returns each deceptive word of a text, and the ASCII word that it imitates. `spoken` contains the scripts of the
+/// other texts: a word of prose without Latin letters is not deceptive in such a script. For an exact value, `spoken`
+/// is ignored.
 pub(super) fn find_look_alikes<'a>(
     place: &'a Field<'a>,
     spoken: &'a [Script],
@@ -49,7 +50,7 @@ fn parts<'a>(place: &'a Field<'a>) -> impl Iterator<Item = &'a str> {
     place.text.split(is_end).filter(|part| !part.is_ascii())
 }
 
-/// Scripts of the letters of a word.
+/// Scripts of the letters of one word.
 struct WordScripts {
     looks: String,
     has_latin: bool,

@@ -31,7 +31,7 @@ pub(super) enum Reading {
     Exact,
 }
 
-/// A text to examine.
+/// Text of an interrupt that is examined for deception.
 #[derive(Debug)]
 pub(super) struct Field<'a> {
     pub at: String,
@@ -40,8 +40,8 @@ pub(super) struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// Returns the byte offset of the first character that is not displayed as the character itself. In a field with an
-    /// exact value, every space other than the ASCII space is such a character.
+    /// Returns the byte offset of the first character that is displayed in another form than its own. In an exact
+    /// value, this also applies to every space but the ASCII space.
     pub(super) fn hidden(&self) -> Option<usize> {
         let hidden = plain::hidden(self.text);
         match self.reading {
@@ -51,8 +51,8 @@ impl Field<'_> {
     }
 }
 
-/// Returns the texts of the interrupt that are examined, and a flag. The flag is true if all texts are included, and
-/// false if a limit excluded some.
+/// Returns the texts of the interrupt to examine. The flag is true if they are complete, and false if a limit excluded
+/// some.
 pub(super) fn collect_fields(interrupt: &Interrupt) -> (Vec<Field<'_>>, bool) {
     let mut walk = Walk::default();
     walk.path.push(Step::Name("payload"));
@@ -69,8 +69,7 @@ pub(super) fn collect_fields(interrupt: &Interrupt) -> (Vec<Field<'_>>, bool) {
     (walk.found, !walk.is_cut)
 }
 
-/// One step of a JSON pointer. The pointer as text is built only for a text with a warning, because most texts have
-/// none.
+/// Step of a JSON pointer. The pointer is converted to text only for a text to examine, because most texts need none.
 enum Step<'a> {
     Name(&'a str),
     Index(usize),
@@ -82,7 +81,7 @@ struct Walk<'a> {
     found: Vec<Field<'a>>,
     values: usize,
     bytes: usize,
-    /// True if a limit excluded a text.
+    /// True if a limit prevented the examination of a text.
     is_cut: bool,
 }
 
@@ -144,8 +143,7 @@ impl Step<'_> {
     }
 }
 
-/// Returns the way in which a field with this name is displayed. `reading` is the way in which the field around it is
-/// displayed.
+/// Returns the way in which the field `name` is displayed. `reading` applies to the field that contains it.
 fn below(reading: Reading, name: &str) -> Reading {
     match reading {
         Reading::Exact => Reading::Exact,

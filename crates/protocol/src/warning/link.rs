@@ -10,7 +10,7 @@ pub(super) struct Link<'a> {
     pub target: &'a str,
 }
 
-/// Returns false only if the text contains no link. This check is fast.
+/// Returns true if the text may contain a Markdown link. This fast check never misses a link.
 pub(super) fn may_be_in(text: &str) -> bool {
     text.contains("](")
 }
@@ -31,12 +31,13 @@ pub(super) fn links(text: &str) -> impl Iterator<Item = Link<'_>> {
     })
 }
 
-/// Returns true if the target is on another server.
+/// Returns true if the target of a link is on another server.
 pub(super) fn is_elsewhere(target: &str) -> bool {
     scheme(target).is_some() || target.starts_with("//") || target.starts_with("\\\\")
 }
 
-/// Returns true if the target is not a web page, or if its host differs from the host in the visible text of the link.
+/// Returns true if the visible text of a link hides its target. This is so if the target is not a web page or mail
+/// address, or has another host than the text.
 pub(super) fn misleads(text: &str, target: &str) -> bool {
     let opens_a_page = scheme(target).is_none_or(|scheme| ["http", "https", "mailto"].contains(&&*scheme));
     !opens_a_page || host(text).is_some_and(|named| host(target) != Some(named))

@@ -1,8 +1,8 @@
 //! Finds text that could deceive the person who decides. Terminal and browser show the same warnings.
 //!
-//! PURE. The amount of work is limited, because an agent can send a payload of any length. A warning does not mean that
-//! a text is dangerous. A warning means that the text looks like something that it is not. `field.rs` collects the
-//! texts of an interrupt, `alike.rs` examines words, and `link.rs` examines links.
+//! PURE. The amount of work is limited, because an agent can send a payload of any length. A warning does not mean
+//! danger: it means that a text looks like something else. `field.rs` collects the texts of an interrupt, `alike.rs`
+//! examines words, and `link.rs` examines links.
 
 mod alike;
 mod field;
@@ -17,7 +17,7 @@ use crate::plain;
 use crate::warning::field::{Field, Reading};
 use crate::warning::link::Link;
 
-/// Maximum number of warnings of one interrupt. If there are more, the last warning is `more`.
+/// Maximum number of warnings of one interrupt. Beyond this number, a last warning of the kind `more` follows.
 const WARNINGS: usize = 20;
 /// Maximum number of characters of the deceptive text that a warning shows.
 const SHOWN: usize = 80;
@@ -78,7 +78,7 @@ impl Warning {
     }
 }
 
-/// Lists the letters outside ASCII with their code points, because a reader cannot tell them from ASCII letters.
+/// Lists the letters of a word that are not ASCII, with their code points, because a reader cannot recognize them.
 fn foreign(word: &str) -> String {
     let mut letters: Vec<char> = word.chars().filter(|letter| !letter.is_ascii() && *letter != '…').collect();
     letters.sort_unstable();

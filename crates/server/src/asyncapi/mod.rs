@@ -21,7 +21,7 @@ const ANSWERS: &[(&str, &[&str])] = &[
     ("ping", &["pong"]),
 ];
 
-/// Operations in which the server sends frames that are no response to a request, each with a summary and its frames.
+/// Operations in which the server sends frames on its own: an operation id, a summary, and the types of its frames.
 const SENT: &[(&str, &str, &[&str])] = &[
     ("deliver", "Events of a subscription", &["event", "preview", "ended", "error"]),
     ("close", "Before the server closes the connection", &["closing", "error"]),
@@ -120,7 +120,8 @@ fn refer(target: &str) -> Value {
     json!({ "$ref": target })
 }
 
-/// Returns each `type` of a frame enum with its payload. Adds to `schemas` the schemas that the payloads refer to.
+/// Returns each variant of a frame enum as its `type` and its payload schema. Adds to `schemas` the schemas that the
+/// payloads refer to.
 fn frames<T: ToSchema>(schemas: &mut Schemas) -> Vec<(String, Value)> {
     let mut referred = vec![(String::new(), T::schema())];
     T::schemas(&mut referred);
@@ -130,9 +131,8 @@ fn frames<T: ToSchema>(schemas: &mut Schemas) -> Vec<(String, Value)> {
     variants.into_iter().map(|variant| payload(variant, schemas)).collect()
 }
 
-/// Returns the `type` and the payload of a frame. If the fields of the frame are defined by a type of their own, the
-/// payload is the schema of this type with the additional field `type`. The payload is one object and not a combination
-/// of several, because `additionalProperties` applies to a single object only.
+/// Returns the `type` and the payload schema of a frame. A schema that the variant refers to is copied into one object
+/// with the field `type`, because `additionalProperties` does not work across combined schemas.
 fn payload(variant: Value, schemas: &mut Schemas) -> (String, Value) {
     let mut parts = match variant.get("allOf").and_then(Value::as_array) {
         Some(parts) => parts.clone(),

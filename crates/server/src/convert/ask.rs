@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::assignment;
 
-/// Converts the question. The fields `run`, `session`, `subject` and `callback` are not part of the result: the handler
-/// of the request reads them.
+/// Converts an agent's question. The handler of the request reads the fields `run`, `session`, `subject` and `callback`
+/// itself, so they are not part of the result.
 pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     let mut problems = Vec::new();
     let assignment = ask.assignment.map(|asked| assignment::from_wire(asked, "/assignment", &mut problems));
@@ -75,7 +75,7 @@ pub(crate) fn call(call: wire::ForeignCall) -> ForeignCall {
     ForeignCall { tool, arguments, workspace, cwd, before, after, trial: None }
 }
 
-/// Returns the diff that the card shows: the change that the call makes to its file.
+/// Returns the diff for the card: the change that the call makes to its file, computed from `before` and `after`.
 fn diff(call: &ForeignCall) -> Option<Value> {
     let after = call.after.as_deref()?;
     Some(holdshort_tools::diff(call.before.as_deref().unwrap_or_default(), after))

@@ -4,8 +4,8 @@ use holdshort_core::interrupt::{Assignment, HandedTo, Represented, Stage};
 use holdshort_core::schema::Problem;
 use holdshort_protocol as wire;
 
-/// Converts an assignment. Adds invalid fields to `problems`. Their JSON pointers begin with `at`. Does not check that
-/// the people and groups exist; the core checks this.
+/// Converts an assignment. Appends an error to `problems` for each invalid field, with a JSON pointer that begins with
+/// `at`. Does not check that the people and groups exist; the core checks this.
 pub(crate) fn from_wire(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Problem>) -> Assignment {
     let wire::AskAssignment { approvers, groups, quorum, distinct, self_approval, stages } = asked;
     for (field, named) in [("approvers", &approvers), ("groups", &groups)] {
@@ -44,8 +44,8 @@ pub(crate) fn from_wire(asked: wire::AskAssignment, at: &str, problems: &mut Vec
     }
 }
 
-/// Converts the new assignment in a request to reassign an interrupt. If the request names only people and groups, the
-/// quorum of the interrupt stays the same.
+/// Converts the new approvers in a request to reassign an interrupt. If the request names only people and groups, the
+/// interrupt keeps its quorum.
 pub(crate) fn handed_to(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Problem>) -> HandedTo {
     let wire::AskAssignment { approvers, groups, quorum, distinct, self_approval, stages } = &asked;
     let names_others = approvers.is_some() || groups.is_some();

@@ -20,7 +20,7 @@ use holdshort_ui::Asset;
 use holdshort_web::accept;
 use holdshort_web::problem::{Answer, Refused};
 
-/// Paths at which the app's page is served. The app chooses the view to show from the path.
+/// Paths at which the page of the app is served. The app selects the view to show from the path.
 pub(super) const PLACES: [&str; 15] = [
     "/",
     "/login",
@@ -49,8 +49,8 @@ const PAGE: &str = "index.html";
 /// Directory of the app's build that contains the files that the page loads.
 const ASSETS: &str = "assets/";
 
-/// Files of the app's build, by their paths. Each path contains the id of the build, except the path of the page.
-/// Therefore the content at a path never changes, and the page of one build never loads a file of another build.
+/// Files of the app's build, by their paths. Paths below `assets/` contain the id of the build. The content at such a
+/// path never changes, and the page of one build never loads a file of another build.
 static FILES: LazyLock<BTreeMap<String, File>> = LazyLock::new(|| {
     let all: BTreeMap<Cow<'static, str>, Asset> =
         holdshort_ui::paths().filter_map(|path| Some((path.clone(), holdshort_ui::asset(&path)?))).collect();
@@ -73,7 +73,7 @@ static FILES: LazyLock<BTreeMap<String, File>> = LazyLock::new(|| {
     all.into_iter().map(file).collect()
 });
 
-/// Number of characters in the id of a build.
+/// Number of characters of the build id in the paths of the app's files.
 const BUILD_CHARS: usize = 16;
 
 struct File {
@@ -86,7 +86,7 @@ pub(super) async fn page(headers: HeaderMap) -> Answer<Response> {
     give(PAGE, &headers)
 }
 
-/// Serves a file that the page loads.
+/// Serves a file that the page of the app loads.
 pub(super) async fn file(uri: Uri, headers: HeaderMap) -> Answer<Response> {
     give(uri.path().trim_start_matches('/'), &headers)
 }

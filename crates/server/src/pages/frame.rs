@@ -60,8 +60,8 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// Converts a sentence to HTML. The text between two backquotes is formatted as code. If it is unclear which backquotes
-/// form a pair, for example because a command contains backquotes, they are printed as they are.
+/// Converts a sentence to HTML, with the text between two backquotes as code. If the backquotes form no clear pairs,
+/// for example because a command contains some, they are printed as they are.
 fn coded(state: &State, text: &str) -> Value {
     let text = plain::text(text);
     let words = if text.is_ascii() { None } else { state.lookup("look_alikes") };
@@ -81,8 +81,8 @@ fn coded(state: &State, text: &str) -> Value {
     Value::from_safe_string(shown.collect())
 }
 
-/// Returns a CSS class for the indentation of a line. With this class, the second and later lines of wrapped text start
-/// below the first character. A class is needed because the content security policy forbids the attribute `style`.
+/// Returns a CSS class for the indentation of a line. The class indents wrapped text as deep as the first character.
+/// The content security policy forbids the attribute `style`.
 fn indent_class(line: &str) -> String {
     const DEEPEST: usize = 16;
     let blanks = line.chars().map_while(|letter| match letter {
@@ -96,7 +96,7 @@ fn indent_class(line: &str) -> String {
     }
 }
 
-/// Returns the text as HTML. `words` contains the words in which letters of other scripts are marked.
+/// Returns the text as HTML. `words` contains the words in which letters that look like ASCII letters are marked.
 fn marked(text: &str, words: &Value) -> String {
     let words: Vec<Value> = words.try_iter().into_iter().flatten().collect();
     let words = LookAlikes::new(words.iter().filter_map(Value::as_str));
@@ -115,7 +115,8 @@ fn marked(text: &str, words: &Value) -> String {
     out
 }
 
-/// Renders a template in the frame. A template error is a bug, and is reported as an internal error.
+/// Renders a template inside the frame of the pages without scripts. A template error is a bug, and is reported as an
+/// internal error.
 pub(super) fn page(status: StatusCode, title: &str, template: &str, values: Value) -> Response {
     let drawn = draw(template, values).and_then(|body| {
         let body = Value::from_safe_string(body);
@@ -174,7 +175,7 @@ pub(super) fn refused(refused: &Refused) -> Response {
     page(status, &problem.title, "refused.html", values)
 }
 
-/// Serves the style that these pages share with the app, followed by the style of these pages.
+/// Serves the style sheet of the pages without scripts. Its first part is the style of the app.
 pub(super) async fn style() -> Response {
     ([(CONTENT_TYPE, "text/css; charset=utf-8")], STYLE.as_str()).into_response()
 }

@@ -53,7 +53,7 @@ async fn go(auth: &AuthState, headers: &HeaderMap, to: Option<&str>) -> Response
 }
 
 /// Completes a sign-in at the provider. The browser keeps the cookie of this sign-in until the code is used or the
-/// sign-in fails. If the provider's response arrives a second time, it has no effect.
+/// sign-in fails. A repeated response of the provider has no effect.
 pub(super) async fn finish(
     State(auth): State<AuthState>,
     headers: HeaderMap,
@@ -77,8 +77,8 @@ pub(super) async fn sign_out(State(auth): State<AuthState>) -> Response {
     auth.provider_sign_out_url().await.map_or_else(|refused| failed(&refused), |to| see(&to).into_response())
 }
 
-/// Redirects a browser. The URL of this page contains a code. Therefore a header forbids browsers to send it as the
-/// referrer.
+/// Redirects a browser. A header forbids the browser to send the current URL as the referrer, because it contains a
+/// code.
 fn see(to: &str) -> (StatusCode, [(HeaderName, String); 3]) {
     let headers = [
         (LOCATION, to.to_owned()),

@@ -175,7 +175,7 @@ pub(crate) async fn comments(caller: Caller, Id(id): Id<InterruptId>) -> Answer<
     Ok(Json(List { items: view::interrupt::comments(&run, &id, &reader), next_cursor: None }))
 }
 
-/// Carries out an action without a request body. Returns the interrupt as the caller sees it after the action.
+/// Carries out an action whose request has no body. Returns the interrupt as the caller sees it after the action.
 pub(super) async fn plain(
     decider: DecisionCaller,
     id: &InterruptId,
@@ -187,7 +187,7 @@ pub(super) async fn plain(
     done(caller, &asked, input).await
 }
 
-/// Carries out an action. Returns the interrupt as the caller sees it after the action.
+/// Sends an action on an interrupt to the engine. Returns the interrupt as the caller sees it after the action.
 pub(super) async fn done(caller: Caller, asked: &InterruptRef, input: Input) -> Answer<Json<Interrupt>> {
     let run = caller.app.send(&asked.run, input, caller.actor.clone()).await?;
     let reader = caller.reader().await?;

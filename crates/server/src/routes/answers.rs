@@ -86,7 +86,7 @@ async fn find_answer(app: &App, id: &InterruptId) -> Answer<AnswerRow> {
     app.journal().answer(id).await?.ok_or_else(|| Refused::not_found("answer"))
 }
 
-/// Adds stored answers to an open question as suggestions.
+/// Adds to an open question the stored answers about the same subject, as suggestions.
 pub(super) async fn suggest(app: &App, asked: &InterruptRef, shown: &mut Interrupt) -> Answer<()> {
     let takes_one = shown.options.iter().any(|offer| offer.effect == "respond");
     if shown.kind != Kind::Question || shown.status != InterruptStatus::Open || !takes_one {

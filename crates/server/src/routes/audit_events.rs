@@ -129,20 +129,20 @@ pub(crate) async fn read(caller: Caller, Ids(stream, seq): Ids<StreamId, u64>) -
     }))
 }
 
-/// Reads events backwards: either the events of one stream by `seq`, or the events of the whole journal by position.
+/// Reader that goes backwards through the events of one stream by `seq`, or through the whole journal by position.
 struct Back<'a> {
     journal: &'a Store,
     stream: Option<&'a StreamId>,
-    /// The events that are still to be read are before this sequence number or position.
+    /// Sequence number or position before which the unread events are.
     end: u64,
-    /// Number of sequence numbers or positions in the next batch. Positions have gaps, which are large in a PostgreSQL
+    /// Length of the next batch, in sequence numbers or positions. Positions have gaps, which are large in a PostgreSQL
     /// database.
     width: u64,
 }
 
 impl Back<'_> {
-    /// Returns the events of the next batch before `end`, in ascending order. Returns none if the batch contains no
-    /// event.
+    /// Returns the events of the next batch before `end`, in ascending order. The batch may be empty because of gaps
+    /// between positions.
     async fn read(&mut self) -> Answer<Vec<(u64, Sealed)>> {
         loop {
             let start = self.end.saturating_sub(self.width).max(1);
@@ -167,7 +167,7 @@ impl Back<'_> {
     }
 }
 
-/// Filters of the list.
+/// Filters of the list of journal events.
 struct EventFilter {
     kind: Option<String>,
     actor: Option<String>,
@@ -179,7 +179,7 @@ struct EventFilter {
 enum Fit {
     Yes,
     No,
-    /// The event is older than the time range that the filter allows.
+    /// The event is older than `from`. All further events are older too, so that the search can stop.
     Older,
 }
 
@@ -197,8 +197,8 @@ struct HeadActor {
 }
 
 impl EventFilter {
-    /// Compares the type, actor and time of an event with the filters, without reading its content. If these cannot be
-    /// read, the event matches, so that the decoder reports the error.
+    /// Compares the type, actor and time of an event with the filters, without reading its content. An unreadable event
+    /// matches, so that the decoder reports the error.
     fn fits(&self, sealed: &Sealed) -> Fit {
         let Ok(head) = serde_json::from_slice::<Head>(&sealed.head) else { return Fit::Yes };
         if self.from.is_some_and(|from| head.at < from) {

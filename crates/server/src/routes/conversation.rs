@@ -117,8 +117,8 @@ pub(crate) async fn read(
     Ok(Json(view::conversation::page(&caller.app, &id, after, limit(query.limit)?).await?))
 }
 
-/// Returns the parameters of the run that the next message would start. Returns `None` if the session was opened
-/// without a workflow.
+/// Returns the parameters of the run that the next message in a session would start. Returns `None` if the session was
+/// opened without a workflow.
 async fn next_run(app: &App, row: &SessionRow, trace: Option<TraceParent>) -> Answer<Option<NextRun>> {
     let Some(name) = &row.workflow else { return Ok(None) };
     let definition = workflow(app, name)?;
@@ -133,8 +133,8 @@ async fn next_run(app: &App, row: &SessionRow, trace: Option<TraceParent>) -> An
     Ok(Some(NextRun { definition, config, input: Map::new(), trace }))
 }
 
-/// Returns the error for a session that a client of an edge opened. The configuration of such a session is in the
-/// format of that edge.
+/// Returns the error for a message to a session of an edge's client. The configuration of such a session has the format
+/// of the edge, so the native API cannot start its runs.
 fn of_another_wire() -> Refused {
     Refused::invalid_at(
         "",

@@ -145,7 +145,7 @@ pub(crate) async fn ask(
     Ok(created(replayed, Json(shown)))
 }
 
-/// Returns true only if the request opened no new interrupt.
+/// Returns true if the request opened no new interrupt: it repeated an earlier request, or certainly wrote nothing.
 fn opened_nothing(started: &Answer<StartedRun>) -> bool {
     match started {
         Ok(started) => started.is_replayed(),
@@ -193,9 +193,9 @@ pub(crate) async fn list(
     Ok(Json(page))
 }
 
-/// Returns the marks by which the store filters the list of interrupts. A mark identifies an approver in the index of
-/// assignments. Returns `None` if the list is not filtered. If the caller is allowed to see only assigned interrupts,
-/// the marks are those of the caller.
+/// Returns the keys by which the store filters interrupts. Each key names an approver (a person or a group) in the
+/// index of assignments. Returns `None` if the list is not filtered. A caller with access only to assigned interrupts
+/// gets only their own keys.
 fn marks(
     caller: &Caller,
     people: &People,
@@ -243,9 +243,9 @@ pub(super) async fn page(
     view::page::show(limit, read, show).await
 }
 
-/// Returns a function that returns true for a row if the caller is certainly allowed to see it. If the caller sees only
-/// assigned interrupts, the store has already selected the rows by marks. If the marks are not enough to know this, the
-/// function returns false, and the complete interrupt is read.
+/// Returns a check on rows of interrupts that is true if the caller may certainly see the row. If it is false, the
+/// complete interrupt must be read. For a caller with access only to assigned interrupts, the store has already
+/// filtered the rows.
 async fn shows(caller: &Caller) -> Answer<impl Fn(&InterruptRow) -> bool> {
     let system = caller.app.driver.glance_system().await?;
     let me = &caller.actor.id;

@@ -111,7 +111,7 @@ pub(crate) async fn revoke(caller: Caller, Id(id): Id<KeyId>) -> Answer<Json<Key
     changed(caller, &id, Input::RevokeKey { key: id.clone() }).await.map(Json)
 }
 
-/// Changes a key. Informs the open streams and sockets of this server of the change, and then returns the key.
+/// Changes a key, and returns it. Waits until this server has published the change to its open streams and sockets.
 async fn changed(caller: Caller, id: &KeyId, input: Input) -> Answer<Key> {
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();
@@ -120,8 +120,8 @@ async fn changed(caller: Caller, id: &KeyId, input: Input) -> Answer<Key> {
     one(&app, &system, id)
 }
 
-/// Returns an error in three cases: the folder of a key does not exist, its path contains a symbolic link, or it
-/// overlaps the data folder.
+/// Checks the folder of a key. It must be the absolute path of an existing directory, without symbolic links, and must
+/// not overlap the data folder.
 fn check_folder(folder: &str, data: &Path) -> Answer<()> {
     let refuse = |why: String| Err(Refused::invalid_at("/folder", why));
     if !folder.starts_with('/') {
@@ -161,7 +161,7 @@ fn show(app: &App, key: &keys::Key) -> Key {
     }
 }
 
-/// Converts a role to the type of the core. Does not check if the role is allowed for a key: the core checks this.
+/// Converts a role of the API to a role of the core. The core checks that a key may have the role.
 fn as_stored(role: Role) -> actor::Role {
     match role {
         Role::Admin => actor::Role::Admin,

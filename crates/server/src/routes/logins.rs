@@ -127,7 +127,7 @@ pub(crate) async fn sign_out(caller: Caller, Path(person): Path<String>) -> Answ
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Ends all logins of a person. Informs the open streams and sockets of this server of the change before it returns.
+/// Ends all logins of a person. Waits until this server has published the change to its open streams and sockets.
 async fn end_all(caller: Caller, person: String) -> Answer<()> {
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();

@@ -175,7 +175,7 @@ pub(crate) fn router(document: utoipa::openapi::OpenApi) -> OpenApiRouter<AuthSt
         .routes(limited(RouteLimit::None, routes!(docs::explain)))
 }
 
-/// Enforces the rate limit of routes that need no authentication, and names the limit in the OpenAPI document.
+/// Sets the rate limit of routes that need no authentication, and names the limit in the OpenAPI document.
 fn limited(
     limit: RouteLimit,
     (schemas, mut paths, routes): UtoipaMethodRouter<AuthState>,
@@ -186,7 +186,7 @@ fn limited(
     (schemas, paths, limit.on(routes))
 }
 
-/// Enforces the permission that routes need, and names the permission in the OpenAPI document.
+/// Sets the permission that the routes need, and names the permission in the OpenAPI document.
 fn needs(
     needs: Needs,
     (schemas, mut paths, routes): UtoipaMethodRouter<AuthState>,

@@ -117,8 +117,8 @@ pub(crate) async fn come_back(caller: Caller, Path(id): Path<String>, body: Body
     find_person(&system, &id)
 }
 
-/// Returns the caller. If the request concerns another person and the caller has the role of an admin, the caller acts
-/// in this role.
+/// Returns the caller with the role for this request. A caller who is an admin acts as an admin if the request concerns
+/// another person.
 fn as_admin_for_others(caller: Caller, id: &str) -> Caller {
     if caller.actor.id == id {
         caller

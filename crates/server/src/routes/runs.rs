@@ -72,13 +72,13 @@ pub(crate) async fn start(
     Ok(created(started.is_replayed(), Json(shown)))
 }
 
-/// Returns the workflow with the changes that the configuration of the run makes to it.
+/// Returns the workflow of a run: `definition` with the changes that the run's configuration makes.
 pub(super) fn adapted(definition: Arc<Definition>, config: &Config) -> Arc<Definition> {
     let own = config.adapts(Definition::clone(&definition));
     if own == *definition { definition } else { Arc::new(own) }
 }
 
-/// Returns the workflow with this name. If there is none, the error lists all workflows.
+/// Returns the workflow with this name. If there is none, the error lists the known workflows.
 pub(super) fn workflow(app: &App, name: &str) -> Answer<Arc<Definition>> {
     app.library.get(name).ok_or_else(|| {
         let known: Vec<String> = app.library.names().map(str::to_owned).collect();
@@ -89,8 +89,8 @@ pub(super) fn workflow(app: &App, name: &str) -> Answer<Arc<Definition>> {
     })
 }
 
-/// Converts an error that a start returned. `NotFound` becomes `unknown_session`, because a start refers to nothing
-/// else that could be missing.
+/// Converts an error from the start of a run. `NotFound` becomes `unknown_session`, because a new run refers only to
+/// its session.
 pub(super) fn unknown_session(error: Error) -> Refused {
     match error {
         Error::NotFound => Refused::from_code(Code::UnknownSession),
@@ -102,7 +102,8 @@ pub(super) fn created(is_replay: bool, body: impl IntoResponse) -> Response {
     replayed(is_replay, (StatusCode::CREATED, body))
 }
 
-/// Returns the response. Adds a header if the result is that of an earlier request with the same idempotency key.
+/// Converts `body` to a response. If `is_replay` is true, a header says that the result belongs to an earlier request
+/// with the same idempotency key.
 pub(super) fn replayed(is_replay: bool, body: impl IntoResponse) -> Response {
     let mut response = body.into_response();
     if is_replay {
@@ -151,8 +152,8 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Run>>
 /// Read which agents and people a run is waiting for or working with.
 ///
 /// Lists every step that runs or waits, and every phase that has not started. Each entry names the agent or person, the
-/// reason for waiting, and the time since when the entry runs or waits. The list is empty if the run has ended, or if
-/// an external agent executes it.
+/// reason for waiting, and the time at which the running or waiting began. The list is empty if the run has ended, or
+/// if an external agent executes it.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/work", tag = "runs", operation_id = "list_run_work",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -166,9 +167,9 @@ pub(crate) async fn work(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<List<
 
 /// Count the files in the layer of a run.
 ///
-/// If a command in a trial creates files that Git ignores, these files go into the layer of the run and not into the
-/// workspace. `POST /v1/runs/{id}/merge` copies them into the workspace. With PostgreSQL, each node has its own layer
-/// of a run. The response describes only the layer on the node that sends it.
+/// The layer is a separate folder for files that Git ignores and that commands in a trial create. `POST
+/// /v1/runs/{id}/merge` copies them into the workspace. With PostgreSQL, each node has its own layer of a run. The
+/// response describes only the layer on the node that sends it.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/layer", tag = "runs", operation_id = "read_run_layer",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),

@@ -201,8 +201,8 @@ pub(crate) async fn grants(
 
 /// List the refusals of a session, including revoked ones.
 ///
-/// If an agent repeats a refused call in the same session, a person is asked. A person is asked even if a grant or a
-/// rule allows the call. The card of the new interrupt has `refused_before`.
+/// If an agent repeats a refused call in the same session, a person is asked, even if a grant or a rule allows the
+/// call. The card of the new interrupt has `refused_before`.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/refusals", tag = "sessions", operation_id = "list_session_refusals",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),

@@ -206,11 +206,10 @@ pub(crate) async fn undo(
     follow_up(caller, id, "undo", (idempotency, trace), body, read).await
 }
 
-/// Merge the files that Git ignores from the layer of a run into the workspace of the run.
+/// Merge the files in the layer of a run into the workspace of the run.
 ///
-/// If a command in a trial creates files that Git ignores, these files go into the layer of the run and not into the
-/// workspace. A separate run compares these files with the workspace, shows the differences, and waits until a person
-/// approves the merge.
+/// The layer is a separate folder for files that Git ignores and that commands in a trial create. A separate run
+/// compares these files with the workspace, shows the differences, and waits until a person approves the merge.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/merge", tag = "runs", operation_id = "merge_run",
     params(
@@ -239,8 +238,8 @@ pub(crate) async fn merge(
     follow_up(caller, id, "merge", (idempotency, trace), body, read).await
 }
 
-/// Starts a follow-up run: an undo or a merge. `verb` is the last segment of the request path. `read` reads from the
-/// request body what the follow-up run has to do.
+/// Starts a follow-up run: an undo or a merge of an earlier run's changes. `verb` is the last segment of the request
+/// path. `read` converts the request body to the purpose of the follow-up run.
 async fn follow_up(
     caller: Caller,
     id: RunId,
@@ -278,8 +277,8 @@ async fn send(caller: Caller, id: &RunId, input: Input) -> Answer<Run> {
     view::run::from_run(&run)
 }
 
-/// Accepts an empty body or an empty JSON object. Rejects every field, because a client could believe that the field
-/// has an effect.
+/// Accepts an empty body or an empty JSON object. Rejects any field, because the client could believe that it has an
+/// effect.
 pub(super) async fn nothing(body: Body) -> Answer<()> {
     match body.optional().await? {
         None => Ok(()),

@@ -61,8 +61,8 @@ pub(crate) async fn unfreeze(caller: Caller, body: Body) -> Answer<Json<System>>
     change(caller, Input::Unfreeze { part }).await
 }
 
-/// Returns the target that the request names. `None` means the whole installation. A run must exist. A workflow or an
-/// agent can be frozen before its first use. Therefore its existence is not checked.
+/// Returns the part of the installation that a freeze names, or `None` for the whole installation. A run must exist. A
+/// workflow or an agent need not exist, because it can be frozen before its first use.
 async fn part(caller: &Caller, of: wire::FreezeOf) -> Answer<Option<Part>> {
     let named = match of {
         wire::FreezeOf { run: None, workflow: None, agent: None } => return Ok(None),

@@ -1,5 +1,5 @@
-//! Calls of external agents that the server tries: the trial before a person is asked, the content of the released
-//! changes, and the agent's report about them.
+//! Trials of external agents' calls: the server runs the command before a person is asked. This module also returns the
+//! changes that an approval released, and records the agent's report about them.
 
 use std::time::Duration;
 
@@ -33,8 +33,8 @@ use tokio::time::timeout;
 use super::actions;
 use crate::openapi::{ReadsReleased, ReportsExec};
 
-/// Tries the call of a request before its interrupt is opened. If the call could not be tried, the result contains the
-/// reason, which the card of the interrupt shows. If the call can never be tried, the request is refused.
+/// Runs the call of a request as a trial, before its interrupt is opened. If no trial was possible, the result contains
+/// the reason, which the card of the interrupt shows. An invalid request is refused.
 pub(super) async fn try_call(
     caller: &Caller,
     headers: &HeaderMap,
@@ -76,8 +76,8 @@ pub(super) async fn try_call(
     }
 }
 
-/// Returns the folder that the caller's key names. The call must run in this folder, because an agent must never choose
-/// where the server runs commands.
+/// Returns the folder in the caller's key. A trial runs only in this folder, because an agent must never choose where
+/// the server runs commands.
 async fn folder_of(caller: &Caller, call: &ForeignCall) -> Answer<String> {
     let system = caller.app.driver.system().await?;
     let key = match &caller.principal.how {
@@ -98,8 +98,7 @@ async fn folder_of(caller: &Caller, call: &ForeignCall) -> Answer<String> {
     Ok(folder)
 }
 
-/// Returns a reason to refuse a trial that does not depend on the command: a rule forbids the call, or the agent is
-/// frozen.
+/// Returns the reason why no command of this agent runs as a trial: a rule forbids the call, or the agent is frozen.
 async fn why_not_at_all(caller: &Caller, call: &ForeignCall) -> Answer<Option<&'static str>> {
     let driver = &caller.app.driver;
     let system = driver.system().await?;
@@ -121,7 +120,8 @@ async fn why_not_at_all(caller: &Caller, call: &ForeignCall) -> Answer<Option<&'
     })
 }
 
-/// Checks that the process that sent the request runs as the user of the server and sees the same files as the server.
+/// Checks that the process at the other end of the connection runs as the server's user and sees the same files. The
+/// inner error is the reason why no trial runs for it.
 async fn prove_peer(headers: &HeaderMap) -> Answer<Result<(), peer_process::Unproved>> {
     if let Err(why) = peer_process::check_headers(headers) {
         return Ok(Err(why));
@@ -133,9 +133,8 @@ async fn prove_peer(headers: &HeaderMap) -> Answer<Result<(), peer_process::Unpr
     proved.map_err(|_| Refused::from_code(Code::Internal))
 }
 
-/// Checks the secret that belongs to a tried call, and checks that its changes can still be carried out. Accepts a call
-/// that was not tried. If `is_repeat` is true, checks only the secret, because an earlier request was already carried
-/// out.
+/// Checks the secret of a trial, and that the changes of the trial can still be written. Accepts a call without a
+/// trial. If `is_repeat` is true, checks only the secret, because an earlier request already used the approval.
 pub(super) async fn check_exec(
     caller: &Caller,
     interrupt: &Interrupt,
@@ -168,8 +167,7 @@ pub(super) async fn check_exec(
     }
 }
 
-/// Returns the changes and the output of a tried call after its approval was used. Returns `None` if the call was not
-/// tried.
+/// Returns the changes and the output of a trial after its approval was used. Returns `None` if the call had no trial.
 pub(super) async fn released(
     caller: &Caller,
     asked: &InterruptRef,

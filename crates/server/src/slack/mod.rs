@@ -37,7 +37,7 @@ use serde_json::{Value, json};
 
 const TIMESTAMP: &str = "x-slack-request-timestamp";
 const SIGNATURE: &str = "x-slack-signature";
-/// Name of the channel type Slack, by which the Slack address of a person is found.
+/// Channel type of the addresses at Slack. A person is found by such an address.
 const SLACK: &str = "slack";
 
 pub(crate) fn router(channels: Arc<Channels>) -> Router<AuthState> {
@@ -45,25 +45,26 @@ pub(crate) fn router(channels: Arc<Channels>) -> Router<AuthState> {
     Router::new().route("/integrations/slack/interactions", routes).layer(Extension(channels))
 }
 
-/// Returns true if the option can be chosen in Slack. An option that needs input other than text can be chosen only on
-/// the decision page.
+/// Returns true if the option can be chosen in Slack: it needs no input or only text, and gives no grant. Other options
+/// can be chosen only on the decision page.
 pub(crate) fn is_offered(offer: &Offer) -> bool {
     !offer.needs_edit && !offer.keeps_some() && !offer.gives_grant()
 }
 
-/// Returns true if the id of an option is one that Holdshort defines. An agent wrote all other ids of options, and all
-/// their labels.
+/// Returns true if Holdshort defines an option with this id. All other ids, and all labels of options, come from
+/// agents.
 fn is_ours(option: &str) -> bool {
     Kind::ALL.iter().any(|kind| interrupt::option(*kind, option).is_some())
 }
 
-/// Returns the id of an option as the value of a button in Slack. If an agent wrote the id, the value contains a digest
-/// of the id instead.
+/// Returns the text that identifies an option in the value of a button: its id, or a digest of an id that an agent
+/// wrote.
 pub(crate) fn key(interrupt: &InterruptId, option: &str) -> String {
     if is_ours(option) { option.to_owned() } else { Digest::of_json(&json!([interrupt, option])).to_string() }
 }
 
-/// Returns the label of a button. `nth` is the number of the option among the buttons, counted from 1.
+/// Returns the label of a button: the option's id in words, or `Option` and the number `nth` for an id that an agent
+/// wrote.
 pub(crate) fn label(nth: usize, option: &str) -> String {
     if is_ours(option) { humanize_option_id(option) } else { format!("Option {nth}") }
 }
@@ -82,7 +83,7 @@ pub(crate) fn tone(offer: &Offer) -> Tone {
     }
 }
 
-/// Form field that contains the data of a request from Slack. Slack sends no other field.
+/// Form body of a request from Slack. Its only field contains the data as JSON.
 #[derive(Deserialize)]
 struct Sent {
     payload: String,
@@ -151,8 +152,8 @@ async fn pressed(auth: &AuthState, channel: &Channel, payload: &Value) -> Answer
     Ok(StatusCode::OK.into_response())
 }
 
-/// Returns the form for the person who pressed a button. If the form shows the whole interrupt, also returns a
-/// [`Look`].
+/// Returns the form for the person who pressed a button. Also returns a [`Look`] to record, if the form shows the whole
+/// interrupt.
 async fn opened(auth: &AuthState, payload: &Value) -> Answer<(Value, Option<Look>)> {
     let value = text(payload, "/actions/0/value");
     let press = auth.press(value).ok_or_else(|| {
@@ -165,7 +166,7 @@ async fn opened(auth: &AuthState, payload: &Value) -> Answer<(Value, Option<Look
     Ok((form, look))
 }
 
-/// A view of an interrupt: a person saw the interrupt in a form in Slack.
+/// Record that a person was shown the whole interrupt in a form in Slack.
 struct Look {
     app: Arc<App>,
     actor: Actor,
@@ -173,8 +174,8 @@ struct Look {
 }
 
 impl Look {
-    /// Records the view in the same way as a view in the browser app. An error is only logged, so that the form stays
-    /// open.
+    /// Records in the journal that the person viewed the interrupt, as the browser app does. An error is only logged,
+    /// so that the form stays open.
     async fn keep(self) {
         let Self { app, actor, asked: InterruptRef { run, interrupt } } = self;
         if let Err(error) = app.send(&run, Input::View { interrupt }, actor).await {
@@ -237,7 +238,7 @@ enum Reply {
     Update { view: Value },
 }
 
-/// Responds to a submitted form.
+/// Responds to a form that a person has submitted in Slack.
 async fn submitted(auth: &AuthState, payload: &Value, signature: &str) -> Answer<Response> {
     let value = text(payload, "/view/private_metadata");
     let Some(press) = auth.press(value) else {

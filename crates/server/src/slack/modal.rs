@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::{humanize_option_id, is_ours};
 use crate::pages::card_text;
 
-/// Block id of the text field.
+/// Id of the block with the text field, and so part of the path of the typed text.
 pub(super) const FIELD: &str = "words";
-/// JSON pointer to the typed text in a request from Slack.
+/// JSON pointer to the text that the person typed, in a request from Slack.
 pub(super) const TYPED: &str = "/view/state/values/words/text/value";
 /// Label of the submit button if an agent wrote the option. The label that the agent wrote is not used, because Slack
 /// rejects empty labels and labels of more than 24 characters.
@@ -18,11 +18,11 @@ const TAKE: &str = "Take this option";
 const BLOCK_CHARS: usize = 2_900;
 /// Maximum number of blocks for the card. Slack accepts 100 blocks in one form.
 const BLOCKS: usize = 60;
-/// Maximum number of characters of the typed text.
+/// Maximum number of characters that a person can type into the text field.
 const TYPED_CHARS: usize = 3_000;
 
-/// Returns the form for an option. Slack returns `metadata` with the submitted form. If the card does not fit into the
-/// form, the form contains only a link to the decision page.
+/// Returns the Slack form for an option. Slack sends `metadata` back with the submitted form. A form that cannot show
+/// the whole card has a link to the inbox instead of an input.
 pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: &str) -> Value {
     let mut blocks: Vec<Value> =
         texts(interrupt).into_iter().take(BLOCKS).map(|text| section(&text)).collect();
@@ -60,7 +60,7 @@ pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: 
     view
 }
 
-/// Returns true if the form shows everything to which the decision applies.
+/// Returns true if a form in Slack can show everything to which the decision applies.
 pub(super) fn shows_all(interrupt: &Interrupt, offer: &Offer) -> bool {
     let is_whole = !offer.releases() || interrupt.unseen.is_none();
     is_whole && texts(interrupt).len() <= BLOCKS && !is_cut(interrupt)
@@ -70,7 +70,7 @@ fn is_cut(interrupt: &Interrupt) -> bool {
     card_text(interrupt, InspectedCall::from_interrupt(interrupt).as_ref()).1
 }
 
-/// Returns the card as blocks of text.
+/// Returns the text of the card, split into pieces that fit into blocks of Slack.
 fn texts(interrupt: &Interrupt) -> Vec<String> {
     let (parts, _) = card_text(interrupt, InspectedCall::from_interrupt(interrupt).as_ref());
     parts.iter().flat_map(|part| split(&plain::text(part))).collect()
@@ -81,7 +81,7 @@ fn split(text: &str) -> Vec<String> {
     chars.chunks(BLOCK_CHARS).map(|chunk| chunk.iter().collect()).collect()
 }
 
-/// Returns a view that shows a message and has no input.
+/// Returns a Slack view that shows a message and has no input.
 pub(super) fn message_view(text: &str) -> Value {
     view(&[section(text)])
 }

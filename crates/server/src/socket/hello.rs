@@ -17,12 +17,11 @@ use tokio::time::timeout;
 
 use super::incoming;
 
-/// Permission that a client must have to connect and to subscribe. Every other frame needs the permission of the HTTP
-/// request that does the same.
+/// Permission that a client needs to connect and to subscribe. Every other frame needs the permission of the
+/// corresponding HTTP request.
 pub(crate) const NEEDS: Needs = any(Permission::Read);
 
-/// Authenticates a caller on a socket. The actions of this caller are recorded with `ws` as the way in which they
-/// reached the server.
+/// Authenticates a caller on a socket. Events of a caller with a token are recorded with the channel `ws`.
 pub(crate) async fn caller(auth: &AuthState, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Caller> {
     let known = auth.authenticate(headers, given).await?;
     let known = match given {
@@ -32,7 +31,7 @@ pub(crate) async fn caller(auth: &AuthState, headers: &HeaderMap, given: &Creden
     known.authorize(NEEDS)
 }
 
-/// Waits for the frame `hello`, and authenticates the client with it.
+/// Waits for the frame `hello` of a client, and authenticates the client with it.
 pub(super) async fn receive(
     incoming: &mut SplitStream<WebSocket>,
     auth: &AuthState,

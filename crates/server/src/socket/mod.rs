@@ -35,7 +35,7 @@ use tracing::{Instrument, Span};
 
 pub(crate) use hello::{NEEDS, caller};
 
-/// Responds to the request that opens a socket. `known` is the caller if the request itself has valid credentials.
+/// Responds to the request that opens a socket. `known` is the caller if the request had valid credentials.
 pub(crate) fn open(
     upgrade: WebSocketUpgrade,
     auth: AuthState,
@@ -54,14 +54,13 @@ pub(crate) fn open(
     }))
 }
 
-/// A connected client: the resources that it uses, and the caller if the request that opened the socket had valid
-/// credentials.
+/// Connected client of a socket, with the resources that it uses. `known` is the caller if the opening request had
+/// valid credentials.
 struct SocketClient {
     known: Option<Caller>,
-    /// Permit for a stream. Present after the client has authenticated.
+    /// Permit that counts the socket as an open stream. `None` until the client has authenticated.
     permit: Option<OwnedSemaphorePermit>,
-    /// Connection of a client that has not authenticated. The server is allowed to close it to make room for other
-    /// clients.
+    /// Connection of a client that has not authenticated. The server may close it to make room for other clients.
     connection: Option<Arc<Connection>>,
 }
 

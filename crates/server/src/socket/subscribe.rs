@@ -1,5 +1,5 @@
-//! Converts a subscription to a feed: the stream of its events. The requested run must exist, fit the topic, and be
-//! visible to the caller.
+//! Converts a subscription to a feed, which is a stream of events. The requested run must exist, match the topic of the
+//! subscription, and be visible to the caller.
 
 use holdshort_core::id::RunId;
 use holdshort_protocol::frame::{ServerFrame, Subscribe, Topic};

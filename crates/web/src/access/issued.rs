@@ -17,8 +17,8 @@ use crate::identity::Principal;
 use crate::identity::jwt::{Issuers, Refusal, Verified};
 use crate::problem::{Answer, Refused};
 
-/// Time at which the newest token that each person has presented to this node was issued. Stored only in memory,
-/// because the journal contains the issue time of the last token that changed the person.
+/// For each person, the issue time of the newest token that the person has presented to this node. Stored only in
+/// memory, because the journal contains the issue time of the last token that changed the person.
 #[derive(Default)]
 pub struct Newest(Mutex<BTreeMap<String, Timestamp>>);
 
@@ -75,8 +75,7 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
     admit(app, verified).await.map(Some)
 }
 
-/// Accepts the principal of a verified token as a caller. If the principal is a person, records this person in the
-/// journal.
+/// Accepts the principal of a verified token as a caller. A principal that is a person is also recorded in the journal.
 pub(crate) async fn admit(app: &App, verified: Verified) -> Answer<(Principal, Access)> {
     let Verified { principal, until, issued_at } = verified;
     let now = app.now();

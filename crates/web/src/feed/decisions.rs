@@ -11,8 +11,8 @@ use crate::auth::Caller;
 use crate::problem::{Answer, Refused};
 use crate::view;
 
-/// Returns a page of decisions. If very many other events had to be scanned, the page possibly has fewer decisions than
-/// `limit`. The next request continues the scan at the cursor of the page.
+/// Returns a page of decisions. The page has fewer than `limit` decisions if too many other events had to be scanned.
+/// The next request continues the scan at the cursor of the page.
 pub async fn page(after: u64, caller: &Caller, limit: usize) -> Answer<List<AgentDecision>> {
     let List { items, next_cursor } =
         super::page(Source::Decisions { after }, Visibility::for_caller(caller.clone()), limit).await?;

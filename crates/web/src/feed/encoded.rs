@@ -21,7 +21,7 @@ pub(super) struct EncodedEvent {
     pub(super) sealed: Sealed,
     /// Position of the event in the order of commits. `None` if the event was read from the stream of one run.
     pub(super) position: Option<u64>,
-    /// Type of the event. `None` if the first part of the stored event, which contains the type, is unreadable.
+    /// Type of the event. `None` if the stored bytes that contain the type are unreadable.
     kind: Option<String>,
     /// Interrupt that the event is about, or `None` if it is about no interrupt.
     interrupt: Option<InterruptId>,
@@ -29,7 +29,7 @@ pub(super) struct EncodedEvent {
     by_seq: OnceLock<Result<EncodedFrame, Box<Problem>>>,
 }
 
-/// Number that a follower uses as its cursor: either the `seq` of an event in its run, or the position of an event in
+/// Kind of number that a client uses as its cursor: the `seq` of an event in its run, or the position of an event in
 /// the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CursorKind {
@@ -59,9 +59,8 @@ impl EncodedEvent {
         Self { sealed, position, kind, interrupt, by_position: OnceLock::new(), by_seq: OnceLock::new() }
     }
 
-    /// Returns true if the event has a type that an inbox shows. Only the type is read, because the content of an event
-    /// is large and most events have other types. If the type is unreadable, also returns true, so that the follower
-    /// receives an error in place of the event.
+    /// Returns true if inboxes show events of this type. Only the type is read, because the content of an event is
+    /// large. An unreadable type also yields true, so that the client receives an error in place of the event.
     pub(super) fn is_of_an_inbox(&self) -> bool {
         const KINDS: [&str; 13] = [
             "interrupt_opened",
@@ -86,12 +85,13 @@ impl EncodedEvent {
         self.interrupt.as_ref()
     }
 
-    /// Returns true if the event changes the people who are asked to decide.
+    /// Returns true if the event changes the approvers of an interrupt.
     pub(super) fn reassigns(&self) -> bool {
         matches!(self.kind.as_deref(), Some("interrupt_reassigned" | "interrupt_escalated"))
     }
 
-    /// Returns true if the event resolves an interrupt, or if the type of the event is unreadable.
+    /// Returns true if the event resolves an interrupt. An unreadable type also yields true, so that the client
+    /// receives an error.
     pub(super) fn resolves(&self) -> bool {
         self.kind.as_deref().is_none_or(|kind| kind == "interrupt_resolved")
     }

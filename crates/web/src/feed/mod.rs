@@ -34,7 +34,7 @@ use crate::problem::Refused;
 use crate::view;
 use encoded::EncodedEvent;
 
-/// Item of a feed. A feed ends when its run ends, or after an error of the store.
+/// Item of a feed of events. A feed ends when its run ends, or after an error of the store.
 #[derive(Debug)]
 pub enum Item {
     Event(EncodedFrame),
@@ -50,7 +50,7 @@ pub enum Previews {
 }
 
 impl Previews {
-    /// Returns the client's choice about previews. If the client made no choice, previews are sent.
+    /// Converts the client's choice about previews. Without a choice, previews are sent.
     pub fn from_choice(asked: Option<bool>) -> Self {
         if asked.unwrap_or(true) { Self::Shown } else { Self::Hidden }
     }
@@ -79,7 +79,7 @@ struct Feed {
     sight: Visibility,
     /// Changes after each commit that may contain events of the source.
     commits: watch::Receiver<u64>,
-    /// Position up to which the reader that all followers share has read the journal.
+    /// Position up to which the shared reader of all feeds has read the journal.
     shared: watch::Receiver<u64>,
     /// Receiver of previews. `None` if the client wants no previews, or if no further previews can arrive.
     previews: Option<broadcast::Receiver<real::Preview>>,
@@ -89,9 +89,9 @@ struct Feed {
 }
 
 enum State {
-    /// The journal may contain events that have not been read.
+    /// The journal may contain events that this feed has not read.
     Behind,
-    /// All events of the journal have been read. The next commit wakes the feed.
+    /// This feed has read all events of the journal. The next commit wakes the feed.
     Waiting,
     Over,
 }
@@ -186,8 +186,8 @@ impl Feed {
     }
 }
 
-/// Returns the next preview. Returns `None` if this feed was too slow and has missed previews. If no further previews
-/// can arrive, the future never completes.
+/// Returns the next preview of a model reply. Returns `None` if this feed was too slow and has missed previews. The
+/// future never completes if no further previews can arrive.
 async fn next(previews: &mut Option<broadcast::Receiver<real::Preview>>) -> Option<real::Preview> {
     let Some(receiver) = previews else { return std::future::pending().await };
     match receiver.recv().await {

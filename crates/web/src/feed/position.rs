@@ -13,7 +13,7 @@ pub fn text(position: u64) -> String {
     format!("p{position}")
 }
 
-/// Parses a position. Rejects a position that this server cannot have returned.
+/// Parses a position in the journal. Calls `refuse` for the error if this server cannot have returned the position.
 pub async fn parse(app: &App, text: &str, refuse: impl FnOnce(&str) -> Refused) -> Answer<u64> {
     let Some(position) = number(text) else {
         return Err(refuse("is not a position that this server issued"));
@@ -32,7 +32,7 @@ pub fn last(app: &App) -> u64 {
     *app.journal().watch().borrow()
 }
 
-/// Parses a position. Accepts only the exact spelling with which the server writes positions.
+/// Parses a position. Accepts only the spelling that the server writes, such as `p7` but not `p07`.
 pub fn number(text: &str) -> Option<u64> {
     let position = text.strip_prefix('p')?.parse().ok()?;
     // Rejects other forms, such as `p07`.

@@ -24,14 +24,15 @@ pub struct Recent {
     held: RwLock<EventWindow>,
     /// Maximum number of shared events.
     most: usize,
-    /// Changes after each added event, and whenever followers must read the journal themselves.
+    /// Receiver that changes after each added event. It also changes when feeds must read the journal themselves.
     news: watch::Receiver<u64>,
     wanted: Notify,
 }
 
 #[derive(Default)]
 struct EventWindow {
-    /// The shared events are all events after this position, without a gap. `None` if no shared events are being read.
+    /// Position after which the shared events begin: all later events are here, without a gap. `None` while no events
+    /// are read.
     after: Option<u64>,
     events: VecDeque<Arc<EncodedEvent>>,
     bytes: usize,
@@ -44,7 +45,7 @@ impl Recent {
         (Self { held: RwLock::default(), most, news, wanted: Notify::new() }, tell)
     }
 
-    /// Returns a receiver that changes as soon as there may be more events than at the time of this call.
+    /// Returns a receiver that changes when new events may exist. Also wakes the shared reader of the journal.
     pub(super) fn follow(&self) -> watch::Receiver<u64> {
         let news = self.news.clone();
         // The shared reader is notified after the clone, so that it counts this follower.
@@ -52,8 +53,7 @@ impl Recent {
         news
     }
 
-    /// Returns the next events after a position. Returns `None` if one of these events has already been removed from
-    /// the shared events.
+    /// Returns at most `limit` shared events after a position. Returns `None` if one of them is no longer in memory.
     pub(super) fn after(&self, position: u64, limit: usize) -> Option<Vec<Arc<EncodedEvent>>> {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         if held.after? > position {
@@ -63,8 +63,8 @@ impl Recent {
         Some(held.events.range(first..).take(limit).cloned().collect())
     }
 
-    /// Returns the next events of a run. Returns `None` if the run has no later events, or if one of them has already
-    /// been removed from the shared events.
+    /// Returns the next shared events of a run. Returns `None` if the run has no later event here, or if the event
+    /// after `since` is no longer in memory.
     pub(super) fn after_in_run(
         &self,
         run: &RunId,
@@ -104,8 +104,8 @@ impl Recent {
     }
 }
 
-/// Reads new events as long as there are followers. Runs until the store is closed. The events are read by their
-/// position in the journal, so the events of other nodes are included.
+/// Reads new events of the journal for all feeds, as long as a feed exists. Runs until the store is closed. The events
+/// are read by their position in the journal, so the events of other nodes are included.
 pub async fn keep_reading(app: Arc<App>, tell: watch::Sender<u64>) {
     let recent = &app.recent;
     let mut commits = app.journal().watch();
@@ -138,7 +138,7 @@ pub async fn keep_reading(app: Arc<App>, tell: watch::Sender<u64>) {
 }
 
 enum ReadEnd {
-    /// There are no followers any more.
+    /// No client follows events any more, so that none are read.
     Alone,
     /// The store is closed.
     Closed,

@@ -17,10 +17,9 @@ use crate::problem::Answer;
 /// Selection of events, and the cursor after which reading continues.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// Events of one run, until the run ends. The code that creates this source has checked that the client is allowed
-    /// to see the run.
+    /// Events of one run, until the run ends. The caller of this code has checked that the client may see the run.
     Run { run: RunId, since: u64, ended: bool },
-    /// Events of all streams.
+    /// All events of the journal, of every stream.
     All { after: u64 },
     /// Events of all streams that have a type which an inbox shows.
     Inbox { after: u64 },
@@ -33,7 +32,7 @@ impl Source {
         Self::Run { run: row.run.clone(), since, ended: row.ended_seq.is_some_and(|ended| ended <= since) }
     }
 
-    /// Returns the cursor with which a client can continue after this list or stream.
+    /// Returns the cursor from which a client can continue later.
     pub fn cursor(&self) -> String {
         match self {
             Self::Run { since, .. } => since.to_string(),
@@ -57,8 +56,8 @@ impl Source {
         }
     }
 
-    /// Waits until the reader that all followers share has read the commit that woke this follower. Without this wait,
-    /// all followers of a run would read the journal at the same time.
+    /// Waits until the shared reader of all feeds has read up to the last event of the journal. Without this wait, all
+    /// feeds of a run would read the journal at the same time.
     pub(super) async fn catch_up(&self, app: &App, shared: &mut watch::Receiver<u64>) {
         if let Self::Run { .. } = self {
             let last = position::last(app);
@@ -67,7 +66,7 @@ impl Source {
         }
     }
 
-    /// Returns the next events if the followers share them in memory.
+    /// Returns the next events from the memory that all feeds share. Returns `None` if an event is not there any more.
     pub(super) fn recent(&self, app: &App, limit: usize) -> Option<Vec<Arc<EncodedEvent>>> {
         match self {
             Self::Run { run, since, .. } => app.recent.after_in_run(run, *since, limit),
@@ -95,7 +94,7 @@ impl Source {
         }
     }
 
-    /// Moves the cursor past this event.
+    /// Moves the cursor of the source past this event.
     pub(super) fn pass(&mut self, event: &EncodedEvent) {
         match self {
             Self::Run { since, ended, .. } => {
@@ -110,8 +109,8 @@ impl Source {
         }
     }
 
-    /// Returns true if the event belongs to the source and the caller is allowed to see the event. The result depends
-    /// on the follower, so the check is made for each follower.
+    /// Returns true if the event belongs to the source and the caller is allowed to see it. Each feed makes this check
+    /// for its own caller.
     pub(super) async fn shows(&self, sight: &Visibility, event: &EncodedEvent) -> Answer<bool> {
         match self {
             Self::Run { .. } => Ok(true),
@@ -128,7 +127,7 @@ impl Source {
         matches!(self, Self::Run { ended: true, .. })
     }
 
-    /// Returns true if reading continues after an event that is unreadable.
+    /// Returns true if the feed continues after an unreadable event. The feed of one run ends there.
     pub(super) fn outlives_damage(&self) -> bool {
         match self {
             Self::Run { .. } => false,
@@ -136,7 +135,7 @@ impl Source {
         }
     }
 
-    /// Returns true if previews of the run `other` belong to this source.
+    /// Returns true if this source includes previews of the run `other`.
     pub(super) fn is_about(&self, other: &RunId) -> bool {
         match self {
             Self::Run { run, .. } => run == other,
@@ -146,8 +145,8 @@ impl Source {
     }
 }
 
-/// Returns a page of at most `limit` events that is not larger than the maximum page size in bytes. If very many events
-/// that the caller is not allowed to see had to be scanned, the page possibly has fewer events than `limit`.
+/// Returns a page of at most `limit` events, within the maximum page size in bytes. The page has fewer events if too
+/// many events that the caller may not see had to be scanned.
 pub async fn page(mut source: Source, sight: Visibility, limit: usize) -> Answer<List<Event>> {
     let app = sight.app().clone();
     let mut items: Vec<Event> = Vec::new();

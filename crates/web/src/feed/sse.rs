@@ -22,13 +22,13 @@ use crate::auth::Caller;
 use crate::limits::RETRY;
 use crate::problem::{Answer, Refused};
 
-/// Opens the stream of a source.
+/// Opens a stream of server-sent events from a source.
 pub fn open(source: Source, sight: Visibility, previews: Previews) -> Answer<Response> {
     let (start, caller) = (start(&source), sight.caller().clone());
     stream(start, caller, follow(source, sight, previews))
 }
 
-/// Opens the stream of decisions on the interrupts of the caller's runs.
+/// Opens a stream of server-sent events with the decisions on the interrupts of the caller's runs.
 pub fn open_decisions(after: u64, caller: Caller) -> Answer<Response> {
     let start = start(&Source::Decisions { after });
     stream(start, caller.clone(), decisions::follow(after, caller))
@@ -58,15 +58,15 @@ fn stream(start: Bytes, caller: Caller, feed: BoxStream<'static, Item>) -> Answe
     Ok((headers, Body::from_stream(frames)).into_response())
 }
 
-/// Body of a stream. The connection asks the body for more only when it can send more bytes. A client that reads slowly
-/// therefore causes less work. If a client takes no bytes at all for some time, its connection is closed. No state is
-/// stored, because the next connection of the client reads from the journal.
+/// Body of a stream of server-sent events. The connection asks for bytes only when it can send them, so a slow client
+/// causes less work. A client that takes no bytes for some time is disconnected. No state is stored, because the next
+/// connection of the client reads from the journal.
 struct Frames {
     start: Option<Bytes>,
     /// Feed; `None` after the feed has ended.
     feed: Option<BoxStream<'static, Item>>,
     ping: Interval,
-    /// Completes when the server stops, or when the access of the client has ended.
+    /// Future that completes when the server stops, or when the access of the client has ended.
     over: BoxFuture<'static, Option<Refused>>,
     _permit: OwnedSemaphorePermit,
 }

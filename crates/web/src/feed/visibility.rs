@@ -38,8 +38,8 @@ impl Visibility {
         }
     }
 
-    /// Returns true in two cases: the event is about an interrupt that is assigned to the caller, or the event ends the
-    /// assignment of an interrupt to the caller. Returns false if the event is about no interrupt.
+    /// Returns true if the event is about an interrupt that is assigned to the caller, or if it ends such an
+    /// assignment. Returns false if the event is about no interrupt.
     pub(super) async fn sees_assigned(&self, event: &EncodedEvent) -> Answer<bool> {
         let Some(id) = event.interrupt() else { return Ok(false) };
         // Boxed, since the future is large.
@@ -73,8 +73,8 @@ impl Visibility {
         }
     }
 
-    /// Returns the event without the parts that the caller is not allowed to see, or `None` if the caller is allowed to
-    /// see all parts.
+    /// Returns a redacted copy of the event without the parts that the caller may not see. Returns `None` if the caller
+    /// may see the whole event.
     async fn withheld(&self, event: &EncodedEvent, count: CursorKind) -> Answer<Option<Event>> {
         let (StreamId::Run(run), Some(id)) = (&event.sealed.stream, event.interrupt()) else {
             return Ok(None);
@@ -112,14 +112,14 @@ impl Visibility {
     }
 }
 
-/// Agent that owns a run. `None` if only operators are allowed to see the run.
+/// External agent that started a run. `None` if the run is unknown or another actor started it.
 type Owner = Option<Arc<Actor>>;
 
 /// Cache that contains, for each run, the agent that owns the run.
 #[derive(Default)]
 pub struct Owners(Mutex<HashMap<RunId, Arc<OnceCell<Owner>>>>);
 
-/// Reason why the owner of a run is not cached.
+/// Reason why the owner of a run could not be determined. The result is then not cached.
 enum Unknown {
     NoRun,
     Refused(Refused),

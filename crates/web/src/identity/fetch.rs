@@ -31,8 +31,8 @@ pub(crate) enum Failed {
     TooLarge(usize),
 }
 
-/// Sends a request. `within` is the time limit for the lookup of the host name. The caller of this function limits
-/// the total time.
+/// Sends one request to an identity provider and reads the response. `within` is the time limit for the lookup of the
+/// host name. The caller limits the total time.
 pub(crate) async fn fetch(
     guard: &Guard,
     ask: FetchRequest,

@@ -26,7 +26,7 @@ pub struct Principal {
 /// Kind of credential with which a principal was authenticated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuthMethod {
-    /// Token of the data folder.
+    /// Token of the data folder, which belongs to the operator or to agents.
     Token,
     /// Login of a browser or terminal.
     Login {
@@ -35,7 +35,7 @@ pub enum AuthMethod {
         let_in_by: Option<String>,
     },
     Key(KeyId),
-    /// Token of an issuer.
+    /// Token (JWT) of an issuer, which is an external identity service.
     Jwt {
         issuer: String,
     },
@@ -47,7 +47,7 @@ impl Principal {
         Self::local("operator", [Role::Admin, Role::Operator], how)
     }
 
-    /// Returns the principal that the token of the data folder for one role authenticates.
+    /// Returns the principal of the data folder's token for `role`.
     pub fn of_role(role: Role) -> Self {
         Self::local(&Actor::for_role(role, "").id, [role], AuthMethod::Token)
     }

@@ -22,8 +22,8 @@ use crate::problem::{Answer, Refused};
 /// Person or agent that reads interrupts. Every view of an interrupt is made for one reader.
 pub struct Reader {
     actor: Actor,
-    /// The role in which the reader is allowed to see the most. Parts that this role is not allowed to see are withheld
-    /// from the reader.
+    /// Role of the reader with the widest view of the content. Parts that this role may not see are withheld from the
+    /// reader.
     sees: Role,
     system: Arc<System>,
     now: Timestamp,
@@ -36,18 +36,19 @@ impl Reader {
         Ok(Self { actor: actor.clone(), sees, system, now: app.now() })
     }
 
-    /// Returns the interrupt without the parts that the reader is not allowed to see, or `None` if the reader is
-    /// allowed to see all parts.
+    /// Returns a redacted copy of the interrupt without the parts that the reader may not see. Returns `None` if the
+    /// reader may see everything.
     pub(crate) fn covered(&self, interrupt: &Interrupt) -> Option<RedactedInterrupt> {
         interrupt.redact_for(self.sees, &self.system.people)
     }
 
-    /// Removes from an event about an interrupt the parts that the reader is not allowed to see.
+    /// Removes from an event about an interrupt the parts that the reader may not see. `seq` is the number of the
+    /// event.
     pub(crate) fn cover_event(&self, interrupt: &Interrupt, event: &mut Event, seq: u64) {
         interrupt.cover_event(self.sees, &self.system.people, event, seq);
     }
 
-    /// Returns the other open interrupts that the grant would approve if the reader chose the option with the grant.
+    /// Returns the other open interrupts of the run that the reader would approve with the grant of this interrupt.
     pub(super) fn also_covered(
         &self,
         run: &Run,
@@ -59,8 +60,8 @@ impl Reader {
         run.also_covered(interrupt, &voter, session, &self.system)
     }
 
-    /// Returns the freeze that prevents the work from continuing after an open interrupt. Returns `None` if the reader
-    /// is an agent, because the reason for the freeze may be about this agent.
+    /// Returns the freeze that would stop the work after an open interrupt is approved. Returns `None` for a reader
+    /// that is an agent, because the freeze may be about this agent.
     pub(super) fn frozen(&self, run: &RunId, workflow: &str, interrupt: &Interrupt) -> Option<wire::Frozen> {
         if rights::extent(self.actor.role, Permission::Read) == Extent::Own {
             return None;
@@ -71,8 +72,9 @@ impl Reader {
         Some(freeze::from_freeze(part.as_ref(), freeze))
     }
 
-    /// Says whether the reader is allowed to decide on the interrupt. Returns `None` if the interrupt is resolved, or
-    /// if the reader has a role that never decides. `starter` is the actor that started the run.
+    /// Describes what the reader may do with an open interrupt, such as whether the reader may decide. Returns `None`
+    /// if the interrupt is resolved, or if the reader's role never decides. `starter` is the actor that started the
+    /// run.
     pub fn you(&self, interrupt: &Interrupt, starter: Option<&Actor>) -> Option<wire::You> {
         if matches!(rights::extent(self.actor.role, Permission::Decide), Extent::Nothing | Extent::Own) {
             return None;
@@ -106,7 +108,7 @@ impl Reader {
 /// Assignment and votes of an interrupt, for edges and other interfaces that render them in a form of their own.
 pub struct Assigned {
     pub assignment: wire::Assignment,
-    /// The votes, without their edits.
+    /// Votes of the approvers, without the edits that they contain.
     pub votes: Vec<wire::Vote>,
     options: Vec<wire::Offer>,
     is_open: bool,
@@ -125,7 +127,7 @@ impl Assigned {
         }
     }
 
-    /// Describes the assignment as text. Returns no lines if every admin or operator is allowed to decide alone.
+    /// Describes the assignment as lines of text. Returns no lines if any one admin or operator may decide.
     pub fn lines(&self) -> Vec<(wire::PeopleLine, String)> {
         let Self { assignment, votes, options, is_open } = self;
         let involved = wire::InvolvedPeople { assignment, votes, options, is_open: *is_open, you: None };

@@ -12,8 +12,8 @@ use crate::app::App;
 use crate::limits::{PAGE_BYTES, READ_EVENTS};
 use crate::problem::Answer;
 
-/// Returns at most `limit` utterances after the event `after` of the session's stream, oldest first. The cursor of the
-/// list is the `seq` of an event in the session's stream.
+/// Returns at most `limit` messages of a session's conversation after the event `after`, oldest first. The cursor is
+/// the `seq` of an event in the session's stream.
 pub async fn page(app: &App, session: &SessionId, after: u64, limit: usize) -> Answer<List<Utterance>> {
     let stream = StreamId::Session(session.clone());
     let (mut items, mut after, mut bytes) = (Vec::new(), after, 0);

@@ -39,8 +39,8 @@ pub fn delivery(row: &Delivery, tried: &[Attempt]) -> wire::Delivery {
     }
 }
 
-/// Returns a delivery as it is listed in the record of its interrupt. The recipient is stored in the notification, so
-/// it is missing after the notification was deleted.
+/// Converts a delivery for the record of its interrupt. The recipient is missing if the stored notification was
+/// deleted, because only the notification contains it.
 pub fn recorded(row: &Delivery, tried: &[Attempt]) -> wire::RecordedDelivery {
     let notice = json::from_slice::<Notice>(row.notice.as_bytes()).ok();
     let to = notice.and_then(|notice| notice.to).map(|to| match to {
@@ -71,7 +71,7 @@ pub fn state(asked: wire::DeliveryState) -> DeliveryState {
     }
 }
 
-/// Returns a channel in the form that clients receive. `state` is `None` if no state of the channel is recorded.
+/// Converts a channel for clients. `state` is `None` if no state of the channel is recorded.
 pub fn channel(channel: &Channel, state: Option<&ChannelState>) -> wire::Channel {
     wire::Channel {
         name: channel.name.clone(),

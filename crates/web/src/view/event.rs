@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 
 use super::assignment::Reader;
 
-/// JSON pointers to those facts of events that are timestamps. The journal stores a timestamp as a number, and clients
-/// receive it as an RFC 3339 text.
+/// JSON pointers to the timestamps in the facts of events. The journal stores timestamps as numbers, and clients
+/// receive RFC 3339 texts.
 const TIMES: [&str; 9] = [
     "/expires_at",
     "/retry_at",
@@ -31,7 +31,7 @@ pub fn from_sealed(sealed: &Sealed) -> Result<wire::Event, envelope::Error> {
     Ok(show(event::decode(sealed)?, sealed.seq))
 }
 
-/// Like [`from_sealed`], for an event about an interrupt, without the parts that the reader is not allowed to see.
+/// Like [`from_sealed`], for an event about an interrupt. Removes the parts that the reader may not see.
 pub fn of_interrupt(
     sealed: &Sealed,
     interrupt: &Interrupt,

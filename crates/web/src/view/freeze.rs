@@ -3,7 +3,7 @@
 use holdshort_core::system::freeze::{Freeze, Part};
 use holdshort_protocol::{FreezeOf, Frozen};
 
-/// Returns a freeze in the form that clients receive. `part` is `None` if the whole installation is frozen.
+/// Converts a freeze for clients. `part` is `None` if the whole installation is frozen.
 pub fn from_freeze(part: Option<&Part>, freeze: &Freeze) -> Frozen {
     let nothing = FreezeOf::default();
     let FreezeOf { run, workflow, agent } = match part {

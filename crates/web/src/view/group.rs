@@ -22,7 +22,7 @@ pub fn page(people: &People, after: Option<&str>, limit: usize) -> wire::List<wi
     wire::List { items, next_cursor }
 }
 
-/// Returns a group with its working hours. Returns `None` if the group has no working hours.
+/// Returns the group `name` with its working hours. Returns `None` if the group has no working hours.
 pub fn one(people: &People, name: &str) -> Option<wire::Group> {
     people.hours(name)?;
     let is_of = |(id, person): (&str, &Person)| person.groups.contains(name) && people.can_decide(id);

@@ -31,8 +31,8 @@ pub async fn from_row(app: &App, row: &InterruptRow, reader: &Reader) -> Answer<
     of_page(app, row, &CallEnds::default(), reader).await
 }
 
-/// Returns the view of an interrupt that is built from its database row. `ends` caches the outcomes of calls that were
-/// read for other rows of the page.
+/// Builds the view of an interrupt for one item of a list. The interrupt is read from its database row. `ends` caches
+/// the outcomes of calls across the items of the page.
 pub async fn of_page(
     app: &App,
     row: &InterruptRow,
@@ -53,7 +53,7 @@ pub async fn of_page(
     Ok(shown)
 }
 
-/// Returns the view of an interrupt whose run is in memory.
+/// Builds the view of an interrupt whose run is in memory. Returns `None` if the run has no such interrupt.
 pub fn from_run(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::Interrupt> {
     let interrupt = run.interrupts.get(id)?;
     let place = (&run.id, run.session()?);
@@ -65,8 +65,8 @@ pub fn from_run(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::In
     Some(shown)
 }
 
-/// Adds the other open interrupts that the grant of this interrupt would also approve, provided that the reader is
-/// allowed to see them.
+/// Adds to `shown` the other open interrupts that the grant of this interrupt would also approve. Interrupts that the
+/// reader may not see are left out.
 pub(super) async fn add_covered(
     app: &App,
     run: &RunId,
@@ -91,7 +91,7 @@ pub(super) async fn add_covered(
     Ok(())
 }
 
-/// Returns the comments on an interrupt, oldest first, without the parts that the reader is not allowed to see.
+/// Returns the comments on an interrupt, oldest first. Parts that the reader may not see are removed.
 pub fn comments(run: &Run, id: &InterruptId, reader: &Reader) -> Vec<wire::Comment> {
     let interrupt = run.interrupts.get(id).map(|interrupt| &**interrupt);
     let covered = interrupt.and_then(|interrupt| reader.covered(interrupt));
@@ -106,8 +106,8 @@ pub fn comments(run: &Run, id: &InterruptId, reader: &Reader) -> Vec<wire::Comme
     said.iter().map(shown).collect()
 }
 
-/// Returns the resolution of an interrupt, read from its database row, without the parts that the reader is not allowed
-/// to see.
+/// Returns the resolution of an interrupt, read through its database row. Parts that the reader may not see are
+/// removed.
 pub async fn resolution_for_reader(
     app: &App,
     row: &InterruptRow,
@@ -126,7 +126,7 @@ pub async fn resolution_for_asker(app: &App, row: &InterruptRow) -> Answer<Optio
     Ok(resolution(covered.as_ref().map_or(&interrupt, |covered| &covered.interrupt)))
 }
 
-/// Removes from an error the text that the reader is not allowed to see: an error about an edit may quote such text.
+/// Removes the text that the reader may not see from an error, because an error about an edit may quote the content.
 pub async fn covered_refusal(
     app: &App,
     row: &InterruptRow,
@@ -150,15 +150,15 @@ pub async fn subject_digest(app: &App, asked: &InterruptRef) -> Answer<Digest> {
     Ok(digest(&interrupt))
 }
 
-/// Like [`subject_digest`], for a link that is sent in a mail. Returns `None` if the interrupt is resolved or
-/// [risky](is_risky). If `None` is returned, no link may be mailed.
+/// Like [`subject_digest`], for a link in a mail. Returns `None` if the interrupt is resolved or [risky](is_risky),
+/// because no link may then be mailed.
 pub async fn mailable(app: &App, asked: &InterruptRef) -> Answer<Option<Digest>> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     let may = interrupt.is_open() && !is_risky(interrupt.opened.risk.level);
     Ok(may.then(|| digest(&interrupt)))
 }
 
-/// Returns the options of an interrupt.
+/// Returns the options that people can choose on an interrupt.
 pub async fn offers(app: &App, asked: &InterruptRef) -> Answer<Vec<wire::Offer>> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     Ok(interrupt.opened.options.iter().map(offer(&interrupt)).collect())
@@ -206,8 +206,8 @@ fn show_to(
     wire::Interrupt { you, frozen, approval: None, withheld: cover.places.into_iter().collect(), ..shown }
 }
 
-/// Builds an interrupt from its database row and the events to which the row refers. This interrupt is equal to the one
-/// that a replay of the run gives. If the right to decide depends on who started the run, also returns this actor.
+/// Builds an interrupt from its database row and the events to which the row refers. The result equals the interrupt of
+/// a full replay. If the right to decide depends on who started the run, also returns this actor.
 pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Option<Actor>)> {
     let stream = StreamId::Run(row.run.clone());
     let event = app.event(&stream, row.opened_seq).await?;
@@ -243,7 +243,7 @@ fn damaged(row: &InterruptRow) -> Refused {
     )
 }
 
-/// Returns the card's list of the calls that run before the call that the card asks about.
+/// Returns the earlier calls that the card lists: they run before the call that the card asks about.
 fn after(payload: &mut Value) -> &mut [Value] {
     payload.get_mut("after").and_then(Value::as_array_mut).map_or(&mut [], Vec::as_mut_slice)
 }
@@ -259,8 +259,7 @@ fn add_call_ends(ends: &BTreeMap<String, CallEnd>, payload: &mut Value) {
     }
 }
 
-/// Outcomes of calls in the runs of one page. A run that is not in memory is replayed only once for all cards of the
-/// page.
+/// Cache of the outcomes of calls for one page of interrupts. Each run is replayed at most once for the whole page.
 #[derive(Default)]
 pub struct CallEnds(Mutex<BTreeMap<RunId, Arc<BTreeMap<String, CallEnd>>>>);
 
@@ -275,7 +274,7 @@ impl CallEnds {
         Ok(ends)
     }
 
-    /// Locks the map. A poisoned lock is used like any other lock, because the map is still valid after a panic.
+    /// Locks the cache. A poisoned lock is used as well, because the map is still valid after a panic.
     fn runs(&self) -> MutexGuard<'_, BTreeMap<RunId, Arc<BTreeMap<String, CallEnd>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -289,7 +288,8 @@ fn call_ends(run: &Run) -> BTreeMap<String, CallEnd> {
     ended.collect()
 }
 
-/// Returns the approval of the interrupt, in the form in which the external agent receives it.
+/// Returns the approval of the interrupt, in the form in which the external agent receives it. Returns `None` if the
+/// interrupt was not approved.
 fn approval(interrupt: &Interrupt) -> Option<wire::Approval> {
     interrupt.opened.kind.row().edits?;
     let approved = interrupt.approved()?;
@@ -305,8 +305,8 @@ fn approval(interrupt: &Interrupt) -> Option<wire::Approval> {
     })
 }
 
-/// Returns what happened when an agent wrote the changes of its command, which had run as a trial. Returns `None` if
-/// the approval was not used, or if the command did not run as a trial.
+/// Returns the outcome of an approved command that ran as a trial: what happened when the agent wrote the trial's
+/// changes. Returns `None` if the approval was not used, or if there was no trial.
 fn exec(interrupt: &Interrupt) -> Option<wire::ExecReport> {
     interrupt.used.as_ref()?;
     interrupt.foreign_trial()?;
@@ -321,7 +321,7 @@ fn exec(interrupt: &Interrupt) -> Option<wire::ExecReport> {
     Some(wire::ExecReport { outcome, text: report.text.clone() })
 }
 
-/// Returns the approval of an interrupt and how it was used, or `None` if it was not used.
+/// Returns the used approval of an interrupt, or `None` if the approval was not used.
 pub fn used_approval(run: &Run, id: &InterruptId) -> Option<wire::UsedApproval> {
     let interrupt = run.interrupts.get(id)?;
     let used = interrupt.used.as_ref()?;
@@ -442,8 +442,8 @@ fn position(opened: &Opened) -> Option<&str> {
     }
 }
 
-/// Returns the policy because of which the interrupt was opened. An interrupt that an external agent opened has no
-/// policy, unless it is about a call.
+/// Returns the policy rule and the policy version that applied to the interrupt. An interrupt of an external agent has
+/// neither, unless it is about a call.
 fn policy(interrupt: &Interrupt) -> Option<wire::Policy> {
     let opened = &interrupt.opened;
     let is_gated = opened.about != About::External || interrupt.content.get("call").is_some();
@@ -457,12 +457,12 @@ fn policy(interrupt: &Interrupt) -> Option<wire::Policy> {
     })
 }
 
-/// Returns the name of the first rule in the reasons of the risk.
+/// Returns the name of the first policy rule among the reasons of the risk, or `None` if no rule is among them.
 pub fn rule_of(risk: &interrupt::Risk) -> Option<String> {
     risk.reasons.iter().find_map(|reason| reason.rule.map(|place| rule_words(reason.source, place)))
 }
 
-/// Returns the name of a rule: the list that contains the rule, and its position in the list.
+/// Returns the name of a policy rule, such as `system/2`: the source of the rule, and its position there.
 pub fn rule_words(source: Source, place: usize) -> String {
     format!("{}/{place}", variant_name(&source))
 }
@@ -488,9 +488,8 @@ pub fn risk(risk: &interrupt::Risk) -> wire::Risk {
     }
 }
 
-/// Returns the reasons that a judging model (a model that assesses the risk of a call) gave. The reasons that a judging
-/// model gave are content, which can be erased. All other reasons for the risk are facts, which stay in the journal
-/// after an erasure.
+/// Returns the reasons that a model gave when it assessed the risk of a call. These reasons are content, which can be
+/// erased. All other reasons for the risk are facts, which stay in the journal after an erasure.
 fn judgement(payload: &Value) -> Vec<wire::Reason> {
     let said = payload.pointer("/judgement/reasons").and_then(Value::as_array).into_iter().flatten();
     said.filter_map(Value::as_str)

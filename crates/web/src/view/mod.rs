@@ -1,5 +1,6 @@
-//! Converts the types of the journal to the types that clients receive. A view reads only those events to which a row
-//! refers. No run may be loaded only to show one line of a list. `now` builds views of runs that are already in memory.
+//! Converts the types of the journal to the types that clients receive. A view reads only the events to which a
+//! database row refers. No run may be loaded only to show one line of a list. `now` builds views of runs that are
+//! already in memory.
 
 pub mod answer;
 pub mod assignment;

@@ -1,5 +1,5 @@
-//! Current state of a run or an interrupt, in the form that clients receive. If the run is in memory, its state is
-//! used. If the run is not in memory, its state comes from a database row.
+//! Current state of a run or an interrupt, in the form that clients receive. The state comes from the run in memory, or
+//! from a database row if the run is not in memory.
 
 use holdshort_core::id::RunId;
 use holdshort_engine::StartedRun;
@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::interrupt_ref::InterruptRef;
 use crate::problem::Answer;
 
-/// Returns the interrupt without the parts that the reader is not allowed to see.
+/// Returns the current state of an interrupt. Parts that the reader may not see are removed.
 pub async fn interrupt(
     app: &App,
     InterruptRef { run, interrupt: id }: &InterruptRef,
@@ -29,8 +29,8 @@ pub async fn interrupt(
     Ok(shown)
 }
 
-/// Returns the run in the state that it had after the request. If the request repeats an earlier one, returns the
-/// current state.
+/// Returns the run in the state in which the request left it. For a repeated request, returns the current state
+/// instead.
 pub async fn left(app: &App, started: &StartedRun) -> Answer<wire::Run> {
     match &started.left {
         Some(left) => super::run::from_run(left),

@@ -9,8 +9,8 @@ use serde::Serialize;
 use crate::limits::PAGE_BYTES;
 use crate::problem::Answer;
 
-/// Converts rows one by one until the page is full. If the page becomes too large, it is read again with fewer rows, so
-/// that its cursor belongs to its last row.
+/// Converts rows to items one by one until the page is full. A page that exceeds the maximum number of bytes ends
+/// early. The cursor is then read again, so that the next page begins after the last item.
 pub async fn show<R, T, Read, Shown, See, Seen>(limit: usize, read: Read, mut see: See) -> Answer<List<T>>
 where
     T: Serialize,

@@ -4,9 +4,8 @@ use holdshort_core::actor::{LOCAL_OPERATOR, Role};
 use holdshort_core::people::{Away, People, PeopleSource, Person};
 use holdshort_protocol as wire;
 
-/// Returns a page of the list of people. The owner of the data folder comes first, and all others follow, sorted by id.
-/// `after` is the id of the last person on the previous page. The last person of the previous page may have been
-/// removed since.
+/// Returns a page of the list of people. The owner of the data folder comes first; all others are sorted by id. `after`
+/// is the id of the last person on the previous page, who may have been removed since.
 pub fn page(people: &People, after: Option<&str>, limit: usize) -> wire::List<wire::Person> {
     let first = after.is_none().then(operator);
     let others = people.after(after.filter(|id| *id != LOCAL_OPERATOR));

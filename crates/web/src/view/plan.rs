@@ -48,7 +48,7 @@ fn from_planned(run: &Run, phase: &str, planned: &Planned) -> Option<wire::Plan>
     })
 }
 
-/// Returns the positions of the subtasks of a draft, even if the draft is not a valid plan.
+/// Returns positions for drawing the subtasks of a draft plan as a graph, even if the draft is not a valid plan.
 pub fn layout(draft: wire::PlanDraft) -> wire::PlanLayout {
     let subtask = |subtask: wire::DraftSubtask| plan::Subtask {
         id: subtask.id,

@@ -12,8 +12,8 @@ use super::interrupt;
 use crate::app::App;
 use crate::limits::LEFT_INTERRUPTS;
 
-/// Open interrupts that have this person among their approvers. The interrupts are read before the removal, because
-/// afterwards an assignment possibly does not name the person any more.
+/// Open interrupts that have a person among their approvers. They are read before the person is removed, because the
+/// removal can change the assignments.
 pub struct OpenAssignments {
     asked: Vec<OpenAssignment>,
     is_cut: bool,
@@ -71,7 +71,8 @@ pub async fn find_open_assignments(app: &App, person: &str, reader: &Reader) -> 
 }
 
 impl OpenAssignments {
-    /// Returns the interrupts, each with a flag that is true if the remaining people can decide on it.
+    /// Returns the interrupts that the removed person leaves open. Each has a flag that is true if the remaining people
+    /// can decide.
     pub fn into_removed_person(self, people: &People) -> wire::RemovedPerson {
         let Self { asked, is_cut } = self;
         let left = |OpenAssignment { id, kind, title, assignment, starter }: OpenAssignment| {

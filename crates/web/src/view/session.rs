@@ -43,8 +43,8 @@ pub async fn session(app: &App, row: &SessionRow) -> Answer<wire::Session> {
     })
 }
 
-/// Returns `{name?, config?}`, with which a session was opened. Returns null if a run created the session, or if the
-/// content was erased.
+/// Returns the object `{name?, config?}` with which a client opened the session. Returns null if a run created the
+/// session, or if the content was erased.
 pub async fn opened_with(app: &App, session: &Session) -> Answer<Value> {
     if session.opened.is_none() {
         return Ok(Value::Null);

@@ -19,7 +19,7 @@ pub(super) fn cost_of_row(row: &RunRow) -> Option<wire::Cost> {
     Some(cost(row.cost?, currency, row.unpriced.unwrap_or_default()))
 }
 
-/// Returns the totals of a session: the usage, the cost in each currency, and the duration in milliseconds.
+/// Returns the totals of a session: the usage of models, the cost in each currency, and the duration in milliseconds.
 pub(super) fn of_session(parts: Vec<SessionUsage>) -> (wire::Usage, Vec<wire::Cost>, u64) {
     let (mut usage, mut costs, mut duration_ms) = (wire::Usage::default(), Vec::new(), 0_u64);
     for part in parts {

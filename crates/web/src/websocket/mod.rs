@@ -47,8 +47,7 @@ pub enum End {
     Evicted,
     /// A newer connection of the same client has replaced this connection.
     Replaced,
-    /// The next event that must be sent is unreadable. The error was sent to the client, unless it does not read frames
-    /// any more.
+    /// The next event to send is unreadable. The client was sent the error, if it still reads frames.
     Unreadable,
     /// The server has reached its maximum number of open streams.
     Full(Refused),
@@ -64,7 +63,7 @@ pub enum End {
 }
 
 impl End {
-    /// Waits until the access of a caller has ended.
+    /// Waits until the access of a caller has ended, and returns the reason for closing the connection.
     pub async fn of_access(caller: &Caller) -> Self {
         // Boxed, so that the future of a socket is small.
         Box::pin(caller.ended()).await;
@@ -109,9 +108,8 @@ impl End {
         Some(CloseFrame { code, reason: reason.into() })
     }
 
-    /// Returns true if the server can still read frames of the client. The server reads the remaining frames, because
-    /// the client may close the connection at the same time. If the server dropped a connection with unread data, the
-    /// client would not receive the last frames.
+    /// Returns true if the server can still read frames of the client. The server reads the remaining frames before it
+    /// closes the connection, because the client could lose its last frames otherwise.
     fn is_readable(&self) -> bool {
         !matches!(self, Self::Broken | Self::Evicted)
     }

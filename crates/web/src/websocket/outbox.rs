@@ -11,18 +11,18 @@ use tokio::time::timeout;
 
 use crate::limits::SOCKET_FRAMES;
 
-/// Queue of encoded frames. A sender that needs to know which frames were written attaches a mark of the type `M` to
-/// each frame.
+/// Queue of encoded frames for one WebSocket. A mark of the type `M` on a frame lets the sender learn that the frame
+/// was written.
 pub struct Outbox<M = Infallible> {
     queue: mpsc::Sender<Queued<M>>,
     patience: Duration,
 }
 
-/// Frame that waits to be written.
+/// Frame in the queue of a WebSocket.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Queued<M = Infallible> {
     pub text: Utf8Bytes,
-    /// Mark that is reported after the frame was written.
+    /// Value that is reported to the sender after the frame was written.
     pub mark: Option<M>,
 }
 
@@ -53,7 +53,7 @@ impl<M> Outbox<M> {
         }
     }
 
-    /// Queues a frame that is dropped if the queue is full.
+    /// Queues a frame without waiting. The frame is dropped if the queue is full.
     pub fn offer(&self, text: Utf8Bytes) {
         // The frame is dropped if the queue is full or closed.
         let _ = self.queue.try_send(Queued { text, mark: None });

@@ -14,8 +14,8 @@ use super::outbox::Queued;
 /// Error returned when the connection is broken.
 pub struct Gone;
 
-/// Writes queued frames. Writes all frames, and returns the socket when the queue is closed. `written` receives the
-/// last mark among the frames that were passed to the network.
+/// Writes all queued frames, and returns the socket when the queue is closed. After each flush, calls `written` with
+/// the last mark among the flushed frames.
 pub async fn all<M>(
     mut sink: SplitSink<WebSocket, Message>,
     mut queue: mpsc::Receiver<Queued<M>>,

@@ -46,8 +46,8 @@ fn a_command_stands_with_its_directory_and_its_walls() {
     assert!(!render_with_options(&interrupt(Kind::ToolApproval), "I look around.\n").contains('│'));
 }
 
-/// An inspected call of an external agent is printed like a call of an agent that Holdshort runs. Further text from the
-/// agent is quoted. A request without a call is quoted completely.
+/// A call of an external agent that the gates have checked is printed like any other call. Further text from the agent
+/// is quoted. A request without a call is quoted completely.
 #[test]
 fn a_judged_call_of_another_agent_is_a_call() {
     let mut asked = interrupt(Kind::ToolApproval);
@@ -77,8 +77,8 @@ fn a_judged_call_of_another_agent_is_a_call() {
     assert!(!text.contains("\"command\""), "it is drawn once: {text}");
 }
 
-/// An external agent runs its call with the arguments. The card therefore shows every argument, even if the agent adds
-/// a change that could replace them on the card.
+/// The card of an external agent's call shows every argument, because the agent runs the call with all of them. A
+/// change that the agent adds must not replace them.
 #[test]
 fn the_change_of_another_agent_hides_no_argument() {
     let mut asked = interrupt(Kind::ToolApproval);
@@ -211,7 +211,8 @@ fn cut_lines_are_counted() {
     }
 }
 
-/// A reply, a question or a review is printed completely on its card, even if the agent has just printed the same text.
+/// A reply, a question or a review is printed completely on its card, even if the agent's last message has the same
+/// text.
 #[test]
 fn what_is_decided_on_is_on_the_card() {
     let long = (0..100).map(|i| format!("line {i}")).collect::<Vec<_>>().join("\n");

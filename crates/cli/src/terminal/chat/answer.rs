@@ -1,5 +1,5 @@
-//! Lines that a person types while a card is shown. The card's prompt parses a line, and the resulting decision is
-//! sent, confirmed or rejected.
+//! Handles lines that a person types while a card is shown. The prompt of the card parses a line. The resulting
+//! decision is then sent, confirmed or rejected.
 
 use holdshort_protocol::Decision;
 
@@ -74,7 +74,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Sends a decision and prints the result. If the person has to decide again, returns the lines to print.
+    /// Sends a decision and prints the result. Returns lines to print if the person has to decide again.
     async fn decide(&mut self, decision: Decision) -> Option<Vec<String>> {
         let prompt = &mut self.asking.as_mut()?.prompt;
         // A script gets no list of covered calls: its next line was written before anyone could read the list.

@@ -51,8 +51,8 @@ impl Chat<'_> {
     }
 }
 
-/// Returns a new listener for the Ctrl-C signal. A signal that arrived while another program used the terminal is
-/// discarded, because it was meant for that program.
+/// Returns a new listener for the Ctrl-C signal. A signal that arrived earlier is discarded, because it was meant for
+/// the program that used the terminal then.
 pub(super) fn renewed(old: Signal) -> anyhow::Result<Signal> {
     drop(old);
     Ok(signal(SignalKind::interrupt())?)

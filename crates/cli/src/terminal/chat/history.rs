@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// Maximum number of entries from the history that the line editor offers, newest first.
 pub(super) const ENTRIES: usize = 1_000;
-/// Maximum size of a stored entry. Longer entries were probably pasted.
+/// Maximum size of a stored entry, in bytes. Longer entries were probably pasted.
 const ENTRY_BYTES: usize = 16 * 1024;
 /// File size, in bytes, above which the file is rewritten with only its newest entries.
 const FILE_BYTES: usize = 1024 * 1024;
@@ -26,8 +26,8 @@ pub(super) fn read(path: &Path) -> Vec<String> {
     entries
 }
 
-/// Returns true if a typed text is worth storing in the history. An empty text or a single letter is not stored,
-/// because it is a reply to a card and not a message.
+/// Returns true if a typed text is stored in the history. An empty text, a single letter (a reply to a card) and a very
+/// long text are not stored.
 pub(super) fn is_kept(text: &str) -> bool {
     text.trim().len() > 1 && text.len() <= ENTRY_BYTES
 }

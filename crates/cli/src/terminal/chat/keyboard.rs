@@ -1,9 +1,8 @@
-//! Keyboard input of a conversation, and the output that is printed above the line that a person is typing.
+//! Keyboard input of a conversation, and the output above the line that a person is typing.
 //!
 //! At a terminal, a thread runs the line editor, and output appears above the edited line. Without a terminal, a line
-//! is read only when it is needed. A line of a script therefore never answers an earlier question. This module makes no
-//! decisions. It adds to each input the time at which its first key was pressed, and the conversation interprets the
-//! input.
+//! is read only when it is needed, so that a line of a script never answers an earlier question. This module makes no
+//! decisions. It reports when the first key of an input was pressed, and the conversation interprets the input.
 
 use std::borrow::Cow;
 use std::io::{BufRead, Write};
@@ -29,7 +28,8 @@ use super::history;
 use super::tty::Tty;
 use crate::output::print_text;
 
-/// Time after a card appears during which keys are ignored, because the person typed them before seeing the card.
+/// Time after a card appears during which a single key selects no option, because the person pressed it before seeing
+/// the card.
 const GRACE: Duration = Duration::from_millis(300);
 
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub(super) enum Typed {
         text: String,
         begun: Instant,
     },
-    /// Number of an option that a person chose with a single key.
+    /// Number of the option that a person selected with a single key.
     Digit {
         digit: usize,
         at: Instant,
@@ -53,12 +53,12 @@ pub(super) struct Keyboard {
     ask: thread_mpsc::Sender<String>,
     typed: mpsc::Receiver<std::io::Result<Typed>>,
     is_asked: bool,
-    /// Time at which a line was last requested.
+    /// Time of the last request for a line.
     asked: Option<Instant>,
-    /// True if a line was requested from a script for a card, and the card was removed before the line arrived.
+    /// True if a script was asked for a line for a card that has been removed since.
     is_withdrawn: bool,
     keys: Arc<Keys>,
-    /// The terminal, if a person types a line while output is printed.
+    /// Terminal in the mode of a conversation. `None` if output cannot be printed above the line that a person types.
     tty: Option<Tty>,
 }
 
@@ -68,8 +68,7 @@ struct Keys(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
-    /// Number of options that a person can select with a single key, and the time at which these options were
-    /// displayed.
+    /// Number of options that a single key can select, and the time at which they were displayed.
     digits: (usize, Instant),
     picked: Option<usize>,
     begun: Instant,
@@ -77,13 +76,13 @@ struct State {
     forgets: bool,
     /// True if Ctrl-C was among the discarded keys.
     is_struck: bool,
-    /// True if the line that a person was editing was removed from the screen. The next key begins a new line.
+    /// True if the unfinished line was removed from the screen. The next key then begins a new line.
     is_taken: bool,
-    /// The line that is being edited. `None` if no line is being edited.
+    /// Line that is being edited, or `None` if there is none.
     line: Option<Edited>,
 }
 
-/// A line in the state in which the screen shows it.
+/// Line of the editor in the state that the screen shows.
 #[derive(Debug, Default)]
 struct Edited {
     label: String,
@@ -93,14 +92,14 @@ struct Edited {
 }
 
 impl Edited {
-    /// Prints text above the edited line and draws this line again, so that the cursor is where the editor expects it.
-    /// The printer of the editor library is not used, because it waits for a key when several texts arrive at once.
+    /// Prints text above the edited line, and draws the line again. The cursor is then where the editor expects it. The
+    /// printer of the editor library is not used, because it waits for a key when several texts arrive at once.
     fn above(&self, text: &str) {
         self.redraw(text, &self.text);
     }
 
-    /// Prints text above the edited line and replaces the text of this line. The cursor stays in the same row, as the
-    /// editor expects.
+    /// Prints text above the edited line, and draws `line` in its place. The cursor stays in the row that the editor
+    /// expects.
     fn redraw(&self, text: &str, line: &str) {
         let columns = usize::from(console::Term::stdout().size().1).max(1);
         let whole = format!("{}{}", self.label, self.text);
@@ -191,12 +190,12 @@ impl Keyboard {
         Ok(Self { ask, typed, is_asked: false, asked: None, is_withdrawn: false, keys, tty })
     }
 
-    /// Returns true if a person can type a line while output is printed.
+    /// Returns true if output can be printed above the line that a person types.
     pub(super) fn is_live(&self) -> bool {
         self.tty.is_some()
     }
 
-    /// Discards all keys that were pressed while no line was requested. A Ctrl-C among these keys is remembered.
+    /// Discards all keys that were pressed while no line was requested. A discarded Ctrl-C is remembered.
     pub(super) fn forget(&self) {
         if self.is_live() && !self.is_asked {
             let mut state = self.keys.state();
@@ -205,8 +204,7 @@ impl Keyboard {
         }
     }
 
-    /// Removes the text that a person has begun to type from the screen, and returns it. The next key begins a new
-    /// line.
+    /// Removes the unfinished line from the screen, and returns its text. The next key begins a new line.
     pub(super) fn take_begun(&mut self) -> Option<String> {
         self.is_withdrawn = self.is_asked && !self.is_live();
         let mut state = self.keys.state();
@@ -231,7 +229,7 @@ impl Keyboard {
         }
     }
 
-    /// Sets the number of options that a single key can select. 0 disables the selection with a single key.
+    /// Sets the number of options that a single key can select. With 0, no single key selects an option.
     pub(super) fn take_digits(&self, options: usize) {
         let mut state = self.keys.state();
         if state.digits.0 != options || options > 0 {
@@ -239,7 +237,7 @@ impl Keyboard {
         }
     }
 
-    /// Returns the next input. If the future is dropped, no input is lost.
+    /// Returns the next input, which is typed after the text `label`. If the future is dropped, no input is lost.
     pub(super) async fn next(&mut self, label: &str) -> anyhow::Result<Typed> {
         if std::mem::take(&mut self.keys.state().is_struck) {
             return Ok(Typed::Interrupt);
@@ -278,8 +276,7 @@ impl Keyboard {
 
 type Lines = Editor<Whole, MemHistory>;
 
-/// Returns a line editor. Returns `None` if the terminal does not support an editor; the input is then read in whole
-/// lines.
+/// Returns a line editor, or `None` if the terminal does not support one. The input is then read in whole lines.
 fn editor(keys: &Arc<Keys>, history: &std::path::Path) -> Option<Lines> {
     let config = Config::builder().max_history_size(history::ENTRIES).ok()?.bracketed_paste(true).build();
     let kept = MemHistory::with_config(&config);
@@ -350,7 +347,7 @@ fn edit(
     }
 }
 
-/// Reads one line per request.
+/// Reads lines from standard input without an editor, one for each request.
 fn read(asked: &thread_mpsc::Receiver<String>, sender: &mpsc::Sender<std::io::Result<Typed>>) {
     let mut lines = std::io::stdin().lock();
     while asked.recv().is_ok() {
@@ -371,8 +368,7 @@ fn read(asked: &thread_mpsc::Receiver<String>, sender: &mpsc::Sender<std::io::Re
     }
 }
 
-/// Helper of the line editor: continues the input after a line that ends with a backslash, and records each change of
-/// the line.
+/// Helper of the line editor. Continues the input after a line with a backslash at its end, and records each change.
 struct Whole(Arc<Keys>);
 
 impl Helper for Whole {}
@@ -400,7 +396,7 @@ impl Validator for Whole {
     }
 }
 
-/// Handles the first key of a line: records the time, puts a new line in place of a line that was removed from the
+/// Handler of the line editor for the first key of a line. Records the time, replaces a line that was removed from the
 /// screen, and accepts a key that selects an option.
 struct Watch(Arc<Keys>);
 
@@ -434,7 +430,7 @@ impl ConditionalEventHandler for Watch {
 }
 
 impl Watch {
-    /// If the key is the number of an option, ends the line with it.
+    /// Selects an option and ends the line if the key is the number of this option.
     fn picked(state: &mut State, event: &Event) -> Option<Cmd> {
         let (options, shown) = state.digits;
         let Some(KeyEvent(KeyCode::Char(key), Modifiers::NONE)) = event.get(0) else { return None };

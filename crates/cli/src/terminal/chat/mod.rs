@@ -48,8 +48,7 @@ use crate::output::{print_lines, print_text};
 use crate::program_name::holdshort;
 use crate::stream::{Events, Item, Watched};
 
-/// Number of recent messages that are printed when a conversation is resumed, and maximum number of lines of each
-/// message.
+/// Number of recent messages that are printed when a conversation is resumed.
 const TURNS: usize = 10;
 const TURN: Cap = Cap::Lines(12);
 const LABEL: &str = "> ";
@@ -62,8 +61,8 @@ pub(crate) struct Talk<'a> {
     pub is_old: bool,
     /// File with the input history.
     pub history: PathBuf,
-    /// Command-line arguments that start the server in this process again. `None` if the server keeps running after
-    /// this process ends.
+    /// Command-line arguments that start the server in this process again. `None` if the server does not run in this
+    /// process.
     pub embedded: Option<&'a str>,
 }
 
@@ -116,21 +115,18 @@ struct Chat<'a> {
     open: VecDeque<String>,
     asking: Option<Asking>,
     speech: Speech,
-    /// Streamed text of steps of which the start event has not arrived yet. The text of a step may arrive before the
-    /// event that starts the step.
+    /// Streamed text of unknown steps, by run and step. The text may arrive before the event that starts its step.
     early: BTreeMap<(String, String), String>,
-    /// Messages that were typed here and whose events have not arrived yet. The screen already shows these messages.
+    /// Messages that were typed here and whose events have not arrived yet. They are already on the screen.
     mine: Vec<String>,
-    /// Points at which runs wait for the person's next message. The next message that the person types is sent to these
-    /// runs.
+    /// Points at which runs wait for the person's next message.
     turns: Vec<Turn>,
-    /// Runs that the person interrupted here, each with the sequence number of an event. A run is removed from this map
-    /// when the events up to this number have arrived.
+    /// Runs that the person interrupted here, each with a sequence number. The entry is removed when the events up to
+    /// this number have arrived.
     interrupting: BTreeMap<String, u64>,
-    /// Lines that a person typed and of which it is not known yet which turn they answer.
+    /// Typed lines that are not handled yet, because it is unknown which turn of the person they answer.
     held: VecDeque<Typed>,
-    /// Cards that were removed since the person last entered a line. For each card: the times at which the card
-    /// appeared and disappeared.
+    /// Times at which removed cards appeared and disappeared, since the person last entered a line.
     withdrawn: Vec<(Instant, Instant)>,
     /// True if the last input was Ctrl-C.
     struck: bool,
@@ -138,8 +134,8 @@ struct Chat<'a> {
     has_edited: bool,
     /// Ids of grants, in the order in which `/grants` listed them.
     grants: Vec<String>,
-    /// True if every run waits or has ended, and all events have been printed. `None` if an event has arrived since the
-    /// last check.
+    /// True if every run waits for a person or has ended, and all events are printed. `None` if an event has arrived
+    /// since the last check.
     is_settled: Option<bool>,
 }
 
@@ -235,8 +231,8 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Starts following a run that has not ended. The earlier events are read for the names of calls and steps, but
-    /// they are not printed.
+    /// Starts following a run that has not ended. Its earlier events are not printed, but read for the names of calls
+    /// and steps.
     async fn take_up(&mut self, run: &Run) -> anyhow::Result<()> {
         let mut known = SessionRun::new(self.paint, self.client.server_arguments());
         let client = self.client;
@@ -253,7 +249,8 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Updates the list of open interrupts. If the event ends a turn of the person, returns this turn.
+    /// Adds an opened interrupt to the open ones, or removes a resolved interrupt. Returns the turn of the person that
+    /// the event ends.
     fn follow_interrupts(&mut self, event: &Event) -> Option<Turn> {
         let id = event.data.get("interrupt").and_then(Value::as_str)?;
         match event.kind.as_str() {
@@ -367,7 +364,7 @@ impl Chat<'_> {
         self.runs.get(run).is_some_and(|known| known.seen >= seq)
     }
 
-    /// Handles the event which says that a message has started a run. Another client may have sent the message.
+    /// Handles the start of a run by a message, from this or another client.
     fn began(&mut self, event: &Event) {
         if event.data.get("front").and_then(Value::as_bool) != Some(true) {
             return;
@@ -551,7 +548,7 @@ impl Chat<'_> {
         Ok(Next::On)
     }
 
-    /// Returns true if the text was typed in this terminal and is therefore already on the screen.
+    /// Returns true if the text was typed in this terminal, so that it is already on the screen.
     fn is_mine(&mut self, text: &str) -> bool {
         let place = self.mine.iter().position(|mine| mine == text);
         place.map(|place| self.mine.remove(place)).is_some()

@@ -1,4 +1,4 @@
-//! The card that the conversation shows until its interrupt is resolved.
+//! Card of an interrupt in a conversation, from its display until the interrupt is resolved.
 
 use std::time::Instant;
 
@@ -9,8 +9,7 @@ use crate::terminal::card::{self, View};
 use crate::terminal::prompt::Prompt;
 
 impl Chat<'_> {
-    /// Prints a card. Shows the card of an interrupt. Returns true if the card shows everything that the person decides
-    /// on.
+    /// Prints the card of an interrupt. Returns true if the card shows everything that the person decides on.
     pub(super) fn ask(&mut self, interrupt: Interrupt) -> bool {
         let said = self.runs.get(&interrupt.run).map_or("", |run| run.projector.last_message());
         let view = View { paint: self.paint, uncut: false, alone: false, said };
@@ -35,8 +34,8 @@ impl Chat<'_> {
         is_whole
     }
 
-    /// Removes the card of an interrupt that was resolved before this person decided. Text that the person began to
-    /// type on this card is shown again and not sent.
+    /// Removes the card of an interrupt that was resolved elsewhere. Text that the person began to type on this card is
+    /// printed and not sent.
     pub(super) fn withdraw(&mut self) {
         if let Some(asking) = &self.asking {
             self.withdrawn.push((asking.shown, Instant::now()));
@@ -47,12 +46,13 @@ impl Chat<'_> {
         }
     }
 
-    /// Prints text that was typed for a removed card, and says that the text was not sent.
+    /// Prints text that was typed for a removed card, with a remark that it was not sent.
     pub(super) fn not_sent(&self, text: &str) {
         self.note(&format!("Not sent: {}", plain::line(text.trim())));
     }
 
-    /// Returns true if the person began to type a line while a card was shown that has been removed since.
+    /// Returns true if a card that has been removed since was on the screen at the time `begun`, when the person began
+    /// to type.
     pub(super) fn was_for_withdrawn(&self, begun: Instant) -> bool {
         self.withdrawn.iter().any(|(shown, gone)| (*shown..*gone).contains(&begun))
     }

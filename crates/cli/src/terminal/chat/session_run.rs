@@ -1,4 +1,4 @@
-//! State of one run of the session after the last printed event: the lines to print, and the agent of each step.
+//! State of one run in a conversation, after the last printed event: the lines to print, and the agent of each step.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ impl SessionRun {
         Self { projector: Projector::new(paint, words), seen: 0, is_live: true, agents: BTreeMap::new() }
     }
 
-    /// Processes an event and returns the lines to print.
+    /// Processes an event of the run, and returns the lines to print.
     pub(super) fn note(&mut self, event: &Event) -> Vec<String> {
         self.seen = self.seen.max(event.seq);
         let string = |key: &str| event.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();

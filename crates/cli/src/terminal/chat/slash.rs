@@ -1,5 +1,5 @@
-//! Commands of a conversation, which begin with `/`. A command that begins with `/` is never sent to the agent. A
-//! command with `/` that does not exist is reported.
+//! Commands of a conversation, which begin with `/`. A line that begins with `/` is never sent to the agent. An unknown
+//! command is reported.
 
 use holdshort_protocol::{
     Event, Grant, GrantScope, Interrupt, Kind, List, Plan, Run, Session, SessionState, UndoChanges, plain,
@@ -24,10 +24,10 @@ const HELP: [(&str, &str); 10] = [
     ("Ctrl-C", "interrupt the agent, even during a reply or a command; press twice to leave"),
 ];
 
-/// Workflow of a run that undoes changes. A run of this workflow is not counted as work.
+/// Workflow of runs that undo changes. Such a run is not counted as work.
 const UNDO: &str = "undo";
 
-/// Total tokens, requests, tool calls and time of several runs.
+/// Total usage of several runs: tokens, requests, tool calls and time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Cost {
     input: u64,
@@ -199,7 +199,7 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Revokes the grant that has this number in the list that was printed last, even if the grants have changed since.
+    /// Revokes the grant with this number in the last printed list. The grants may have changed since.
     async fn revoke(&mut self, number: &str) -> anyhow::Result<()> {
         let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let Some(grant) = place.and_then(|place| self.grants.get(place)).cloned() else {
@@ -262,7 +262,7 @@ impl Chat<'_> {
         Ok(cost)
     }
 
-    /// Returns the sequence number of the event that requested the last round of a run. 0 for the first round.
+    /// Returns the sequence number of the event that requested the last round of a run. Returns 0 in the first round.
     async fn before_round(&self, run: &Run) -> anyhow::Result<u64> {
         let mut to = 0;
         self.client

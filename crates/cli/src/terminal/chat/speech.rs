@@ -1,5 +1,5 @@
-//! Text of an agent, printed line by line as it arrives. Pure. When the last event arrives, its text replaces the text
-//! that was streamed before.
+//! Text of an agent, printed line by line while it arrives. Pure. The text of the final event replaces the streamed
+//! text.
 
 use super::Chat;
 use crate::terminal::paint::Paint;
@@ -11,7 +11,7 @@ pub(super) struct Speech {
     /// Ids of the run and the step to which the text belongs.
     whose: (String, String),
     text: String,
-    /// Number of bytes of the text that have been printed.
+    /// Number of bytes of `text` that have been printed.
     told: usize,
 }
 
@@ -70,8 +70,7 @@ impl Speech {
         out
     }
 
-    /// Ends a text that was not completed. If a part of the text was already printed, returns a remark about the
-    /// missing rest.
+    /// Discards an incomplete text. Returns a remark about the missing rest if a part of the text was printed.
     pub(super) fn cut(&mut self) -> Vec<String> {
         let was_told = self.told > 0;
         self.forget();
@@ -84,8 +83,8 @@ impl Speech {
         self.told = 0;
     }
 
-    /// If a line without a line break fills the width of the terminal, returns where this line ends and where the next
-    /// line begins.
+    /// Returns the position at which a line that is too long for the terminal is broken: its end, and the start of the
+    /// next line. Returns `None` if the line fits.
     fn full(&self) -> Option<(usize, usize)> {
         let room = self.paint.width.saturating_sub(16).max(20);
         let rest = &self.text[self.told..];
@@ -134,7 +133,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Prints text that arrived before its step was known, if the text is meant for a person.
+    /// Prints the text that arrived before the start event of its step, if the text is meant for a person.
     pub(super) fn print_early_text(&mut self, run: &str, step: &str) {
         if let Some(text) = self.early.remove(&(run.to_owned(), step.to_owned())) {
             self.print_piece(run, step, &text);

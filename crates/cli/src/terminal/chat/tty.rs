@@ -25,7 +25,7 @@ impl Tty {
         Some(tty)
     }
 
-    /// Restores the previous terminal mode, so that another program can use the terminal.
+    /// Restores the terminal mode from before the conversation, so that another program can use the terminal.
     pub(super) fn lend(&self) {
         set(&self.before);
     }
@@ -54,7 +54,7 @@ impl Tty {
 }
 
 impl Drop for Tty {
-    /// Restores the previous terminal mode, even if the editor is in the middle of a line.
+    /// Restores the terminal mode from before the conversation, even if the editor is in the middle of a line.
     fn drop(&mut self) {
         set(&self.before);
         // Output to a closed terminal is discarded.
@@ -63,7 +63,7 @@ impl Drop for Tty {
     }
 }
 
-/// Sets the terminal mode. Errors of a closed terminal are ignored.
+/// Sets the terminal mode. Ignores errors, because the terminal may be closed.
 fn set(mode: &Termios) {
     let _ = tcsetattr(stdin(), OptionalActions::Drain, mode);
 }

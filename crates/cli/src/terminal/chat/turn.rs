@@ -9,30 +9,31 @@ use super::{Chat, TURN, Typed};
 use crate::limits::HELD_LINES;
 use crate::terminal::quote::{brief, quote};
 
-/// Hint that is printed at the turn after an interruption.
+/// Hint at the turn of the person after an interruption.
 pub(super) const GUIDE: &str =
     "Say what to do instead, or press Enter to continue as before; /done ends the task.";
 
-/// A turn that waits for the person.
+/// Point at which a run waits for the person's next message.
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) interrupt: String,
     pub(super) run: String,
     options: Vec<String>,
     after: After,
-    /// True if the hint was printed.
+    /// True if the hint for the person was already printed.
     is_told: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 enum After {
-    /// The turn after a round, with the title of the question that the run asks.
+    /// The run waits after a round. Contains the title of the question that the run asks.
     Round(String),
     Interruption,
 }
 
 impl Turn {
-    /// Returns a turn if the event opens an interrupt that a message can answer. Any other interrupt gets a card.
+    /// Returns the turn of the person that an event begins. Returns `None` if the event opens no interrupt that a
+    /// message can answer; such an interrupt gets a card.
     fn from_event(event: &Event) -> Option<Self> {
         let string = |pointer: &str| event.data.pointer(pointer).and_then(Value::as_str);
         let offers = event.data.get("options").and_then(Value::as_array)?.iter();
@@ -65,12 +66,12 @@ impl Turn {
 }
 
 impl Chat<'_> {
-    /// Returns true if interrupted work waits for the person. The cards of other questions are shown after this turn.
+    /// Returns true if interrupted work waits for the person. Cards of other questions are then shown later.
     pub(super) fn is_interrupted(&self) -> bool {
         !self.interrupting.is_empty() || self.turns.iter().any(Turn::is_of_interruption)
     }
 
-    /// Stores typed input until it is known which turn the input answers.
+    /// Stores typed input until it is known to which turn of the person the input belongs.
     pub(super) fn hold(&mut self, typed: Typed) {
         if self.held.len() < HELD_LINES {
             self.held.push_back(typed);
@@ -82,14 +83,13 @@ impl Chat<'_> {
         }
     }
 
-    /// Returns the open turn that follows a round. The next message is sent to the run of this turn.
+    /// Returns the turn of the person after a round, to whose run the next message is sent.
     pub(super) fn resting(&self) -> Option<&Turn> {
         self.turns.iter().find(|turn| !turn.is_of_interruption())
     }
 
-    /// Records the turn that begins with an event. Returns true if a turn was recorded. A turn after an interruption is
-    /// always recorded. Any other turn is recorded only if it belongs to the front run (the run that a message started
-    /// last).
+    /// Records the turn of the person that an event begins. Returns true if a turn was recorded. A turn after a round
+    /// is recorded only for the front run, which is the run that a message started last.
     pub(super) fn record_turn(&mut self, event: &Event) -> bool {
         let Some(mut turn) = Turn::from_event(event) else { return false };
         if turn.is_of_interruption() {
@@ -104,15 +104,15 @@ impl Chat<'_> {
         true
     }
 
-    /// Removes and returns the turn that the event ends.
+    /// Removes and returns the turn of the person whose interrupt the event resolves.
     pub(super) fn remove_turn(&mut self, event: &Event) -> Option<Turn> {
         let id = event.data.get("interrupt").and_then(Value::as_str)?;
         let at = self.turns.iter().position(|turn| turn.interrupt == id)?;
         Some(self.turns.remove(at))
     }
 
-    /// Prints the message with which a turn ended, unless the message was typed in this terminal and is already on the
-    /// screen.
+    /// Prints the message that ended a turn of the person. A message that was typed in this terminal is already on the
+    /// screen, and is not printed again.
     pub(super) fn print_turn_message(&mut self, event: &Event, text: &str) {
         let id = event.data.get("interrupt").and_then(Value::as_str);
         let Some(turn) = self.turns.iter().find(|turn| id == Some(&turn.interrupt)) else { return };
@@ -138,8 +138,8 @@ impl Chat<'_> {
         }
     }
 
-    /// Chooses this option, without a text, for each turn that offers it. If some turns follow an interruption, answers
-    /// only the turns that follow an interruption. Returns true if at least one turn was answered.
+    /// Chooses the option for each turn that offers it, without a text. If runs were interrupted, answers only the
+    /// turns after interruptions. Returns true if a turn was answered.
     pub(super) async fn answer_turns(&mut self, option: &str) -> bool {
         let of_interruption = self.turns.iter().any(Turn::is_of_interruption);
         let offers = |turn: &&Turn| {

@@ -1,5 +1,5 @@
-//! Open calls that a grant would approve. The open calls are listed before the grant is created. The person then
-//! chooses which of them the grant approves.
+//! Other open calls that a grant would approve too. They are listed before the grant is given, and the person chooses
+//! which of them to approve.
 
 use holdshort_protocol::{AlsoCovered, Decision, Interrupt, InterruptStatus, Offer, plain};
 
@@ -9,7 +9,7 @@ use crate::client::Client;
 /// Prompt that is printed below the list of open calls.
 pub(crate) const KEYS: &str = "y releases all, n none of them; or type the numbers to release> ";
 
-/// Lists the open calls that a grant would approve. Returns an empty list if the grant would approve no open call.
+/// Lists the other open calls that a grant would approve. Returns no lines if there are none.
 pub(crate) fn list(covered: &[AlsoCovered], paint: Paint) -> Vec<String> {
     let Some(count) = Some(covered.len()).filter(|count| *count > 0) else { return Vec::new() };
     let calls = if count == 1 { "1 other open call" } else { &format!("{count} other open calls") };
@@ -21,8 +21,8 @@ pub(crate) fn list(covered: &[AlsoCovered], paint: Paint) -> Vec<String> {
     head.into_iter().chain(lines).collect()
 }
 
-/// Returns the decision, with the calls that the person chose to approve too. Returns `None` if the line is not a valid
-/// reply to the list of open calls.
+/// Adds to the decision the open calls that the person chose to approve. Returns `None` if the line is no valid reply
+/// to the list.
 pub(crate) fn answered(decision: &Decision, covered: &[AlsoCovered], line: &str) -> Option<Decision> {
     let all = || covered.iter().map(|each| each.interrupt.clone());
     let also = match line.trim().to_lowercase().as_str() {
@@ -41,14 +41,14 @@ pub(crate) fn answered(decision: &Decision, covered: &[AlsoCovered], line: &str)
     Some(Decision { also, also_shown: all().collect(), ..decision.clone() })
 }
 
-/// Describes how many other calls the grant of the decision approved.
+/// Describes how many other open calls the grant of the decision approved. Returns `None` if it approved none.
 pub(crate) fn released(interrupt: &Interrupt) -> Option<String> {
     interrupt.resolution.as_ref()?.also_words()
 }
 
 impl Prompt {
-    /// Reads which open calls a grant would approve, and asks the person about them. Returns `None` if the grant would
-    /// approve no other open call, so the decision can be sent unchanged.
+    /// Reads which other open calls a grant would approve. Returns the lines with which the person is asked about them,
+    /// or `None` if the decision can be sent unchanged.
     pub(crate) async fn ask_also(
         &mut self,
         client: &Client,
@@ -69,7 +69,7 @@ impl Prompt {
         Some(list(&self.interrupt.also_covers, paint))
     }
 
-    /// Parses the person's reply to the list of calls.
+    /// Handles the person's reply to the list of open calls.
     pub(super) fn also(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
         if let Some(decision) = answered(&decision, &self.interrupt.also_covers, line) {
             return Reaction::Decide(decision);

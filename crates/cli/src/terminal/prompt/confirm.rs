@@ -6,14 +6,14 @@ use serde_json::Value;
 use super::{Cap, Paint, Prompt, Reaction, Stage, filling, naming, quote};
 
 impl Prompt {
-    /// Returns true if a decision is sent only after `yes` and not after Enter, because it lets risky work start, or
-    /// skips or cancels the request.
+    /// Returns true if only `yes`, and not Enter, sends the decision. Such a decision lets risky work start, or skips
+    /// or cancels the request.
     pub(super) fn needs_explicit_yes(&self, decision: &Decision) -> bool {
         let offer = self.interrupt.offer(&decision.option).filter(|_| !self.in_script);
         offer.is_some_and(|offer| offer.asks_again || self.interrupt.stakes(offer).is_some())
     }
 
-    /// Describes how many lines of the card were omitted.
+    /// Returns a notice with the number of lines that the card omitted, or `None` if all lines were printed.
     pub(super) fn describe_cut(&self) -> Option<String> {
         match self.cut_lines {
             0 => None,
@@ -29,7 +29,7 @@ impl Prompt {
         })
     }
 
-    /// Parses a line that is typed while a decision waits for confirmation.
+    /// Handles a line that was typed while a decision waits for confirmation.
     pub(super) fn confirmed(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
         let word = line.to_lowercase();
         match word.as_str() {
@@ -69,8 +69,8 @@ impl Prompt {
         self.choose(line, paint)
     }
 
-    /// Returns the reason why a person must confirm this option, or `None` if no confirmation is needed. An option must
-    /// be confirmed in three cases: it is final, it lets risky work start, or it approves something that the card has
+    /// Returns the reason why the person must confirm an option, or `None` if no confirmation is needed. An option
+    /// needs confirmation if it is final, if it lets risky work start, or if it approves something that the card has
     /// not shown.
     pub(super) fn asks_again(&self, option: &str) -> Option<String> {
         self.asks_again_with(option, &Value::Null)
@@ -89,7 +89,7 @@ impl Prompt {
         (!why.is_empty()).then(|| plain::line(&why.join("; ")).into_owned())
     }
 
-    /// Prints the text of the decision, so that the person can confirm it before it is sent.
+    /// Prints the option and the text of a decision, so that the person can confirm it before it is sent.
     pub(super) fn confirm(&mut self, option: &str, words: &str, paint: Paint) -> Reaction {
         let mut shown = vec![format!("  {}", self.sentence(option))];
         shown.extend(quote(words, "   ", Cap::None, paint));

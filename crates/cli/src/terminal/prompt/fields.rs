@@ -13,17 +13,16 @@ use crate::limits::{FORM_DEPTH, FORM_PARTS};
 
 #[derive(Clone, Debug, PartialEq)]
 struct Field {
-    /// Names of the members that lead from the root of the answer to the field. The path is empty if the answer itself
-    /// is the field.
+    /// Path of the field in the answer, as member names from the root. Empty if the answer itself is the only field.
     path: Vec<String>,
     says: String,
     blank: Blank,
-    /// The innermost optional object that contains the field: an index into [`Filling::objects`].
+    /// Innermost optional object that contains the field, as an index into [`Filling::objects`].
     within: Option<usize>,
     takes: ValueKind,
 }
 
-/// Meaning of an empty line for a field.
+/// Effect of an empty line that is typed for a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blank {
     Needed,
@@ -31,20 +30,19 @@ enum Blank {
     Null,
 }
 
-/// An object that is a part of the answer. In the list of objects, an object precedes the objects that it contains.
+/// Nested object of the answer. In the list of objects, each object precedes the objects that it contains.
 #[derive(Clone, Debug, PartialEq)]
 struct Object {
     path: Vec<String>,
     blank: Blank,
 }
 
-/// A form, and the fields that already have values.
+/// Form that is being filled in: its fields, and the values so far.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Filling {
     fields: Vec<Field>,
     objects: Vec<Object>,
-    /// Indexes of the fields that still need values, in order. The first index in the list is that of the current
-    /// field.
+    /// Indexes of the fields that still need values, in order. The first is the current field.
     left: VecDeque<usize>,
     answer: Value,
 }
@@ -52,13 +50,14 @@ pub(super) struct Filling {
 /// Result of a line that was typed while a form is filled in.
 #[derive(Debug, PartialEq)]
 pub(super) enum Filled {
-    /// The person is asked for the next field. With a message, the person is asked for the same field again.
+    /// The next field is asked. With a message, the same field is asked again.
     On(Option<String>),
     Whole(Value),
 }
 
 impl Filling {
-    /// Returns the form for a schema: a single field, or the fields of an object.
+    /// Returns the empty form for a schema. Returns `None` if the schema cannot be divided into fields for one line
+    /// each.
     pub(super) fn from_schema(schema: &Value) -> Option<Self> {
         let whole = part(schema, schema)?;
         let (fields, objects, left) = (Vec::new(), Vec::new(), VecDeque::new());
@@ -79,7 +78,8 @@ impl Filling {
         (1..=FORM_PARTS).contains(&filling.left.len()).then_some(filling)
     }
 
-    /// Returns the form with the values of all fields except those that the server rejected.
+    /// Removes the values of the fields that the server rejected, so that they are asked again. Returns `None` if no
+    /// field was rejected.
     pub(super) fn refused(mut self, problems: &[FieldError]) -> Option<Self> {
         let place = |field: &Field| {
             field.path.iter().fold("/edit".to_owned(), |place, name| format!("{place}/{}", escape(name)))
@@ -148,7 +148,7 @@ impl Filling {
         Some(())
     }
 
-    /// Returns the question for the current field.
+    /// Returns the line that asks the person for the value of the current field.
     pub(super) fn ask(&self) -> String {
         let Some((place, field)) = self.now() else { return String::new() };
         let takes = match field.takes.asks() {
@@ -172,8 +172,8 @@ impl Filling {
         field.blank != Blank::Needed || self.open_object(field).is_some()
     }
 
-    /// Returns the optional object that is omitted from the answer if the current field is left empty. Returns `None`
-    /// if a field of this object already has a value.
+    /// Returns the optional object that an empty line for this field omits from the answer. Returns `None` if a field
+    /// of the object already has a value.
     fn open_object(&self, field: &Field) -> Option<&Object> {
         let object = self.objects.get(field.within?)?;
         at(&self.answer, &object.path).is_none().then_some(object)
@@ -207,7 +207,7 @@ impl Filling {
         Filled::Whole(self.answer.clone())
     }
 
-    /// Adds to the answer those objects that the schema requires and whose fields all have no value.
+    /// Adds the required objects in which no field has a value to the answer, as empty objects or null.
     fn settle(&mut self) {
         for object in &self.objects {
             let parent = &object.path[..object.path.len().saturating_sub(1)];
@@ -223,7 +223,7 @@ impl Filling {
         }
     }
 
-    /// Returns true if a line of JSON is the complete answer rather than the value of the current field.
+    /// Returns true if a line of JSON is the complete answer, and not the value of the current field.
     pub(super) fn is_whole(&self, line: &str) -> bool {
         let is_list = self.now().is_some_and(|(_, field)| field.takes.is_list());
         line.starts_with('{') || (line.starts_with('[') && self.fields.len() == 1 && !is_list)
@@ -238,7 +238,7 @@ fn at<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {
     path.iter().try_fold(value, |value, name| value.get(name))
 }
 
-/// Removes a field from the answer, if the answer contains the field.
+/// Removes the field at `path` from the answer.
 fn take(answer: &mut Value, path: &[String]) {
     let Some((name, around)) = path.split_last() else {
         *answer = Value::Object(Map::new());

@@ -14,7 +14,7 @@ pub(super) enum ValueKind {
     Of(Vec<Value>),
     /// Values separated by commas.
     List(Box<ValueKind>),
-    /// The first of the listed kinds for which the line is valid.
+    /// The first of these kinds for which the typed line is valid.
     Either(Vec<ValueKind>),
     Text,
     /// Any value: JSON if the line is valid JSON, otherwise text.
@@ -28,7 +28,7 @@ pub(super) struct Part<'s> {
     pub nullable: bool,
 }
 
-/// Resolves references, and removes the wrappers around a single schema: `anyOf [integer, null]`, `allOf [one]`.
+/// Follows references, and unwraps combinations of a single schema, such as `anyOf [integer, null]` or `allOf [one]`.
 pub(super) fn part<'s>(schema: &'s Value, whole: &'s Value) -> Option<Part<'s>> {
     let mut part = Part { schema, nullable: false };
     for _ in 0..FORM_DEPTH {
@@ -75,8 +75,8 @@ pub(super) fn has_null(schema: &Value) -> bool {
 }
 
 impl ValueKind {
-    /// Returns the values that a schema accepts. Returns `None` if a value cannot be typed on one line, for example an
-    /// object.
+    /// Returns the kind of value that a schema accepts. Returns `None` if the value cannot be typed on one line, such
+    /// as an object.
     pub(super) fn from_schema(schema: &Value, whole: &Value, depth: usize) -> Option<Self> {
         let depth = depth.checked_sub(1)?;
         if let Some(value) = schema.get("const") {
@@ -121,7 +121,7 @@ impl ValueKind {
         if several.len() < 2 { several.pop() } else { Some(Self::Either(several)) }
     }
 
-    /// Describes the value that the person has to type. Returns an empty text if the value is plain text.
+    /// Describes the value that the person has to type. The text is empty if any text is valid.
     pub(super) fn asks(&self) -> String {
         match self {
             Self::Text | Self::Any => String::new(),

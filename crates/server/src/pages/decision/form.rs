@@ -25,25 +25,25 @@ pub(super) struct Typed {
     choice: String,
     text: String,
     edit: String,
-    /// Values that the person typed for the members of the answer, by the index of the member.
+    /// Values that the person typed for the fields of a structured answer, by the index of the field.
     members: BTreeMap<usize, String>,
-    /// Parts of the changes that the person wants to keep, one per line. `None` if the form has no list of parts.
+    /// Paths whose changes the person wants to keep, one per line. `None` if the form has no list of paths.
     keep: Option<String>,
     /// Ids of other open interrupts that the person also wants to approve with the grant.
     also: BTreeSet<String>,
-    /// Ids of the other open interrupts that the page listed, in their order.
+    /// Ids of the other open interrupts for which the page had a check box, in their order.
     also_shown: Vec<String>,
     confirm: String,
-    /// Number that the person typed to confirm that no program sent the form. Only the page of a link that was sent in
-    /// a message asks for a number.
+    /// Number that the person copied from the page, which shows that no program sent the form. Only the page of a link
+    /// in a message asks for a number.
     number: String,
     version: Option<u64>,
 }
 
-/// Prefix of the name of each field for a member of the answer. The name continues with the index of the member.
+/// Prefix of the names of form fields for a structured answer. The index of the answer's member follows the prefix.
 const MEMBER: &str = "answer-";
 
-/// Prefix of the name of each check box for another open interrupt. The name continues with the id of the interrupt.
+/// Prefix of the names of check boxes for other open interrupts. The id of the interrupt follows the prefix.
 const ALSO: &str = "also-";
 
 impl TryFrom<Vec<(String, String)>> for Typed {
@@ -83,8 +83,8 @@ impl TryFrom<Vec<(String, String)>> for Typed {
 }
 
 impl Typed {
-    /// Returns the decision that the form contains, and the errors in the form. If the page asks for a number, `number`
-    /// is the correct one.
+    /// Returns the decision that the form contains, and the errors in the form. `number` is the number that the person
+    /// had to type, if the page asked for one.
     pub(super) fn decision(&self, interrupt: &Interrupt, number: Option<&str>) -> (Decision, Vec<Problem>) {
         let mut problems = Vec::new();
         if number.is_some_and(|number| number != self.number.trim()) {
@@ -124,7 +124,7 @@ impl Typed {
         (decision, problems)
     }
 
-    /// Returns true if the option needs a structured answer and the person left all fields of it empty.
+    /// Returns true if the option needs a structured answer and the person left all its fields empty.
     fn lacks_answer(&self, interrupt: &Interrupt, option: &Offer) -> bool {
         let is_blank = |typed: &String| typed.trim().is_empty();
         interrupt.kind == Kind::Question
@@ -196,36 +196,36 @@ impl Typed {
     }
 }
 
-/// Returns the members of the answer if the schema describes an object of plain values.
+/// Returns the members of a structured answer. Returns `None` unless the schema describes an object of plain values.
 fn answer_members(interrupt: &Interrupt) -> Option<Vec<Member<'_>>> {
     interrupt.editable().filter(|_| interrupt.kind == Kind::Question)?;
     Member::all(interrupt.response_schema.as_ref()?)
 }
 
-/// Returns the name of the form field for the member at index `place` of the answer.
+/// Returns the name of the form field for a structured answer's member with the index `place`.
 fn member_field(place: usize) -> String {
     format!("{MEMBER}{place}")
 }
 
-/// Values for the template.
+/// Values of the form for the template of the decision page.
 #[derive(Serialize)]
 pub(super) struct Form<'a> {
     version: u64,
     suggestions: Vec<Suggestion<'a>>,
-    /// Hint below the text field that explains how the text is used.
+    /// Hint below the text field that says how the chosen option uses the text.
     words_are: &'static str,
     text: Field<'a>,
-    /// Input fields for the members of an answer that is a JSON object of plain values. If they exist, the page shows
-    /// them instead of the editor in `edit`.
+    /// Input fields for a structured answer, one for each member of the JSON object. The page shows them instead of the
+    /// editor in `edit`.
     members: Vec<MemberInput<'a>>,
     edit: Option<Editor<'a>>,
     keep: Option<Field<'a>>,
-    /// True if the listed changes undo earlier changes.
+    /// True if the listed changes are an undo of earlier changes.
     is_undo: bool,
-    /// Sentence that counts the parts that do not fit into the list.
+    /// Sentence with the number of changed paths that do not fit into the list.
     keep_more: Option<String>,
     also: Vec<Also<'a>>,
-    /// Ids of all interrupts in `also`, as the value of a hidden field.
+    /// Value of a hidden field: the ids of all interrupts in `also`.
     also_shown: String,
     confirm: Option<Confirm<'a>>,
     number: Option<Number<'a>>,
@@ -233,7 +233,7 @@ pub(super) struct Form<'a> {
     problems: Vec<Wrong<'a>>,
 }
 
-/// Check box for another open interrupt that the grant would approve too.
+/// Check box for another open interrupt of the run. The grant would approve this interrupt too.
 #[derive(Serialize)]
 struct Also<'a> {
     name: String,
@@ -247,16 +247,16 @@ struct Suggestion<'a> {
     is_chosen: bool,
 }
 
-/// Input for one member of an answer. The input has no default value.
+/// Input field for one member of a structured answer. It has no default value.
 #[derive(Serialize)]
 struct MemberInput<'a> {
     id: String,
     label: String,
     description: Option<&'a str>,
-    /// Ids of the elements that describe the input.
+    /// Ids of the HTML elements that describe the input field, separated by spaces.
     described_by: String,
     is_required: bool,
-    /// Kind of the input: `text`, `integer`, `number` or `choice`.
+    /// Kind of the input field: `text`, `integer`, `number` or `choice`.
     input: &'static str,
     choices: Vec<Choice>,
     field: Field<'a>,
@@ -280,7 +280,7 @@ struct Editor<'a> {
     field: Field<'a>,
 }
 
-/// Error in the input, and the field that contains the error.
+/// Error in the person's input, and the form field that contains the error.
 #[derive(Serialize)]
 struct Wrong<'a> {
     field: Option<String>,
@@ -288,11 +288,11 @@ struct Wrong<'a> {
     message: &'a str,
 }
 
-/// Check box that must be ticked before the work can continue.
+/// Check box that the person must tick before an option lets the work continue.
 #[derive(Serialize)]
 struct Confirm<'a> {
     risk: bool,
-    /// Name of the thing that the person confirms to have read.
+    /// Text for what the person confirms to have read, such as `the plan`.
     what: &'static str,
     /// Description of the parts of the change that the page does not show. `None` if the page shows the complete
     /// change.
@@ -300,7 +300,7 @@ struct Confirm<'a> {
     field: Field<'a>,
 }
 
-/// Number that the person must type. A mail scanner that submits forms does not type this number.
+/// Number that the person must copy from the page. A mail scanner that submits forms does not type it.
 #[derive(Serialize)]
 struct Number<'a> {
     shown: String,
@@ -322,7 +322,7 @@ struct Offered<'a> {
     /// empty.
     tone: &'static str,
     notes: Vec<Cow<'a, str>>,
-    /// True if the option can be sent without ticking the check box.
+    /// True if the browser lets the person choose the option without the tick in the check box.
     holds: bool,
 }
 
@@ -430,8 +430,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Returns an error together with the name of the form field that has the error. `edit_field` is the name of the form
-/// field with the edit.
+/// Describes an error and the form field that contains it. `edit_field` is the name of the form field with the edit.
 fn wrong<'a>(
     problem: &'a FieldError,
     edit_field: &'static str,
@@ -488,7 +487,7 @@ fn member_input<'a>(at: usize, member: &Member<'a>, field: Field<'a>) -> MemberI
     }
 }
 
-/// Returns the name of the thing that the person confirms to have read before the work can continue.
+/// Returns the text for what the person confirms to have read, such as `the plan`.
 fn looked_at(kind: Kind) -> &'static str {
     match kind {
         Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall => "what will run",
@@ -504,8 +503,7 @@ fn looked_at(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns the data of an option for the template. `is_alone` is true if the page has no check boxes for other open
-/// interrupts.
+/// Builds the template data of an option. `is_alone` is true if the page has no check boxes for other open interrupts.
 fn offered<'a>(
     option: &'a Offer,
     interrupt: &Interrupt,
@@ -539,8 +537,8 @@ fn offered<'a>(
     }
 }
 
-/// Returns the reason why a check box must be ticked before the work can continue. Returns `None` if no tick is
-/// required.
+/// Returns the reason why the person must tick a check box before the work can continue. Returns `None` if no tick is
+/// required. `is_unseen` is true if the page does not show the whole change.
 fn confirms(interrupt: &Interrupt, is_unseen: bool) -> Option<&'static str> {
     match (interrupt.risk.level.is_risky(), is_unseen) {
         (true, true) => Some("the risk is high and this page does not show the whole change"),

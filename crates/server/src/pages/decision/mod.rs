@@ -50,11 +50,11 @@ pub(super) async fn show(State(auth): State<AuthState>, Id(token): Id<String>) -
     }
 }
 
-/// Facts about the run and the reader that the page needs in addition to the interrupt.
+/// Facts about the run and the reader that the decision page shows in addition to the interrupt.
 struct Reading {
     /// Name of the run's model.
     model: Option<String>,
-    /// Time zone of the person who reads the page. UTC if this person has no time zone.
+    /// Time zone in which the page shows times for its reader. UTC if the reader has set no time zone.
     zone: TimeZone,
 }
 
@@ -68,8 +68,8 @@ impl Reading {
     }
 }
 
-/// Returns the name of the model with which the run was started. If it is the rehearsal model, the page labels the run
-/// as a rehearsal.
+/// Returns the name of the model with which the run was started. The page labels a run of the rehearsal model as a
+/// rehearsal.
 pub(crate) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
     let started = app.event(&StreamId::Run(run.clone()), 1).await?;
     Ok(match started.fact {
@@ -78,8 +78,8 @@ pub(crate) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
     })
 }
 
-/// Returns true if the link was sent in a message, or was created to be sent in one. The page of such a link asks for a
-/// number, because a mail scanner that submits forms would not type it.
+/// Returns true if the link was created for a message. The page of such a link asks for a number, because a mail
+/// scanner that submits forms would not type it.
 fn asks_for_number(once: Option<&IdempotencyKey>, option: Option<&str>) -> bool {
     once.is_some() || option.is_some()
 }
@@ -125,14 +125,14 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     }
 }
 
-/// Result of the submitted form.
+/// State of the page's form: not submitted, wrong, decided, or too late.
 #[derive(Clone, Copy)]
 enum News<'a> {
     None,
-    /// The form contains errors.
+    /// The form contains errors, and is shown again with the person's input.
     Wrong(&'a Typed, &'a Refused),
     Decided,
-    /// Another decision was faster, or the interrupt has expired.
+    /// Another decision came first, or the interrupt has expired.
     TooLate,
 }
 
@@ -156,8 +156,8 @@ fn without_releases(interrupt: &Interrupt) -> Interrupt {
     Interrupt { options, ..interrupt.clone() }
 }
 
-/// Renders the page. If the link was sent in a message, `number` is the number that the reader must type. Such a link
-/// works only once. Therefore the page has no form after the decision.
+/// Renders the decision page. `number` is the number that the reader must type, if the link was sent in a message. Such
+/// a link works only once, so its page has no form after the decision.
 fn draw(interrupt: &Interrupt, reading: &Reading, number: Option<String>, news: News<'_>) -> Response {
     let judged = InspectedCall::from_interrupt(interrupt);
     let time = |at: &str| local_time(at, &reading.zone);
@@ -187,7 +187,7 @@ fn draw(interrupt: &Interrupt, reading: &Reading, number: Option<String>, news: 
     frame::page(status, headline, "decision.html", values)
 }
 
-/// Returns the card of an interrupt for the pages. `model` is the model of the run.
+/// Builds the card of an interrupt for the pages. `model` is the name of the run's model.
 fn card<'a>(
     interrupt: &'a Interrupt,
     judged: Option<&'a InspectedCall>,
@@ -211,7 +211,7 @@ fn local_time(at: &str, zone: &TimeZone) -> String {
     }
 }
 
-/// Returns the parts of the card as plain text. The flag is true if a part was shortened.
+/// Returns the parts of an interrupt's card as plain text. The flag is true if a part was shortened.
 pub(crate) fn card_text(interrupt: &Interrupt, judged: Option<&InspectedCall>) -> (Vec<String>, bool) {
     card(interrupt, judged, None, &time).text()
 }

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::super::frame;
 use super::{card, time};
 
-/// An event of the receipt.
+/// Event of an interrupt's receipt, with its hash in the journal.
 pub(crate) struct Recorded {
     pub(crate) event: Event,
     pub(crate) hash: String,
@@ -26,7 +26,7 @@ pub(crate) struct Recorded {
 /// Text shown instead of erased content.
 const ERASED: &str = "(erased)";
 
-/// An event, formatted for the page.
+/// Event of a receipt, formatted for the page with the record. Missing values are empty.
 #[derive(Serialize)]
 struct Step {
     at: String,
@@ -38,14 +38,16 @@ struct Step {
     /// Person who created the login link with which the actor signed in. Empty if the actor created the link.
     let_in_by: String,
     option: String,
-    /// If the event is a decision: the person whom the approver represented, as reported by the approver's client.
+    /// Person on whose behalf the approver decided, according to the approver's client. Empty if the event is no
+    /// decision.
     on_behalf_of: String,
-    /// If the event is a decision: seconds for which the approver saw the card, as reported by the approver's client.
+    /// Seconds for which the approver saw the card, according to the approver's client. Empty if the event is no
+    /// decision.
     viewed: String,
-    /// If the event is a view of the interrupt: digest of the card that was shown.
+    /// Digest of the card that was shown. Empty if the event is no view of the interrupt.
     shown: String,
     text: String,
-    /// Stream of the event, and its sequence number in this stream.
+    /// Stream and sequence number of the event, such as `run_…/7`.
     place: String,
     hash: String,
 }
@@ -78,7 +80,7 @@ fn seconds(ms: u64) -> String {
     format!("{}.{}", ms / 1_000, ms % 1_000 / 100)
 }
 
-/// Notification of one channel, formatted for the page.
+/// Notification of one channel, formatted for the page with the record.
 #[derive(Serialize)]
 struct NotificationRow {
     at: String,
@@ -92,7 +94,7 @@ struct NotificationRow {
     tried: Vec<AttemptRow>,
 }
 
-/// One attempt to send a notification. If the attempt failed, it is possible that nothing was sent.
+/// Attempt to send a notification. A failed attempt possibly sent nothing.
 #[derive(Serialize)]
 struct AttemptRow {
     at: String,
@@ -133,8 +135,8 @@ impl AttemptRow {
     }
 }
 
-/// Returns a sentence about the outcome of the call for which the interrupt asked. The last event of the call
-/// determines the outcome.
+/// Returns a sentence about the outcome of the call that the interrupt asked about, from the last event of the call.
+/// Returns `None` if there was no call.
 fn became(interrupt: &Interrupt, events: &[Recorded]) -> Option<&'static str> {
     let is = |kind: &str| events.iter().any(|Recorded { event, .. }| event.kind == kind);
     let is_of_a_call = matches!(interrupt.kind, Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall);

@@ -14,7 +14,7 @@ use crate::identity::limits::{
 
 pub(super) const TABLE: &str = "[[identity.jwt]]";
 
-/// An issuer whose tokens this server accepts.
+/// Issuer of JWTs (an external identity service) whose tokens this server accepts.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Jwt {
@@ -25,8 +25,8 @@ pub struct Jwt {
     /// Accepted signature algorithms: `HS256`, `HS384` and `HS512` if `secret_file` is set, all others if a key set is
     /// configured.
     pub algorithms: Vec<Algorithm>,
-    /// File with the secret that the issuer shares with this server. The secret has at least 32 bytes, and only the
-    /// owner of the file is allowed to read the file.
+    /// File with the secret that the issuer shares with this server, at least 32 bytes long. No user but the owner of
+    /// the file may be able to read it.
     #[serde(default)]
     pub secret_file: Option<PathBuf>,
     /// File with the key set of the issuer (RFC 7517).
@@ -50,7 +50,7 @@ pub struct Jwt {
     pub typ: Option<String>,
     #[serde(default = "leeway")]
     pub leeway_s: u64,
-    /// Text that is put before each subject, so that people of different issuers have different ids.
+    /// Text that is put before each subject of the issuer, so that people of different issuers have different ids.
     #[serde(default)]
     pub prefix: String,
     #[serde(default)]
@@ -59,7 +59,8 @@ pub struct Jwt {
     pub roles: BTreeMap<String, Role>,
 }
 
-/// Names of the claims that are read. A claim is given by its name, or by a JSON pointer that begins with `/`.
+/// Names of the claims from which this server reads the subject, the display name, the roles and the groups. A claim is
+/// given by its name, or by a JSON pointer that begins with `/`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Claims {
@@ -100,11 +101,11 @@ fn leeway() -> u64 {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{table} {at}: {why}")]
 pub struct ConfigError {
-    /// Name of the table in `holdshort.toml`.
+    /// Name of the table in `holdshort.toml` that contains the error.
     pub table: &'static str,
     /// Number of the issuer, counted from 1, and the configuration key that is wrong.
     pub at: String,
-    /// Path below `identity` of the configuration key that is wrong. Empty if the error is not about a single key.
+    /// Path of the wrong configuration key, in parts below `identity`. Empty if the error is not about a single key.
     pub steps: Vec<String>,
     pub why: String,
 }
@@ -145,7 +146,7 @@ pub fn check(issuers: &[Jwt]) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Error message for two issuers whose prefixes do not distinguish their people.
+/// Error message for two issuers with equal or overlapping prefixes, so that their people could have the same ids.
 pub(crate) const MIXED_UP: &str = "each issuer needs its own prefix, such as `partner:`, and no prefix may \
     begin with another prefix; otherwise people of one issuer could impersonate people of another issuer";
 

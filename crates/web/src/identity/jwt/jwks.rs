@@ -25,7 +25,7 @@ use super::config::{ConfigError, Jwt, TABLE, is_of_this_machine};
 use crate::identity::fetch::{FetchRequest, fetch};
 use crate::identity::limits::{JWKS_BYTES, JWKS_KEYS, JWKS_TIME};
 
-/// Key set of an issuer.
+/// Cached public keys of a token issuer.
 pub(super) struct Jwks {
     issuer: String,
     source: Source,
@@ -50,14 +50,14 @@ struct CachedKeySet {
     tried: Option<Instant>,
 }
 
-/// Reason why no key was found.
+/// Reason why no key was found for the signature of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoKey {
     /// The key set of the issuer has no key with this id for this algorithm.
     Unknown,
     /// More than one key matches the token.
     Ambiguous,
-    /// The key set cannot be fetched, and the cached key set is missing or too old.
+    /// The key set cannot be fetched, and the cached key set is too old or was never fetched.
     Unavailable,
 }
 
@@ -120,7 +120,8 @@ impl Jwks {
         }))
     }
 
-    /// Returns the key with this id for this algorithm.
+    /// Returns the key with the id `kid` for the signature algorithm of a token. Fetches the key set again if it is old
+    /// or lacks the key.
     pub(super) async fn key(&self, kid: Option<&str>, algorithm: Algorithm) -> Result<DecodingKey, NoKey> {
         match self.age() {
             None => self.fetch_in_turn().await,
@@ -166,7 +167,8 @@ impl Jwks {
         self.fetch().await;
     }
 
-    /// Fetches the key set, unless another caller has tried a moment ago. The caller must have locked `fetching`.
+    /// Fetches the key set. Does nothing if the previous fetch began less than `jwks_pause_s` ago. The caller must have
+    /// locked `fetching`.
     async fn fetch(&self) {
         {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -227,8 +229,8 @@ fn owned(file: &Metadata) -> Result<(), Failed> {
     if mode & 0o022 == 0 { Ok(()) } else { Err(Failed::Writable(mode)) }
 }
 
-/// Returns the public keys of a key set that can be used here. Skips all other keys, such as keys for encryption or for
-/// unknown algorithms.
+/// Returns the usable public keys of a key set. All other keys are skipped, such as symmetric keys and keys for unknown
+/// algorithms.
 fn understand(bytes: &[u8]) -> Result<Vec<Jwk>, Failed> {
     let malformed = |why: String| Failed::Malformed(why);
     let value = json::parse(bytes).map_err(|error| malformed(error.to_string()))?;

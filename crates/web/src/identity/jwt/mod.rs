@@ -36,8 +36,8 @@ use jwks::{Jwks, NoKey};
 #[derive(Default)]
 pub struct Issuers {
     all: Vec<Issuer>,
-    /// Name and prefix of every issuer. A subject with the prefix of an issuer is accepted only in tokens of this
-    /// issuer.
+    /// Name and prefix of every issuer of this server. A subject with the prefix of one issuer is rejected in the
+    /// tokens of all other issuers.
     others: Vec<(String, String)>,
 }
 
@@ -101,7 +101,8 @@ pub enum Refusal {
 }
 
 impl Issuers {
-    /// Reads the secrets that issuers share with this server. Public keys are fetched when the first token arrives.
+    /// Creates the issuers from their configuration. Reads the files with shared secrets; public keys are fetched when
+    /// the first token arrives.
     pub fn open(configured: &[Jwt]) -> Result<Self, ConfigError> {
         check(configured)?;
         verifier::install();
@@ -130,8 +131,8 @@ impl Issuers {
         Ok(Self { all: issuers, others })
     }
 
-    /// Adds an issuer whose tokens are verified by other code. Tokens of the configured issuers are then rejected if
-    /// their subject has the prefix of this issuer.
+    /// Adds the name and prefix of an issuer whose tokens other code verifies. A configured issuer's token is then
+    /// rejected if its subject has this prefix.
     #[must_use]
     pub fn with_other_issuer(mut self, issuer: &str, prefix: &str) -> Self {
         self.others.push((issuer.to_owned(), prefix.to_owned()));
@@ -262,8 +263,8 @@ impl Issuer {
         Ok((until, issued_at))
     }
 
-    /// Checks the claims that the library does not check: the time at which the token was issued, and the claims about
-    /// the principal.
+    /// Checks the claims of a token whose signature is valid, and builds the principal from them. Covers the issue
+    /// time, the subject, the roles and the groups.
     fn understand(&self, claims: &Map<String, Value>, now: Timestamp) -> Result<Verified, Refusal> {
         let (until, issued_at) = self.times(claims, now)?;
         let named = &self.jwt.claims;
@@ -319,8 +320,8 @@ fn aliases(claims: &Map<String, Value>) -> BTreeSet<String> {
     names.filter(|name| is_name(name, NAME_BYTES)).map(str::to_owned).collect()
 }
 
-/// Decodes one part of an untrusted token. Rejects duplicate members, because two parsers could read different values
-/// of them.
+/// Decodes one part of an untrusted token. Rejects duplicate JSON members, because two parsers could read different
+/// values.
 fn object(part: &str) -> Option<Map<String, Value>> {
     let bytes = BASE64URL_NOPAD.decode(part.as_bytes()).ok()?;
     match json::parse(&bytes).ok()? {

@@ -26,9 +26,8 @@ pub struct Oidc {
     pub name: Option<String>,
     /// Client id under which this server is registered at the provider.
     pub client_id: String,
-    /// File with the client secret. Only the owner of the file with the client secret is allowed to read it. An
-    /// environment variable may contain the secret instead. Without a secret, this server is a public client in the
-    /// sense of OAuth.
+    /// File with the client secret, which no user but its owner may be able to read. An environment variable may
+    /// contain the secret instead. Without a secret, this server is a public client in the sense of OAuth.
     #[serde(default)]
     pub client_secret_file: Option<PathBuf>,
     /// Requested scopes, in addition to `openid`.
@@ -75,8 +74,8 @@ impl Oidc {
         self.name.clone().or_else(host).unwrap_or_else(|| self.issuer.clone())
     }
 
-    /// Returns the provider's configuration as that of an issuer, so that its ID tokens are verified in the same way as
-    /// the tokens of any issuer.
+    /// Returns the settings for the verification of the provider's ID tokens. These tokens are verified in the same way
+    /// as the tokens of any issuer.
     pub(super) fn tokens(&self, jwks_url: &str) -> Jwt {
         Jwt {
             issuer: self.issuer.clone(),

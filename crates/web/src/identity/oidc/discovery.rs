@@ -28,11 +28,11 @@ pub(super) struct ProviderMetadata {
     pub(super) token: Url,
     pub(super) device: Option<Url>,
     pub(super) end_session: Option<Url>,
-    /// True if the provider states its issuer in each response (RFC 9207).
+    /// True if the provider adds its issuer to each response (RFC 9207).
     pub(super) names_itself: bool,
     /// True if the client secret is sent in the body of a request instead of a header.
     pub(super) secret_in_body: bool,
-    /// Verifier of the provider's ID tokens.
+    /// Settings and keys that verify the provider's ID tokens.
     pub(super) tokens: Issuers,
 }
 

@@ -39,8 +39,8 @@ use discovery::{Discovery, ProviderMetadata};
 /// Provider at which people sign in.
 pub struct Provider {
     config: Oidc,
-    /// The configured issuers. Tokens of the provider are rejected if their subject has the prefix of one of these
-    /// issuers.
+    /// Configured issuers of other tokens. A token of the provider is rejected if its subject has the prefix of one of
+    /// these issuers.
     others: Vec<Jwt>,
     secret: Option<ClientSecret>,
     way: Arc<ProviderTransport>,
@@ -59,9 +59,10 @@ pub struct AuthorizationRequest {
 /// Sign-in that a terminal has begun.
 #[derive(Clone, Debug)]
 pub struct Device {
-    /// Code with which the terminal polls the provider. Only the client that began the sign-in can redeem the code.
+    /// Device code (RFC 8628) with which the terminal polls the provider. Only the client that began the sign-in can
+    /// redeem the code.
     pub code: String,
-    /// Code that the person types on the page `page`.
+    /// Code that the person types on the provider's page, at the URL in `page`.
     pub user_code: String,
     pub page: String,
     /// URL of the page, with the user code included.
@@ -257,9 +258,9 @@ impl Provider {
         })
     }
 
-    /// Polls the provider once. `interval` is the minimum time between two polls that the provider has requested so
-    /// far. The response to this poll may request a longer time. A request whose response may contain a token is never
-    /// dropped, because the provider returns the token only once.
+    /// Polls the provider once for the result of a terminal's sign-in. `interval` is the minimum time between two polls
+    /// that the provider has requested so far. The response may request a longer time. A poll is always read to its
+    /// end, because the provider returns a token only once.
     pub async fn poll(&self, code: &str, interval: Duration, now: Timestamp) -> Result<Polled, SignInError> {
         let said = self.metadata().await?;
         let place = said.device.clone().ok_or(SignInError::NoDevices)?;
@@ -336,8 +337,8 @@ impl Provider {
         }
     }
 
-    /// Verifies the ID token of a response. `nonce` is a random value that the sign-in of a browser began with. `nonce`
-    /// is `None` in the device flow, which has no nonce.
+    /// Verifies the ID token in a response of the provider. `nonce` is the random value of a browser's sign-in, which
+    /// the token must contain. The device flow has no nonce, so `nonce` is then `None`.
     async fn signed_in(
         &self,
         said: &ProviderMetadata,
