@@ -21,7 +21,8 @@ use crate::changeset::{Root, entry, folder};
 use crate::limits::CHANGED_FILE_BYTES;
 use crate::sandbox::{remove, take_after};
 
-/// Folder of one run's layer, which only the server can open. Cheap to clone.
+/// Folder with the layer of one run: the Git-ignored files that the commands of the run wrote. Only the server can open
+/// this folder. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunLayer(PathBuf);
 
@@ -31,14 +32,14 @@ const CONTENT: &str = "files";
 /// changed, this file does not exist.
 const SIZE: &str = "bytes";
 
-/// Number of entries of a layer, and their total size.
+/// Number of entries in the layer of a run, and their total size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     paths: usize,
     bytes: u64,
 }
 
-/// Maximum number of entries of a layer, and maximum size.
+/// Limits for the layer of a run: the maximum number of entries, and the maximum total size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {
     pub paths: usize,
@@ -46,7 +47,7 @@ pub(crate) struct Room {
 }
 
 impl Usage {
-    /// Returns true if `changes` make the layer larger and it would then exceed the limits in `room`.
+    /// Returns true if `changes` make the layer larger and the larger layer exceeds the limits in `room`.
     pub(crate) fn exceeds_with(self, changes: &[Change], room: Room) -> bool {
         let size = |entry: &Option<Entry>| match entry {
             Some(Entry::File { bytes, .. }) => *bytes,
@@ -74,7 +75,7 @@ impl RunLayer {
         Self(folder)
     }
 
-    /// Returns the folder that is mounted over the workspace.
+    /// Returns the folder with the files of the layer, which is mounted over the workspace.
     pub(crate) fn content(&self) -> PathBuf {
         self.0.join(CONTENT)
     }
@@ -163,7 +164,8 @@ impl RunLayer {
         Ok(bytes)
     }
 
-    /// Returns the size of the content that is stored in the file. If the file does not exist, counts the bytes.
+    /// Returns the size of the layer in bytes, as stored in the file [`SIZE`]. If this file does not exist, counts the
+    /// bytes.
     fn bytes(&self) -> io::Result<u64> {
         let noted = fs::read_to_string(self.0.join(SIZE)).ok().and_then(|text| text.trim().parse().ok());
         match noted {

@@ -71,7 +71,7 @@ pub struct Settings {
     pub data_dir: PathBuf,
     /// Home folder of the person. Commands cannot read it, except for the folders in it that belong to tools on `path`.
     pub home: Option<PathBuf>,
-    /// `PATH` for commands. Search path of commands, without the folders that commands cannot read.
+    /// Search path of commands (`PATH`), without the folders that commands cannot read.
     pub path: String,
     /// Timeout of a command whose call has no `timeout_s`.
     pub command_timeout_ms: u64,

@@ -277,8 +277,8 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
 /// Permissions that the owner of a folder needs to fill it.
 const OWNED: u32 = 0o700;
 
-/// Returns true if the old entry must be removed before new entries are made. Returns false for a file whose new entry
-/// is a file too: it is replaced in one step.
+/// Returns true if the old entry must be removed before new entries are made. Returns false if a file replaces a file,
+/// because one rename replaces the old file.
 fn is_removed(change: &Change) -> bool {
     match (&change.before, &change.after) {
         (None, _)

@@ -214,7 +214,8 @@ fn is_gits(below: &[u8]) -> bool {
 }
 
 /// Finds the innermost git repository that contains the workspace, and returns the path of the workspace relative to
-/// this repository. Returns `None` if there is none, or if the folder of the repository is called `.git`.
+/// the repository. Returns `None` if no repository contains the workspace, or if the repository's folder is called
+/// `.git`.
 fn repository_above(workspace: &Path) -> Option<Vec<u8>> {
     let above = workspace.ancestors().skip(1).find(|folder| {
         let has = |name: &&str| fs::symlink_metadata(folder.join(name)).is_ok();

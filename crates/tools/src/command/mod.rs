@@ -28,8 +28,8 @@ use crate::tools::{Inner, Stop};
 use crate::trial::CommandOutput;
 use crate::turns::{self, Turn};
 
-/// Maximum number of output chunks that are buffered for a slow reader. If the reader is slower, the preview omits
-/// chunks.
+/// Maximum number of chunks of a running command's output that are buffered for the preview. A person who follows a
+/// slower preview does not see the chunks above this number.
 const WAITING_CHUNKS: usize = 256;
 
 const NOTE: &str = "You approve this command line and the current content of the workspace files that the \
@@ -335,7 +335,8 @@ fn without(path: &str, workspace: &Path) -> String {
     path.split(':').filter(outside).collect::<Vec<_>>().join(":")
 }
 
-/// Number of processors that one process may use fully until its timeout.
+/// Number that multiplies a command's timeout to give the CPU time limit of each process. A process can therefore use
+/// this many processors fully until the timeout.
 const CPUS_PER_PROCESS: u64 = 16;
 
 impl EndedCommand {

@@ -18,8 +18,8 @@ use crate::workspace::Workspace;
 /// The search ends when this number is reached.
 const MOST_BOUND: usize = 4 * limits::SCRIPTS;
 
-/// Maximum number of folders in which the words of one part of a command line are searched as files. The searched
-/// folders are those that the part of the command line itself names.
+/// Maximum number of folders in which the arguments of one command are looked up as names of scripts. Only folders that
+/// the command itself names are searched.
 const MOST_BELOW: usize = 16;
 
 /// Scripts that the inspection of a command line finds.
@@ -112,8 +112,8 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
     found
 }
 
-/// Binds the approval to the existing files that one part of a command line may run, and to the folders in which it may
-/// run.
+/// Binds the approval to the existing files that one command of a command line may run, and to the folders in which it
+/// may run.
 fn look_up(
     workspace: &Workspace,
     folder: &[String],
@@ -156,8 +156,8 @@ fn joined(folder: &str, text: &str) -> String {
     if folder.is_empty() || text.starts_with('/') { text.to_owned() } else { format!("{folder}/{text}") }
 }
 
-/// Searches for a file that one word of a command line names, and binds the approval to this file. If the word names a
-/// folder, adds the folder to `below`.
+/// Binds the approval to the file that one word of a command line names. If the word names a folder, adds the folder to
+/// `below` instead.
 fn look_up_text(
     workspace: &Workspace,
     folder: &[String],

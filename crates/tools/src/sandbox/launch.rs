@@ -127,8 +127,7 @@ pub(super) fn probe_level(program: &Path, level: SandboxLevel, network: bool) ->
     holds(CommandEffect::Workspace) && (level < SandboxLevel::Full || effects_hold())
 }
 
-/// Name of the folder that the probe command may write. The next constant names a file of the workspace that no command
-/// may write.
+/// Folder of the probe's workspace that the probe command may write. No command may write the guarded file [`GUARDED`].
 const WRITTEN: &str = "written";
 const GUARDED: &str = ".envrc";
 

@@ -62,8 +62,8 @@ impl Notes {
     }
 }
 
-/// Names in the folder of an overlay: the folder with its content, the kernel's working folder, and a file whose
-/// presence means [`Notes::User`].
+/// Names in the folder of an overlay. [`UPPER`] is the folder with its content, and [`WORK`] is the kernel's working
+/// folder. [`OF_USER`] is an empty file whose presence means [`Notes::User`].
 const UPPER: &str = "upper";
 const WORK: &str = "work";
 const OF_USER: &str = "user";
@@ -87,7 +87,8 @@ impl Layer {
         }
     }
 
-    /// Returns the attributes in which an overlay stores its marks. Returns `None` for a copy, because it has no marks.
+    /// Returns the attributes in which an overlay stores its marks. Returns `None` for a copy, because a copy has no
+    /// marks.
     pub(crate) fn notes(&self) -> Option<Notes> {
         match self {
             Self::Overlay { folder } if folder.join(OF_USER).exists() => Some(Notes::User),
@@ -96,7 +97,8 @@ impl Layer {
         }
     }
 
-    /// Mounts the layer at a path. If this fails, tells the server that a layer cannot be made here.
+    /// Mounts the layer at a path. If the mount fails, reports to the server that no layer can be made in this
+    /// workspace.
     pub(super) fn mount(&self, lower: Lower<'_>, place: &Path) -> io::Result<()> {
         let mounted = match self {
             Self::Overlay { folder } => self.mount_overlay(folder, lower, place),

@@ -35,8 +35,7 @@ pub(crate) struct Plan {
     pub identities: Vec<Identity>,
     /// New, empty folder on the host; see [`Plan::private_on_host`].
     pub scratch: PathBuf,
-    /// Folders outside the system folders that the command can read, because `PATH` or a toolchain needs them. `PATH`
-    /// or a toolchain needs them.
+    /// Folders outside the system folders that the command can read, because `PATH` or a toolchain needs them.
     pub tool_folders: Vec<PathBuf>,
     /// Folders that the command can never read, even if they are inside a readable folder: the data folder and the home
     /// folder.

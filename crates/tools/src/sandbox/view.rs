@@ -127,8 +127,8 @@ impl View {
         bind(path, &place, usage)
     }
 
-    /// Makes the paths writable that the effect of the command names, although the workspace is read-only. A path that
-    /// does not exist is skipped.
+    /// Makes writable those paths of the read-only workspace that the command is allowed to write. A path that does not
+    /// exist is skipped.
     fn open(&self, plan: &Plan) -> io::Result<()> {
         if !matches!(plan.effect, CommandEffect::Writes { .. }) {
             return Ok(());

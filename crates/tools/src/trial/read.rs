@@ -56,8 +56,8 @@ impl Error {
     }
 }
 
-/// Differences between the layer of a trial and the files under this layer. The state `before` of a change is that of
-/// the workspace. `before` and `after` can be equal, if the layer of the run has a different entry at this path.
+/// Differences between the layer of a trial (the folder with the writes of a command) and the files that it covers. The
+/// state `before` of a change is that of the workspace. `before` equals `after` if only the layer of the run differs.
 #[derive(Default)]
 pub(super) struct TrialDifferences {
     pub changes: Vec<Change>,
@@ -97,7 +97,7 @@ pub(super) fn read(
     if reader.meanwhile.is_empty() { Ok(reader.left) } else { Err(Error::Meanwhile(reader.meanwhile)) }
 }
 
-/// Folders under the layer of a trial: the layer of the run, and the workspace.
+/// Folders that the layer of a trial covers: the layer of the run if it exists, and the workspace below it.
 #[derive(Clone, Copy)]
 pub(super) struct Below<'a> {
     pub run_layer: Option<&'a Root>,
@@ -109,8 +109,8 @@ struct Folder {
     path: Vec<u8>,
     in_layer: bool,
     in_workspace: bool,
-    /// True if the layer hides the workspace's entries in this folder. If the flag is true, an entry that is missing in
-    /// the layer was deleted.
+    /// True if the layer hides the workspace's entries in this folder. An entry that is missing in such a layer was
+    /// deleted.
     hides: bool,
 }
 

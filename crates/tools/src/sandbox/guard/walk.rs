@@ -34,7 +34,7 @@ const ASIDE: &str = "set-aside-";
 /// through `..`, and checks the inode of the folder that it reaches.
 const HANDLES: usize = 128;
 
-/// Number of entries after which the walk checks again that the server is still waiting.
+/// Number of entries after which the walk checks again that the server still waits for its result.
 const LOOK_EVERY: usize = 4096;
 
 /// Maximum number of path components in a guarded name.
