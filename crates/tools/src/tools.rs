@@ -264,8 +264,8 @@ impl Tools {
         }
     }
 
-    /// Waits until no command that is allowed to write is running in the workspace. If a commit did not wait, the
-    /// committed files could be taken for files that the running command created.
+    /// Waits until no command that may write is running in the workspace, so that committed files are not taken for
+    /// files of the command. Returns `None` without waiting if the changeset changes no guarded path.
     pub async fn turn(&self, changeset: &Changeset) -> Option<Turn> {
         let is_guarded = |change: &Change| guarded::guards(change.path.split('/')).is_some();
         if !changeset.changes().iter().any(is_guarded) {

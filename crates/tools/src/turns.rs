@@ -1,6 +1,6 @@
 //! Turns of commands and file tools in a workspace. While a command that may write is running, no other command that
-//! may write runs, and no file tool writes a guarded path. Without turns, a file that another call makes meanwhile
-//! could be taken for a file of the command, or for a file that existed before.
+//! may write runs, and no file tool writes a guarded path. Without turns, a file that another call makes while a
+//! command runs could be taken for a file of the command, or for a file that existed before.
 //!
 //! Turns are not shared with other server processes. A turn in a workspace also excludes turns in folders that contain
 //! this workspace or lie in it.

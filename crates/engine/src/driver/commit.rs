@@ -324,8 +324,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Merges two rows of one session: the row that follows from the session's events, and the row that follows from the
-/// start of a run in the session.
+/// Merges two versions of the stored row of one session: the row that follows from the session's events, and the row
+/// that follows from the start of a run in the session.
 fn both(own: Option<SessionRow>, start: Option<SessionRow>) -> Option<SessionRow> {
     match (own, start) {
         (Some(own), Some(start)) => Some(own.with(start)),

@@ -66,7 +66,7 @@ pub(super) struct SentInput<'a> {
     pub(super) key: Option<&'a IdempotencyKey>,
 }
 
-/// Origin of an input.
+/// Sender of an input, which determines the nodes that may record the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InputOrigin {
     /// The input comes from a person or from the clock. Any node may record it, and the node that drives the run is
@@ -170,8 +170,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         slot.as_mut().ok_or(Error::NotFound)
     }
 
-    /// Takes a new, higher epoch. A new epoch is needed if another node has driven the run, or if work that started on
-    /// this node was lost. Work that this node still performs under the old epoch is stopped.
+    /// Takes a new, higher epoch, the number of a period in which one process drives the run. A new epoch is needed if
+    /// another node has driven the run, or if work that started on this node was lost. If another node has driven the
+    /// run, work that this node still performs is stopped.
     async fn take_new_epoch(&self, loaded: &mut LoadedRun) -> Result<(), Error> {
         let last = loaded.run.last_epoch();
         let mut epoch = self.journal.epoch();

@@ -66,8 +66,8 @@ impl<T> CachedStream<T> {
 pub(super) struct Streams {
     sessions: Mutex<BTreeMap<SessionId, CachedStream<Session>>>,
     system: Mutex<CachedStream<System>>,
-    /// Streams with pending appends, each with its sequence number before these appends and with their number. A cached
-    /// session whose last event has that sequence number is read again.
+    /// Streams to which appends are in progress. The value is the sequence number of the stream before these appends,
+    /// and the number of these appends. A cached session with this sequence number is read again before use.
     unanswered: Mutex<BTreeMap<StreamId, (u64, u32)>>,
 }
 
@@ -84,8 +84,8 @@ impl Streams {
         }
     }
 
-    /// Records that a stream has an event with the sequence number `seq`. If the cached state is older, it is read
-    /// again at the next use. Returns false if the cached state already contains the event.
+    /// Records that a stream has an event with the sequence number `seq`. An older cached state is read again at the
+    /// next use. Returns false if the cached state already contains the event.
     pub(super) fn note_event(&self, stream: &StreamId, seq: u64) -> bool {
         match stream {
             StreamId::Session(id) => self.with_cached_session(id, |kept| kept.note_event(seq)),

@@ -248,8 +248,8 @@ async fn title_of<J: Journal, C: Clock, E: Executor>(
     Ok(data.get("title").and_then(|title| title.as_str()).and_then(title))
 }
 
-/// Returns the summary of a review. The summary is read and withheld under the same conditions as a title. Returns no
-/// summary for other interrupts.
+/// Returns the summary of a review. Returns `None` for other interrupts, and if the content of the interrupt was erased
+/// or contains parts that are withheld from reviewers.
 ///
 /// # Errors
 /// Returns an error if the journal cannot be read.

@@ -88,7 +88,7 @@ async fn found(folder: PathBuf) -> Vec<(RunId, RunLayer)> {
     listed.await.unwrap_or_default()
 }
 
-/// Removes the paths from the layer that a merge has copied to the workspace. Runs on a blocking thread.
+/// Removes from the layer the paths that a merge has copied to the workspace. Runs on a blocking thread.
 pub(super) async fn forget(layer: RunLayer, merged: Arc<Changeset>) {
     if let Err(error) = tokio::task::spawn_blocking(move || layer.forget_merged(&merged)).await {
         tracing::warn!(%error, "the layer of a run still contains the merged files");

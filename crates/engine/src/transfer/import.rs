@@ -63,7 +63,7 @@ pub async fn import<J: Journal>(journal: &J, mut from: impl BufRead + Seek) -> R
 }
 
 /// Returns for each stream of the file its last sequence number in the store. Returns an error if the store and the
-/// file have different events at the same place of a stream.
+/// file have different events with the same sequence number.
 async fn compare<J: Journal>(journal: &J, from: impl BufRead) -> Result<BTreeMap<StreamId, u64>, Error> {
     // Last event of each stream that is in the file and in the store. If the two hashes are equal, all earlier events
     // are equal too.

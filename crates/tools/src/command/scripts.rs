@@ -156,8 +156,8 @@ fn joined(folder: &str, text: &str) -> String {
     if folder.is_empty() || text.starts_with('/') { text.to_owned() } else { format!("{folder}/{text}") }
 }
 
-/// Binds the approval to the file that one word of a command line names. If the word names a folder, adds the folder to
-/// `below` instead.
+/// Binds the approval to the file that one word of a command line names. If the word names a folder, binds the approval
+/// to the folder, and adds the folder to `below`.
 fn look_up_text(
     workspace: &Workspace,
     folder: &[String],
