@@ -123,9 +123,8 @@ fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
     })
 }
 
-/// Returns true if an interrupt asks for the approval of a call that runs on the server. After the approval of a
-/// `tool_call` frame, a client may run the call (contract B11). A request about a call that runs on the server is
-/// therefore sent as text.
+/// Returns true if an interrupt asks for the approval of a call that runs on the server. Such a request is sent as
+/// text, because a client may run the call of a `tool_call` frame as soon as it is approved (contract B11).
 pub(super) fn runs_elsewhere(run: &Run, interrupt: &Interrupt) -> bool {
     let About::Call(id) = &interrupt.opened.about else { return false };
     let spec = run.calls.get(id).and_then(|call| run.definition.tools.get(&call.tool));

@@ -63,7 +63,7 @@ fn comment(comment: &wire::Comment) -> Value {
     json!({ "by": comment.by, "text": comment.text, "timestamp": comment.at })
 }
 
-/// Statuses of a review.
+/// Statuses of a review, which are the valid values of the query parameter `status`.
 const STATUSES: [&str; 5] = ["pending", "approved", "rejected", "expired", "cancelled"];
 
 /// Returns the status of a review in lower case, because the source system's form and dashboard compare the status with

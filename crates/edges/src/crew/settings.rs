@@ -28,7 +28,7 @@ pub struct Settings {
     pub retry_delay: Duration,
     /// Default time until a review expires. A workflow can set a different time.
     pub review_expiry: Duration,
-    /// Maximum number of runs that each principal may start per minute. `resumes` limits resumes in the same way.
+    /// Maximum number of runs that each principal may start per minute. `resumes` is the maximum number of decisions.
     pub runs: u32,
     pub resumes: u32,
     /// Ranges of private addresses to which webhooks may be sent.

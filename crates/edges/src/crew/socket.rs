@@ -153,8 +153,8 @@ async fn send_frame(caller: &Caller, run: &Run, said: ClientEvent, outbox: &Fram
     outbox.put(frame(said, run, shown)).await.map_err(End::from)
 }
 
-/// Types of the events from which clients of the source system derive the state of a task. After `STARTED`, they show
-/// the task as running. After `REQUESTED` or `PAUSED`, the clients show the task as paused.
+/// Types of the events from which clients of the source system derive the state of a task. After `STARTED`, clients
+/// show the task as running. After `REQUESTED` or `PAUSED`, clients show the task as paused.
 const STARTED: &str = "task_started";
 const REQUESTED: &str = "hitl_review_requested";
 const PAUSED: &str = "task_paused";

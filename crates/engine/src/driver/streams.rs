@@ -66,8 +66,8 @@ impl<T> CachedStream<T> {
 pub(super) struct Streams {
     sessions: Mutex<BTreeMap<SessionId, CachedStream<Session>>>,
     system: Mutex<CachedStream<System>>,
-    /// Streams to which appends are in progress. The value is the sequence number of the stream before these appends,
-    /// and the number of these appends. A cached session with this sequence number is read again before use.
+    /// Streams with appends whose result is not known. The value is the sequence number of the stream before these
+    /// appends, and the number of these appends. A cached session with this sequence number is read again before use.
     unanswered: Mutex<BTreeMap<StreamId, (u64, u32)>>,
 }
 
