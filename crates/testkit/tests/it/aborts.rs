@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use holdshort_testkit::server::TestServer;
 
-/// Plays the stops, four at a time, and returns the number of stops that were reached. Each of the four players ends at
-/// the first stop that is not reached, because the story was over before that stop. `play` returns true if its stop was
-/// reached.
+/// Plays a story once for each of `stops`, the points at which its server is aborted, four at a time. Returns the
+/// number of points that were reached. `play` returns true if its point was reached. If a story ends before its point,
+/// no further points are taken from `stops`.
 pub(crate) async fn play_each<S>(stops: impl Iterator<Item = S>, play: impl AsyncFn(S) -> bool) -> usize {
     let stops = RefCell::new(stops);
     let next = || stops.borrow_mut().next();

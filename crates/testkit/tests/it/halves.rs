@@ -85,7 +85,7 @@ fn wanted() -> (BTreeMap<String, String>, BTreeMap<String, String>) {
     (before, after)
 }
 
-/// Plays the story with one abort. When a person is asked, the command is released. Returns true if the abort happened.
+/// Plays the story with one abort, and approves the command when a person is asked. Returns true if the abort happened.
 async fn play_with(stop: Stop, before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> bool {
     let what = format!("{stop:?}");
     let (variable, n) = match stop {
@@ -176,7 +176,7 @@ enum Stop {
     AfterEvent(usize),
 }
 
-/// Plays all stops. Returns the number of stops that were reached.
+/// Plays the story once for each point of abort. Returns the number of points that were reached.
 async fn play_all(stops: impl Iterator<Item = Stop>) -> usize {
     let (before, after) = wanted();
     play_each(stops, async |stop| play_with(stop, &before, &after).await).await

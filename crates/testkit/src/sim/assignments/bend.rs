@@ -13,7 +13,7 @@ pub enum Bend {
     KeepNoTime,
     /// A node handles deadlines one hour too early.
     LookEarly,
-    /// Votes are counted with an outdated list of people: the last change of people, groups or absences is ignored.
+    /// Votes are counted with an outdated list of people, which lacks the last change of people, groups or absences.
     ReadWhoWasThere,
     /// One vote is enough to complete a stage, whatever its quorum is.
     ForgetTheQuorum,

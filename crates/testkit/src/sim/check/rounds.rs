@@ -15,7 +15,7 @@ use holdshort_core::tool::{PhaseTool, Runs};
 
 use super::WitnessedRun;
 
-/// Maximum number of phases that the calls of one run may begin. Phases may be nested to at most the same depth
+/// Maximum number of phases that the calls of one run may begin. [`DEEP`] is the maximum depth of nested phases
 /// (docs/reference/limits.md).
 const MANY: usize = 50;
 const DEEP: usize = 3;

@@ -1,4 +1,4 @@
-//! A call is handed out to only one connection, even if many connections are open (design, invariant 7).
+//! Only one connection is asked to run a call, even if many connections are open (design, invariant 7).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{TestServer, eventually};
@@ -120,7 +120,7 @@ async fn a_word_takes_no_call_from_a_window_that_is_there() {
 }
 
 /// A client of the source system runs the call that it approves, and sends the result at once (B11). The server reads
-/// both messages before it hands out the call.
+/// both messages before it asks a client to run the call.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_result_right_behind_the_approval_is_not_handed_out() {
     let paths = ["a", "b", "c", "d"];

@@ -1,4 +1,4 @@
-//! The answer before the coding agent stops waiting, and the decision that comes later.
+//! Answers that a hook gives before the coding agent stops waiting, and decisions that people make later.
 
 use std::sync::{Arc, Mutex};
 

@@ -10,7 +10,7 @@ use super::tabs::get;
 use super::{Mars, check_invariants, options, reader};
 use crate::play::{command, done, one, write};
 
-/// Workflow of this edge. The tests modify it so that commands are tried first.
+/// Workflow that the MARS edge runs. The tests modify it so that commands are tried first.
 const BASE: &str = include_str!("../../../../edges/src/mars/base.yaml");
 
 pub(super) async fn tried(calls: &[(&'static str, Value)]) -> (ScriptedModel, TestServer) {
