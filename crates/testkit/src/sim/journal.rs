@@ -174,7 +174,7 @@ pub(super) struct SimJournal {
     node: NodeId,
     store: Arc<Store>,
     opening: u64,
-    /// Channel for notifications of commits. Nothing is ever sent over the channel, so a receiver waits forever.
+    /// Channel for notifications of commits. The simulation never sends over the channel, so a receiver waits forever.
     silence: Option<watch::Sender<u64>>,
     /// Last epoch that the node has chosen. Only a mutant uses this field: a deliberate defect in which nodes choose
     /// their epochs without the store.
