@@ -85,14 +85,14 @@ impl RunLayer {
         Root::open(&self.content()).ok()
     }
 
-    /// Removes the layer as far as possible. Blocks.
+    /// Removes the layer of the run as far as possible. Blocks.
     pub fn remove(&self) {
         if self.0.exists() {
             remove(&self.0);
         }
     }
 
-    /// Counts the entries of the layer. Blocks.
+    /// Counts the files, folders and links in the layer of the run. Blocks.
     pub(crate) fn usage(&self) -> io::Result<Usage> {
         let mut usage = Usage::default();
         self.visit(|_, stat| {
@@ -322,7 +322,7 @@ fn take_away(root: &Root, change: &Change, wants_folder: bool) -> io::Result<()>
     fs::remove_dir_all(path)
 }
 
-/// Returns true if an entry at this path in the layer would hide an entry of the workspace.
+/// Returns true if an entry of the layer at this path would hide an entry of the workspace.
 fn hides(workspace: &Root, path: &[u8], entry: &Entry) -> io::Result<bool> {
     let ends =
         path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at).chain([path.len()]);

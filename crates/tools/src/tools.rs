@@ -297,8 +297,8 @@ impl Tools {
         committed
     }
 
-    /// Applies changes to the run's layer. If an error occurs, the layer is removed, which is harmless, because it is
-    /// only a cache. Blocks.
+    /// Applies changes to the layer of the run, its stored Git-ignored files. If an error occurs, the layer is removed,
+    /// which is harmless, because it is only a cache. Blocks.
     pub fn commit_to_layer(
         &self,
         changes: &LayerChanges,
@@ -316,7 +316,8 @@ impl Tools {
         undo::undoable(&Root::from_handle(self.0.workspace.dir())?, wanted, left)
     }
 
-    /// Compares the layer of a run with the workspace, at `paths`, or at all paths if `paths` is empty. Blocks.
+    /// Compares the Git-ignored files of a run (its layer) with the workspace, at `paths`, or at all paths if `paths`
+    /// is empty. Blocks.
     pub fn merge(&self, layer: &RunLayer, paths: &BTreeSet<String>) -> io::Result<Trial> {
         let workspace = &self.0.workspace;
         trial::merge(Root::from_handle(workspace.dir())?, Path::new(workspace.path()), layer, paths)

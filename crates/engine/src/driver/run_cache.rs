@@ -72,8 +72,8 @@ impl LoadedRun {
         Input::Adopt { at_work: at_work.cloned().collect() }
     }
 
-    /// Returns true if the journal has a start under this driver's epoch, or a later epoch, that this driver did not
-    /// record. This driver will not perform the action of such a start.
+    /// Returns true if a later driver has recorded a start of work, or if the journal has a start with this driver's
+    /// number (epoch) that this driver did not record. This driver will not perform such work.
     pub(super) fn has_lost_work(&self) -> bool {
         let known = |action: &ActionId| {
             self.in_flight.contains(action)

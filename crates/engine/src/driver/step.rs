@@ -138,8 +138,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// Before a decision, loads the current state of the run, with an epoch under which this driver is allowed to start
-    /// work.
+    /// Before a decision, loads the current state of the run. Also takes a new epoch (the number of a period in which
+    /// one process drives the run) if this driver needs one to start work.
     pub(super) async fn ensure_loaded<'s>(
         &self,
         slot: &'s mut Slot,

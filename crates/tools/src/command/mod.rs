@@ -395,8 +395,8 @@ impl EndedCommand {
     }
 }
 
-/// Adds to the result the guarded paths that the command created, and says which of them were set aside (renamed).
-/// Returns false if the command created no guarded path.
+/// Adds to the result the guarded paths (such as Git hooks) that the command created, and says which of them were
+/// renamed. Returns false if the command created none.
 fn tell_of(aside: &SetAside, text: &mut String, data: &mut Value) -> bool {
     if *aside == SetAside::default() {
         return false;

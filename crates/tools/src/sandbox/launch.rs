@@ -31,7 +31,7 @@ const ENVIRONMENT: [(&str, &str); 6] = [
 /// Environment variables that a command inherits from the server. None of these variables ever contains a secret.
 const PASSED_ON: [&str; 5] = ["LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME"];
 
-/// A command line that is ready to start, with a new scratch folder.
+/// A command line that is ready to start, with a new temporary folder.
 pub(crate) struct Launch {
     pub plan: Plan,
     /// True if standard error has a pipe of its own.
@@ -51,12 +51,14 @@ pub(crate) struct Launched<C> {
     pub scratch: Scratch,
     /// True if the command runs as a trial: its writes are in the scratch folder and have yet to be read.
     pub is_trial: bool,
-    /// The workspace, if the command is allowed to write there except to guarded paths. `None` for all other commands.
+    /// The workspace, if the command may write there except to guarded paths (such as Git hooks). `None` for all other
+    /// commands.
     pub guarded: Option<PathBuf>,
 }
 
 impl Launch {
-    /// Makes the scratch folder, and a plan with default values. The caller sets the other fields of the plan.
+    /// Makes the temporary folder of a command, and a plan with default values. The caller sets the other fields of the
+    /// plan.
     pub(crate) fn prepare(level: SandboxLevel, network: bool, command: String) -> io::Result<Self> {
         let scratch = Scratch::new()?;
         let folder = fs::canonicalize(scratch.path())?;

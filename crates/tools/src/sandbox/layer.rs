@@ -135,7 +135,7 @@ impl Layer {
     }
 }
 
-/// Folders under a layer, from top to bottom: the layer of the run if it exists, and the workspace.
+/// Folders that the layer of a trial covers, from top to bottom: the layer of the run if it exists, and the workspace.
 #[derive(Clone, Copy)]
 pub(super) struct Lower<'a> {
     pub run_layer: Option<&'a Path>,

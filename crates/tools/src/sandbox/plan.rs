@@ -87,9 +87,9 @@ impl Plan {
         self.scratch.join("private")
     }
 
-    /// Returns the path of the file with the list of guarded paths. The first stage writes the file and the second
-    /// stage reads it. If the first stage was killed before it set aside (renamed) new guarded paths, the next server
-    /// reads the file.
+    /// Returns the path of the file with the list of guarded paths (such as Git hooks). The first stage writes the
+    /// file, and the second stage reads it. If the first stage was killed before it renamed new guarded paths, the next
+    /// server reads the file.
     pub(super) fn guarded(&self) -> PathBuf {
         self.scratch.join(super::scratch::GUARDED)
     }
@@ -118,7 +118,7 @@ impl Plan {
         }
     }
 
-    /// Returns true if the command is allowed to write to the workspace except to guarded paths.
+    /// Returns true if the command may write to the whole workspace except to guarded paths (such as Git hooks).
     pub(crate) fn is_guarded(&self) -> bool {
         match &self.effect {
             CommandEffect::Reads | CommandEffect::Guarded => false,

@@ -143,8 +143,8 @@ impl View {
         Ok(())
     }
 
-    /// Makes guarded paths read-only. Landlock cannot do this: if it allows a folder, it cannot deny a path below this
-    /// folder.
+    /// Makes guarded paths (such as Git hooks) read-only. Landlock cannot do this, because it cannot deny a path below
+    /// a folder that it allows.
     fn guard(&self, plan: &Plan, found: &GuardFindings) -> io::Result<()> {
         let written = plan.written();
         let is_written = |path: &Path| written.iter().any(|place| path.starts_with(place));

@@ -76,7 +76,7 @@ pub enum CommandTrialOutcome {
 #[derive(Debug)]
 pub struct Trial {
     pub changeset: Changeset,
-    /// Changes to the layer of the run, which need no approval.
+    /// Changes of Git-ignored files that go to the layer of the run, and not to the workspace. They need no approval.
     pub run_layer: Option<LayerChanges>,
     /// Codes of findings because of which the command needs an approval, even if the rules allow it: `hard_link`,
     /// `special_file`, `bare_repository`, `link_out`, `layer_full`.
@@ -127,7 +127,7 @@ fn body(root: &Root, path: &[u8], digest: Digest, bytes: u64) -> io::Result<Vec<
     Err(io::Error::other(format!("`{}` was changed", String::from_utf8_lossy(path).escape_debug())))
 }
 
-/// Runs a command as a trial over a layer. Dropping the future stops the command.
+/// Runs a command as a trial: its writes go to a folder over the workspace. Dropping the future stops the command.
 pub(crate) async fn run(
     inner: &Arc<Inner>,
     request: RunCommand,
@@ -274,7 +274,7 @@ struct Places {
     run_layer: Option<RunLayer>,
 }
 
-/// Reads the changes that a command made in the layer of its trial.
+/// Reads the changes that a command made during its trial from the folder that received its writes.
 fn yielded(
     told: CommandOutput,
     scratch: Scratch,

@@ -104,7 +104,7 @@ pub(super) struct Below<'a> {
     pub workspace: &'a Root,
 }
 
-/// A folder of the layer that is compared.
+/// A folder whose entries in the layer and in the workspace are compared.
 struct Folder {
     path: Vec<u8>,
     in_layer: bool,
@@ -185,8 +185,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads the entry with this name in the layer of the trial. An entry that is the kernel's mark for a deleted entry
-    /// is treated as absent.
+    /// Reads the entry with this name in the layer, which has the command's writes. The kernel's mark for a deleted
+    /// entry is treated as an absent entry.
     fn in_layer(&self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<ObservedPath> {
         let Some(stat) = entry::stat(folder, name)? else { return Ok(ObservedPath::Nothing) };
         if self.notes.is_some() && is_whiteout(&stat) {
