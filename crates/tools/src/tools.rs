@@ -171,8 +171,8 @@ impl Tools {
         Self(self.0, Some(stop))
     }
 
-    /// Inspects a call without changing anything. Returns the card for a person, the preconditions, and the changes
-    /// that the call proposes.
+    /// Inspects a call without changing anything. Returns the data that is shown to a person (the card), the
+    /// preconditions, and the changes that the call proposes.
     pub async fn inspect(&self, call: &Call) -> InspectionResult {
         let call = call.clone();
         let looked = self.blocking(move |inner| inspect(inner, &call)).await;

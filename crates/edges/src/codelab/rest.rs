@@ -57,7 +57,7 @@ fn request(interrupt: &Interrupt, kind: &str, subject: &str) -> Value {
     item
 }
 
-/// Adds the approvers and votes, unless any single operator may decide.
+/// Adds the approvers and votes. Adds nothing if any single operator may decide.
 fn assign(item: &mut Value, interrupt: &Interrupt) {
     if let Some(told) = assignment::summarize(interrupt) {
         item["assignment"] = told.data;

@@ -252,7 +252,7 @@ pub(super) fn instruction(opened: &Opened) -> Option<&Offer> {
     refusing("respond").or_else(|| refusing("reject")).filter(|_| opened.kind == Kind::ToolApproval)
 }
 
-/// Returns true if a client sent `submit`, the word that goes with a text.
+/// Returns true if a client sent `submit`, with which the web UI sends a text that the person entered.
 pub(super) fn is_submit(said: &str) -> bool {
     canonical(said) == SUBMIT
 }

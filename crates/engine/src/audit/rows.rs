@@ -64,8 +64,8 @@ async fn runs<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Findin
     }
 }
 
-/// Checks the rows of sessions whose stream has no events. Such a session was created by the start of a run, which
-/// wrote the event into the stream of the run.
+/// Checks the database rows of sessions whose stream has no events. Such a session was created by the start of a run,
+/// which wrote the event into the stream of the run.
 async fn sessions<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Finding> {
     let mut after = None;
     loop {

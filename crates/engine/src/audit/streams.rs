@@ -14,7 +14,8 @@ use super::rows::session_row;
 use super::{Finding, PAGE, Report, count_events};
 use crate::driver::{Definitions, first};
 
-/// Maximum number of times that a stream is read again because new events arrived while its rows were compared.
+/// Maximum number of times that a stream is read again because new events arrived while its database rows were
+/// compared.
 const ATTEMPTS: u32 = 100;
 
 pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Error> {

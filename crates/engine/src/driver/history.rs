@@ -180,7 +180,7 @@ fn is_taken(row: &AnswerRow, decision: &Decision) -> bool {
     data.is_some() && edit.map(json::as_read_again) == data
 }
 
-/// Returns the answer that a row contains. Returns `None` if the data of the row cannot be parsed.
+/// Returns the answer in a database row of stored answers. Returns `None` if the data of the row cannot be parsed.
 fn parse_answer(row: &AnswerRow) -> Option<AnswerContent> {
     if !row.is_data {
         return Some(AnswerContent { text: Some(row.answer.clone()), ..AnswerContent::default() });

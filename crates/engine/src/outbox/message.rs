@@ -211,8 +211,8 @@ fn reader(system: &System, id: &str, delivery: &Delivery) -> Result<Reader, &'st
     }))
 }
 
-/// Returns the messages about the interrupt that this channel sent earlier to the same recipient. Skips a message if
-/// the store has no record of its place in the receiver's system.
+/// Returns the messages about the interrupt that this channel sent earlier to the same recipient. Skips a message if no
+/// stored response contains the id of the message in Slack.
 async fn posted<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     delivery: &Delivery,

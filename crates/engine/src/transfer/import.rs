@@ -47,8 +47,8 @@ pub fn check(from: impl BufRead) -> Result<TransferCounts, Error> {
 }
 
 /// Writes the content of a [checked](check) file to the store. Skips the items that the store already contains. If the
-/// store contains a different item under the same id, writes nothing. Afterwards, the caller must rebuild the rows.
-/// Nodes find runs by means of rows. Therefore no node continues an imported run before the rows are rebuilt.
+/// store contains a different item under the same id, writes nothing. Afterwards, the caller must rebuild the database
+/// rows. No node continues an imported run before that, because nodes find runs by these rows.
 pub async fn import<J: Journal>(journal: &J, mut from: impl BufRead + Seek) -> Result<TransferCounts, Error> {
     let begin = from.stream_position()?;
     let there = compare(journal, &mut from).await?;

@@ -32,7 +32,7 @@ pub enum Mutant {
     DropTheGuards,
     /// Defect: idempotency keys are not written to the store.
     ForgetKeys,
-    /// Defect: when an event about an interrupt is written, the row of the interrupt is not.
+    /// Defect: when an event about an interrupt is written, the database row of the interrupt is not.
     ForgetRows,
     /// Defect: work begins before the event that permits it is written.
     AnswerBeforeWriting,
@@ -78,9 +78,9 @@ pub enum Mutant {
     ForgetTheQuorum,
     /// Defect: a claim is recorded for a person who has not claimed the interrupt.
     ClaimForAnother,
-    /// Defect: a round begins, but the event that a person wanted it is missing.
+    /// Defect: a copilot's round begins, but the event that a person wanted it is missing.
     ForgetTheWord,
-    /// Defect: a person ends the work, but another round follows.
+    /// Defect: a person ends the work of a copilot, but another round follows.
     GoOnAfterTheEnd,
     /// Defect: the decision of a router about a task is written twice.
     RouteTwice,

@@ -80,7 +80,8 @@ impl Command {
         Ok(Self { line: request.command.clone(), cwd, timeout, folder: place.components().to_vec() })
     }
 
-    /// Adds to `inspection` the card, the preconditions, and the reasons why a person must be asked.
+    /// Adds to `inspection` the data for a person (the card), the preconditions, and the reasons why a person must be
+    /// asked.
     pub(crate) fn look(&self, inner: &Inner, inspection: &mut Inspection) {
         let level = inner.level();
         let scripts = scripts::look(&inner.workspace, &self.folder, &self.line);
@@ -265,8 +266,8 @@ async fn follow(
     }
 }
 
-/// Prepares a command. `folders` are the preconditions about folders that were on the card when a person or a rule
-/// allowed the command.
+/// Prepares a command. `folders` are the preconditions about folders that applied when a person or a rule allowed the
+/// command.
 pub(crate) fn prepare(
     inner: &Inner,
     request: &RunCommand,

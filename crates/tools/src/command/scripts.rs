@@ -28,15 +28,15 @@ pub(super) struct Scripts {
     /// Preconditions, sorted by path. If a file does not exist now, the precondition is that it still does not exist
     /// when the command runs.
     pub bound: Vec<Precondition>,
-    /// List for the card, `[{path, text, truncated?}]`, with one object for each existing file to which the approval is
-    /// bound.
+    /// Scripts that a person sees before the approval, `[{path, text, truncated?}]`: each existing file to which the
+    /// approval is bound.
     pub card: Vec<Value>,
     /// True if the approval cannot be bound to all files that the command runs and all folders in which it runs.
     pub unbound: bool,
 }
 
 impl Scripts {
-    /// Binds the approval to the digest of a file. If the file exists, adds it to the card.
+    /// Binds the approval to the digest of a file. If the file exists, adds it to the scripts that a person sees.
     fn bind(&mut self, workspace: &Workspace, place: &WorkspacePath) {
         let path = place.to_string();
         if self.bound.iter().any(|bound| bound.path == path) {

@@ -110,7 +110,7 @@ fn campaign_of_a_command_that_a_person_edits() {
     }
 }
 
-/// The refusal links to the card. The link contains no token, because the model reads it.
+/// The refusal links to the page with the request. The link contains no token, because the model reads the refusal.
 #[test]
 #[ignore = "it waits for three agents"]
 fn campaign_of_nobody_who_decides_in_time() {

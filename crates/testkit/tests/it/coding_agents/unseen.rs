@@ -137,7 +137,7 @@ fn campaign_codex_runs_a_hook_outside_of_its_sandbox() {
 }
 
 /// Gemini CLI starts a hook with bash. Outside of any shell, bash reads `.bashrc`, and a line that is printed there
-/// makes the answer of the hook invalid. A refusal by exit code holds.
+/// makes the answer of the hook invalid. A refusal by exit code still stops the command.
 #[test]
 #[ignore = "it starts the agent 3 times"]
 fn campaign_of_a_start_file_that_prints() {

@@ -45,7 +45,7 @@ impl<'s> Story<'s> {
         self.statuses.push(status);
     }
 
-    /// Ends the story, compares its frames with the golden file, and checks that a replay from the first event is
+    /// Ends the scenario, compares its frames with the golden file, and checks that a replay from the first event is
     /// equal.
     async fn is(mut self, name: &str) {
         self.status().await;
