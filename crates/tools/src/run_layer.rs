@@ -26,7 +26,7 @@ use crate::sandbox::{remove, take_after};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunLayer(PathBuf);
 
-/// Name of the folder inside a run's folder that is mounted over the workspace.
+/// Name of the folder with the files of a run's layer, which is mounted over the workspace.
 const CONTENT: &str = "files";
 /// Name of the file inside a run's folder that stores the size of the content in bytes. While the content is being
 /// changed, this file does not exist.

@@ -77,7 +77,7 @@ pub struct Settings {
     pub command_timeout_ms: u64,
     /// Maximum number of bytes that one command may write to disks.
     pub write_bytes: u64,
-    /// Kinds of layer that a trial may use.
+    /// Kinds of folder (layer) that may receive the writes of a trial.
     pub layers: Layers,
     /// True if a trial captures standard output and standard error separately, and detects effects that it cannot show.
     /// Separate capture is used for the commands of external agents.
@@ -152,8 +152,8 @@ impl Inner {
         Request::parse(&self.settings.toolsets, &call.tool, &call.arguments)
     }
 
-    /// Returns the layer of the run, in which file tools read before they read in the workspace. Returns `None` if the
-    /// run has no layer.
+    /// Returns the folder with the Git-ignored files of the run, which file tools search before the workspace. Returns
+    /// `None` if the run has no such folder.
     fn layer_to_read(&self) -> Option<Workspace> {
         Workspace::open_layer(&self.shown_layer()?)
     }

@@ -200,8 +200,8 @@ fn question(interrupt: &Interrupt) -> Frame {
     Frame::says(content, Some(metadata), true)
 }
 
-/// Returns a text frame for a request of a kind that has no frame type in the source system. A person decides on the
-/// request in Holdshort's inbox.
+/// Returns a text frame for a request of a kind for which the IDE knows no frame type. A person decides on the request
+/// in Holdshort's inbox.
 fn elsewhere(interrupt: &Interrupt) -> Frame {
     let id = interrupt.opened.interrupt.as_str();
     Frame::Status {

@@ -35,7 +35,7 @@ pub struct Settings {
     pub allow: Vec<String>,
     /// True if notifications include the redacted summary of the findings.
     pub summaries: bool,
-    /// Encoding of the signature header that the source system defines.
+    /// Encoding of the signature in the header that receivers of the original system check.
     pub signature: Encoding,
     /// Origins whose pages may call the edge from a browser.
     pub origins: Vec<HeaderValue>,

@@ -218,7 +218,7 @@ pub(super) async fn remove(guest: Guest, Id(id): Id<String>) -> Answer<Json<Valu
     Ok(Json(json!({ "success": true, "webhook_id": id.as_str(), "id": id.as_str(), "message": message })))
 }
 
-/// Returns the status of a delivery in the spelling of the source document.
+/// Returns the status of a delivery in the spelling that clients expect.
 fn status(row: &Delivery) -> &'static str {
     match row.state {
         DeliveryState::Waiting if row.attempts == 0 => "PENDING",

@@ -168,7 +168,7 @@ fn refused(field: &str, problem: impl Into<String>) -> Error {
     Rejection::Refused(Refusal::Invalid(vec![Problem::new(field, problem)])).into()
 }
 
-/// Returns true if the decision contains the answer in `row`, as JSON data or as the text of this data.
+/// Returns true if the decision takes over the stored answer in `row`, as JSON data or as the text of this data.
 fn is_taken(row: &AnswerRow, decision: &Decision) -> bool {
     let text = decision.text.as_deref().unwrap_or_default();
     if !row.is_data {

@@ -109,7 +109,7 @@ pub fn are_notes(text: &str) -> bool {
 enum NoteSection {
     Outside,
     Text,
-    /// Lines after the empty line with which the text of the note ends.
+    /// Signature lines, which follow the empty line after the text of the note.
     Signatures,
 }
 

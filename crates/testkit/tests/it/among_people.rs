@@ -229,7 +229,7 @@ async fn one_person_in_two_stages_is_not_enough() {
 }
 
 /// Every deadline passes while a killed server is down: reminder, escalation step, expiry, snooze, delegation,
-/// approval. Each deadline takes effect once, and no call is allowed to run.
+/// approval. Each deadline takes effect once, and none of them allows a call to run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn everything_becomes_due_while_the_server_is_down() {
     const AHEAD: u64 = 3_000;

@@ -72,7 +72,7 @@ async fn of_two_commands_that_write_one_file_the_later_is_tried_and_asked_about_
 }
 
 /// Two commands write different files. The second is tried again after the first. Its changes still equal the approved
-/// ones, so no person is asked again.
+/// ones, so the approval stays valid.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_commands_that_write_two_files_both_stay_released() {
     let calls = Scripted::calls([command("echo one > one.txt"), command("echo two > two.txt")]);

@@ -29,7 +29,8 @@ const REPOSITORY: &str = "bare_repository";
 /// Finding: the change makes a link that leads out of the workspace.
 const LINK_OUT: &str = "link_out";
 
-/// Returns the codes of the findings in `changes`. `path` is the full path of the workspace.
+/// Returns the codes of the dangers in `changes`, such as a new Git repository. `path` is the full path of the
+/// workspace.
 pub(crate) fn findings(changes: &[Change], workspace: &Root, path: &Path) -> BTreeSet<&'static str> {
     let by_path: BTreeMap<_, _> =
         changes.iter().filter_map(|change| Some((bytes_of(&change.path)?, change))).collect();

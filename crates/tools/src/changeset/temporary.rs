@@ -23,7 +23,7 @@ const NAMES: u32 = 100;
 const PREFIX: &str = ".holdshort-";
 const SUFFIX: &str = ".tmp";
 
-/// The new file, as long as it has its temporary name. On drop, the file is deleted unless it was renamed.
+/// File with the new content, before it is renamed over the old file. On drop, a file that was not renamed is deleted.
 pub(super) struct Temporary<'a> {
     folder: BorrowedFd<'a>,
     name: String,

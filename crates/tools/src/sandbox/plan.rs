@@ -128,7 +128,7 @@ impl Plan {
 
     /// Returns true if sockets and pipes in the workspace must be made unreachable for the command.
     ///
-    /// Over a layer, the command cannot reach a process outside through a socket or pipe, because the files of a layer
+    /// In a trial, the command cannot reach a process outside through a socket or pipe, because the files that it sees
     /// have other inodes. A command that is only allowed to read has no Unix sockets (`seccomp`) and cannot write to a
     /// pipe (`landlock`), unless the workspace is inside the command's temporary folder.
     pub(super) fn closes_channels(&self) -> bool {

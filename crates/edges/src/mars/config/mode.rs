@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::raw_config::{RawConfig, Reader};
 use crate::limits::MARS_PHASES;
 
-/// Types of phases in the source system (contract A8).
+/// Types of phases in MARS (contract A8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Planning,

@@ -9,7 +9,7 @@ use super::mode::{APPROVALS, Approval, Asks, COPILOT_APPROVAL, Chosen, Kind};
 use super::raw_config::{RawConfig, Reader};
 use super::{copilot, gates, kinds};
 
-/// A phase that was built, with its type in the source system.
+/// A phase that was built, with its type in MARS.
 pub(super) struct Made {
     pub(super) kind: Kind,
     pub(super) phase: Phase,

@@ -68,7 +68,7 @@ impl Ledger {
         self.doubted
     }
 
-    /// Returns how many side effects occurred before the lease ended under which their attempt was started.
+    /// Returns how many side effects occurred in time: before the end of the lease under which the call was started.
     fn in_time(&self) -> usize {
         self.effects.iter().filter(|(_, late)| !late).count()
     }

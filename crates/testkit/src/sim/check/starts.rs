@@ -32,7 +32,7 @@ struct Counts {
 }
 
 impl StartedAction {
-    /// Returns true if a node has performed every start that it wrote.
+    /// Returns true if a node has performed every action whose start it wrote.
     fn has_performed_all(&self, node: NodeId) -> bool {
         self.counts.get(&node).is_some_and(|counts| counts.performed == counts.started)
     }

@@ -161,7 +161,8 @@ impl<'a> Walk<'a> {
         Ok(level)
     }
 
-    /// Handles an entry whose name is guarded, or whose name makes its folder a repository.
+    /// Records or renames an entry that is guarded (such as a Git hook), or whose name makes its folder a Git
+    /// repository.
     fn judge(
         &mut self,
         folder: BorrowedFd<'_>,
