@@ -80,7 +80,7 @@ impl RunLayer {
         self.0.join(CONTENT)
     }
 
-    /// Opens the content folder. Returns `None` if the folder does not exist.
+    /// Opens the folder with the files of the layer. Returns `None` if the folder does not exist.
     pub(crate) fn open(&self) -> Option<Root> {
         Root::open(&self.content()).ok()
     }

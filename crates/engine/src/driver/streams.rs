@@ -183,8 +183,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// Returns the cached state of the system. The state may lack recent changes of other nodes. If a decision depends
-    /// on such a change, its append fails because of the guards, and the decision is repeated.
+    /// Returns the cached state of the installation. The state may lack recent changes of other nodes. If a decision
+    /// depends on such a change, its append fails because of the guards, and the decision is repeated.
     pub async fn glance_system(&self) -> Result<Arc<System>, Error> {
         Ok(self.system_chain().await?.0)
     }
@@ -320,7 +320,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.append_beside(events, chain, Append { rows, keys, ..Append::default() }).await
     }
 
-    /// Appends events, together with the other content of `append`.
+    /// Appends events to one stream, together with the other content of the append in `more`.
     async fn append_beside(
         &self,
         events: &[Event],
@@ -363,7 +363,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Reads the system from a journal.
+/// Reads the state of the installation from a journal.
 pub(crate) async fn system_of(journal: &impl Journal) -> Result<Arc<System>, Error> {
     Ok(fold(journal, &StreamId::System, Arc::default(), Chain::START, System::apply).await?.0)
 }

@@ -29,7 +29,7 @@ pub struct Checkpoint {
     pub origin: String,
     /// Number of events that the checkpoint covers.
     pub size: u64,
-    /// Root of the tree over these events.
+    /// Root of the Merkle tree over the events that the checkpoint covers.
     pub root: Digest,
 }
 

@@ -192,8 +192,8 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
     })))
 }
 
-/// Returns the name, time zone and language of the person for whom a message is written. Returns the reason if this
-/// person is not notified.
+/// Returns the name, time zone and language of the recipient of a message. Returns the reason if this person is not
+/// notified.
 fn reader(system: &System, id: &str, delivery: &Delivery) -> Result<Reader, &'static str> {
     let person = system.people.get(id);
     // The local operator is not listed in any source of people.

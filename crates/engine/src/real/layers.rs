@@ -16,7 +16,7 @@ use super::RealDriver;
 use crate::{Clock, Error};
 
 const FOLDER: &str = "layers";
-/// Time between two sweeps.
+/// Time between two removals of the layers of ended runs.
 const SWEEP: Duration = Duration::from_hours(1);
 
 /// Returns the layer of a run on this node: the folder with its Git-ignored files. The folder may not exist yet.

@@ -38,7 +38,7 @@ pub enum Mutant {
     AnswerBeforeWriting,
     /// Defect: the store writes the append, but reports that it is full.
     SayFullAfterWriting,
-    /// Defect: after a restart, a process uses the epoch that it had before.
+    /// Defect: after a restart, a process uses the number (epoch) that it had before.
     KeepTheEpoch,
     /// Defect: nodes do not look for runs that no node drives, for example after a crash or a lost response.
     NeverSweep,
@@ -64,7 +64,7 @@ pub enum Mutant {
     IgnoreLeases,
     /// Defect: nodes do not take over the runs of a dead node.
     ClaimNothing,
-    /// Defect: each node chooses its epochs without asking the store.
+    /// Defect: each node chooses its numbers as a driver (epochs) without asking the store.
     SameEpochForAll,
     /// Defect: no node ever checks if its lease has expired.
     HoldForEver,

@@ -144,7 +144,7 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
         change.after.is_none() || is_made() || self.root.folder(&bytes(folder)).is_ok()
     }
 
-    /// Returns the entries in a folder that is to be removed which the commit itself does not remove.
+    /// Returns the entries that prevent the removal of a folder, because the commit does not remove these entries.
     fn strangers(&self, change: &Change) -> io::Result<Vec<String>> {
         let path = bytes(&change.path);
         let goes = |path: &str| self.change(path).is_some_and(is_removed);

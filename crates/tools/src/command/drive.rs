@@ -256,7 +256,8 @@ impl Channel {
         Ok(Self { pipe, buffer })
     }
 
-    /// Waits for the next chunk. After the last chunk the future never completes. Dropping the future loses no output.
+    /// Waits for the next chunk of output. After the last chunk the future never completes. Dropping it loses no
+    /// output.
     async fn fill(&mut self) {
         let Some(pipe) = &mut self.pipe else { return std::future::pending().await };
         if matches!(pipe.read_buf(&mut self.buffer).await, Ok(0) | Err(_)) {

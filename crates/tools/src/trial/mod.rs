@@ -54,7 +54,7 @@ pub enum Layers {
     None,
 }
 
-/// Result of a trial.
+/// Result of running a command as a trial, which does not change the workspace.
 #[derive(Debug)]
 pub enum CommandTrialOutcome {
     /// The command ended by itself.

@@ -17,7 +17,7 @@ use crate::run_layer::RunLayer;
 use crate::sandbox::{Launch, Layer, mounted_below};
 use crate::tools::Inner;
 
-/// Reason why a command cannot run as a trial over a layer.
+/// Reason why a command cannot run as a trial.
 pub(super) enum NotPrepared {
     /// A layer of this kind cannot be made here. The text gives the reason.
     NoLayer(String),

@@ -61,7 +61,7 @@ impl Error {
 #[derive(Default)]
 pub(super) struct TrialDifferences {
     pub changes: Vec<Change>,
-    /// Entries of the run's layer at the changed paths.
+    /// Entries that the layer of the run (its earlier Git-ignored files) has at the changed paths.
     pub in_layer: BTreeMap<String, Entry>,
     /// Changed files that have several hard links, before or after the change.
     pub linked: BTreeSet<String>,

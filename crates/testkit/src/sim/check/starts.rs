@@ -43,7 +43,7 @@ impl StartedAction {
     }
 }
 
-/// Checks that no two nodes use the same epoch.
+/// Checks that no two nodes use the same number as a driver (epoch).
 pub(super) fn check_epoch(
     epochs: &mut BTreeMap<u64, NodeId>,
     node: NodeId,
