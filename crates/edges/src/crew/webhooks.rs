@@ -177,7 +177,7 @@ async fn render_webhook(app: &App, id: &WebhookId, registered: &Registered) -> A
     }))
 }
 
-/// `GET /webhooks`, `GET /webhooks/list`.
+/// `GET /webhooks`, `GET /webhooks/list`: all webhooks without their secrets.
 pub(super) async fn list(guest: Guest) -> Answer<Json<Value>> {
     let app = guest.authorize()?.app;
     let system = app.driver.system().await?;

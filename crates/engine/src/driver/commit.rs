@@ -27,7 +27,7 @@ pub(super) enum Committed {
     KeyTaken,
     /// Another node drives this run.
     Driven,
-    /// The append cannot be built before these lookups have been made.
+    /// The append cannot be built before these lookups (such as digests of files) have been made.
     Misses(Missing),
 }
 

@@ -24,7 +24,7 @@ use crate::{Clock, Error, Executor, Unfit};
 /// Maximum number of times that a step is repeated because another writer was faster.
 const ATTEMPTS: usize = 20;
 
-/// Result of a step whose events are durable.
+/// Result of a step (the handling of one input of a run) whose events are durable.
 pub(super) struct StepOutcome {
     pub(super) run: Arc<Run>,
     /// Lookups that must be made before further calls can start.
@@ -35,7 +35,7 @@ pub(super) struct StepOutcome {
     pub(super) about: Option<InterruptId>,
 }
 
-/// Outcome of a step.
+/// Outcome of a step, which is the handling of one input of a run.
 pub(super) enum Step {
     Taken(StepOutcome),
     /// The step wrote no event. The step must be repeated with the results of these lookups.

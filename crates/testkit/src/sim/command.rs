@@ -13,7 +13,7 @@ use super::{OUTBOX_FROM, SimulationReport, play, play_beside_postgres, shrink, w
 /// Number of seeds that one run of the simulator plays by default.
 const SEEDS: u64 = 2_000;
 
-/// A campaign ends after this number of seeds have failed.
+/// Number of failed seeds after which a run of the simulator ends.
 const FAILURES: usize = 20;
 
 /// Runs the command that `words` contains. `say` is called to print lines. Returns true if no problem was found.

@@ -49,7 +49,7 @@ pub(crate) struct Launched<C> {
     pub errors: Option<PipeReader>,
     /// Scratch folder, removed on drop. Must not be dropped before all processes have ended.
     pub scratch: Scratch,
-    /// True if the command runs as a trial: its writes are in the scratch folder and have yet to be read.
+    /// True if the command runs as a trial: its writes are in the temporary folder and have yet to be read.
     pub is_trial: bool,
     /// The workspace, if the command may write there except to guarded paths (such as Git hooks). `None` for all other
     /// commands.

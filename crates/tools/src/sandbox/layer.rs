@@ -147,7 +147,7 @@ impl Lower<'_> {
         self.run_layer.into_iter().chain([self.workspace]).map(File::open).collect()
     }
 
-    /// Mounts these folders read-only at a path, as one overlay.
+    /// Mounts the workspace, with the layer of the run over it, read-only at a path.
     pub(super) fn mount_read_only(self, place: &Path) -> io::Result<()> {
         let opened = self.open()?;
         let notes = Notes::of_this_process()?;

@@ -42,7 +42,7 @@ use crate::run_layer::{Room, RunLayer};
 use crate::sandbox::{Layer, Scratch};
 use crate::tools::{Inner, Stop};
 
-/// Kinds of layer, which is the folder that receives all writes of a trial. People cannot choose the kind, but tests can.
+/// Kinds of layer: the folder that receives all writes of a trial. Only tests can choose the kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layers {
     /// An overlay if one is possible, otherwise a copy.

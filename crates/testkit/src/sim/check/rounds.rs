@@ -38,7 +38,7 @@ struct CopilotPhase {
     begun: u32,
     at_work: Option<String>,
     router: Option<String>,
-    /// True if a round is to begin: the first one, or one that a person wants.
+    /// True if a round of the copilot is to begin: the first one, or one that a person wants.
     is_due: bool,
     /// True as long as the router has not decided about the task.
     is_unrouted: bool,

@@ -18,7 +18,7 @@ use crate::sim::node::NodeId;
 /// An action for which a start was written. When a step is retried, its attempts are counted from 1 again. The id of an
 /// action contains this number. Therefore two nodes may write starts with the same id.
 pub(super) struct StartedAction {
-    /// For each node, the number of starts that it wrote and the number of starts that it performed.
+    /// For each node, the number of actions whose start it wrote, and the number of actions that it performed.
     counts: BTreeMap<NodeId, Counts>,
     /// Node that wrote the last start, and the period of its lease at that time.
     by: NodeId,
@@ -61,7 +61,7 @@ pub(super) fn check_epoch(
 }
 
 impl WitnessedRun {
-    /// Records a written start.
+    /// Records that a node has written the start of an action.
     pub(super) fn starts(&mut self, node: NodeId, leases: &Leases, fact: &Fact) {
         let action = match fact {
             Fact::TrialStarted { call, attempt, .. } => Action::Try { call: call.clone(), attempt: *attempt },
