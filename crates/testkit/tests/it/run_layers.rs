@@ -367,7 +367,7 @@ async fn the_layer_takes_no_path_that_the_workspace_has_by_then() {
     assert!(told.contains("by the person\na file of the person\n3\n"), "{told}");
 }
 
-/// A link in the layer does not let any tool or command of the run write outside of the workspace.
+/// A link in the run's layer does not let any tool or command of the run write outside of the workspace.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_tool_writes_through_a_link_of_the_layer() {
     const LINKS: &str = "ln -s ../outside/kept.txt app.log && ln -s ../outside away.log && ln -s .. up.log";

@@ -100,7 +100,7 @@ async fn an_answer_that_ended_keeps_its_call() {
     assert_eq!(to_run(&heard).len(), 0, "{heard:#?}");
 }
 
-/// A message over HTTP receives calls whose client is gone, and no call that an open window runs.
+/// The sender of a message over HTTP is asked to run calls whose client is gone, but no call that an open window runs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_word_takes_no_call_from_a_window_that_is_there() {
     let (_model, server) = coding(vec![read("a")]).await;
