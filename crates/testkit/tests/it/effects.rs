@@ -134,7 +134,7 @@ async fn a_grant_and_five_texts_run_nothing() {
 }
 
 /// An agent of `pair` runs a script with a harmless name. The script configures the person's git so that git would run
-/// a program. The card shows and explains the changed lines of `.git/config`, and offers no grant.
+/// a program. The request shows and explains the changed lines of `.git/config`, and offers no grant.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_attack_on_pair_ends_with_a_card_that_shows_what_git_would_obey() {
     let model = ScriptedModel::start().await;
@@ -298,8 +298,7 @@ gates:
     assert!(!last_told(&model).contains("the key"), "{}", last_told(&model));
 }
 
-/// A script that a person approved on its card leaves nothing that makes the person's own git run `pwned`. Each row is
-/// one attempt.
+/// A script that a person approved leaves nothing that makes the person's own git run `pwned`. Each row is one attempt.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_approved_script_leaves_nothing_that_git_runs() {
     let evil = "mkdir -p evil/objects evil/refs/heads && echo 'ref: refs/heads/main' > evil/HEAD && \

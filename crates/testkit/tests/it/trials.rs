@@ -325,7 +325,7 @@ exec unshare --mount sh -ec '
 "#;
 
 /// If the kernel refuses the overlay, the command is tried on a copy. If there is no room for a copy, the command is
-/// not tried. The card says which of these happened. This test needs root, as the tests of the sandbox do.
+/// not tried. The request shows which of these happened. This test needs root, as the tests of the sandbox do.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_an_overlay_is_refused_a_copy_is_tried_or_the_card_says_why_not() {
     let folder = tempfile::tempdir().unwrap();

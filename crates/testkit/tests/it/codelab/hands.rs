@@ -15,8 +15,8 @@ fn write(path: &str) -> Scripted {
     Scripted::call("write_file", json!({ "path": path, "content": "x" }))
 }
 
-/// Starts a session in which the coder is the front agent. The coder replies with these steps and then says that it is
-/// done.
+/// Starts a session in which the agent `coder` receives the messages. It replies with these steps and then says that it
+/// is done.
 async fn coding(steps: Vec<Scripted>) -> (ScriptedModel, TestServer) {
     let (model, server) = served().await;
     model.push("orchestrator", Scripted::call("handoff_to_coder", json!({ "message": "code" })));
@@ -119,8 +119,8 @@ async fn a_word_takes_no_call_from_a_window_that_is_there() {
     assert_eq!((&again["call_id"], &again["metadata"]), (&call["call_id"], &json!({ "redelivered": true })));
 }
 
-/// A client of the source system runs the call that it approves, and sends the result at once (B11). The server reads
-/// both messages before it asks a client to run the call.
+/// An existing client runs the call that it approves, and sends the result at once (B11). The server reads both
+/// messages before it asks a client to run the call.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_result_right_behind_the_approval_is_not_handed_out() {
     let paths = ["a", "b", "c", "d"];

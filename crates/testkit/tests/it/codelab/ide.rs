@@ -137,7 +137,7 @@ impl Ide {
     }
 }
 
-/// Asserts that a frame contains no nulls, because the source system omits null fields.
+/// Asserts that a frame contains no nulls, because the IDE expects that fields without a value are omitted.
 fn assert_no_nulls(value: &Value) {
     match value {
         Value::Null => panic!("a null on the wire"),

@@ -21,7 +21,7 @@ enum Rule {
 const ORIGINAL: &str = "touch ran.txt";
 const REPLACEMENT: &str = "mkdir rewritten.txt";
 
-/// Home whose user has a rule for commands that begin with `program`.
+/// Home directory of an agent whose user has a rule for commands that begin with `program`.
 fn with_rule(agent: CodingAgent, rule: Rule, program: &str) -> AgentHome {
     let home = AgentHome::new(agent);
     match agent {

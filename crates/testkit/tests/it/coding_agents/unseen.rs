@@ -11,7 +11,7 @@ use super::{answer, outcome, print, rewrite};
 
 const CODEX: CodingAgent = CodingAgent::Codex;
 
-/// Home of Codex with a hook that records each payload as a line of `seen`, and makes no decision.
+/// Home directory of Codex with a hook that records each payload as a line of `seen`, and makes no decision.
 fn recording() -> AgentHome {
     let home = AgentHome::new(CODEX);
     let seen = home.folder().join("seen");

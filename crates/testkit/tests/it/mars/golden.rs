@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Mars, around_steps as config, check_invariants, plan};
 use crate::play::{ask, count, done, one, write};
 
-/// Story whose frames are compared with a golden file.
+/// Scenario whose frames are compared with a golden file.
 struct Story<'s> {
     server: &'s TestServer,
     mars: Mars,

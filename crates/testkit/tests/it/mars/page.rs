@@ -127,7 +127,7 @@ async fn an_edit_of_nothing_decides_nothing() {
     assert_eq!(server.events_of(&run, "decision_made").await.len(), 1);
 }
 
-/// At a mandatory checkpoint, an edit with only a text refuses the call too. The choice `abort` would fail the run.
+/// At a mandatory checkpoint, an edit with only a text refuses the call, but the run continues, unlike after `abort`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn words_alone_at_a_mandatory_checkpoint_let_the_agent_go_on() {
     let (model, server) = planned(&[]).await;
