@@ -208,7 +208,7 @@ impl Follower {
         }
     }
 
-    /// Returns a projector that has not yet read any event of the run.
+    /// Returns a projector, which converts events to frames. The projector has not yet read any event of the run.
     async fn load_projector(&mut self, id: &RunId) -> Answer<Projector> {
         let runs = self.session.runs().await?;
         let at = runs.iter().position(|run| run == id).unwrap_or_default();

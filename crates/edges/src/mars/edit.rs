@@ -14,8 +14,8 @@ const STEPS: &str = "/edit/subtasks";
 
 /// Keys of a plan that may contain the plan's steps.
 const LISTS: [&str; 3] = ["sub_tasks", "subtasks", "steps"];
-/// Keys of a step, each with the key that Holdshort's native API uses. The keys for the text of a step are in the next
-/// list.
+/// Keys of a step, each with the key that Holdshort's native API uses. [`WORDS`] contains the keys for the text of a
+/// step.
 const OF_A_STEP: [(&str, &str); 5] = [
     ("id", "id"),
     ("agent", "agent"),

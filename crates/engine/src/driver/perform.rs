@@ -262,7 +262,8 @@ fn preconditions(call: &Call) -> Vec<Precondition> {
     call.look.as_ref().map(|look| look.preconditions.clone()).unwrap_or_default()
 }
 
-/// Returns the run whose layer the call merges into the workspace. Returns `None` if the call is not a merge.
+/// Returns the run whose Git-ignored files the call merges into the workspace. Returns `None` if the call is not a
+/// merge.
 fn merges(call: &Call) -> Option<RunId> {
     let arguments = (call.tool == merge::TOOL).then(|| merge::Arguments::deserialize(&call.arguments))?;
     arguments.ok().map(|arguments| arguments.run)

@@ -44,7 +44,8 @@ pub struct StartRun {
 pub struct TakesFront {
     /// Agent that answers the messages of the conversation from this run on. `None` keeps the previous agent.
     pub agent: Option<String>,
-    /// The previous front run, which has ended, as the sender of the message saw it. `None` if there was no front run.
+    /// The run that received the person's messages before, which has ended, as the sender of the message saw it. `None`
+    /// if there was no such run.
     pub after: Option<RunId>,
 }
 

@@ -106,9 +106,9 @@ pub(crate) fn remove(folder: &Path) {
     }
 }
 
-/// Removes the scratch folders of killed servers, and renames the guarded paths that their commands created. Entries
-/// that cannot be removed remain. If a guarded path cannot be renamed, later commands in its workspace need an
-/// approval. Blocks.
+/// Removes the temporary folders of killed servers, and renames the guarded paths (such as Git hooks) that their
+/// commands created. Entries that cannot be removed remain. If a guarded path cannot be renamed, later commands in its
+/// workspace need an approval. Blocks.
 pub fn clean_up() {
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
     for entry in entries.flatten() {

@@ -65,8 +65,8 @@ pub enum CommandTrialOutcome {
     /// A precondition is not met any more, or another process changed these paths while the command ran. The workspace
     /// was not changed.
     Changed { paths: Vec<String> },
-    /// A trial is not possible on this host or in this workspace. No process ran. Cards show the reason `why` after the
-    /// words "it could not be tried before you decide:".
+    /// A trial is not possible on this host or in this workspace. No process ran. A person sees the reason `why` after
+    /// the words "it could not be tried before you decide:".
     Impossible { why: String },
     /// The call cannot run, or the sandbox failed. The workspace was not changed.
     Failed { text: String },
