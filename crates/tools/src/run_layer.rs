@@ -104,9 +104,9 @@ impl RunLayer {
         Ok(usage)
     }
 
-    /// Counts the files and links of the layer that differ from the workspace. A file differs if the workspace lacks
-    /// its path, or if the workspace's file has another size or an earlier modification time. Compares no content.
-    /// Blocks.
+    /// Counts the files and links of the run's layer that differ from the workspace. A file differs if the workspace
+    /// lacks its path, or if the workspace's file has another size or an earlier modification time. Compares no
+    /// content. Blocks.
     pub fn unmerged(&self, workspace: &Path) -> io::Result<usize> {
         let workspace = Root::open(workspace).ok();
         let in_workspace = |path: &[u8]| {
@@ -251,8 +251,8 @@ impl RunLayer {
         Ok(())
     }
 
-    /// Removes from the layer the paths that the run has committed to the workspace. If an error occurs, the whole
-    /// layer is removed, because it must not hide the committed files. Blocks.
+    /// Removes from the run's layer the paths that the run has committed to the workspace. If an error occurs, the
+    /// whole layer is removed, because it must not hide the committed files. Blocks.
     pub(crate) fn forget(&self, changeset: &Changeset) {
         self.forget_where(changeset, |_, _| true);
     }

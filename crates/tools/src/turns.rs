@@ -18,8 +18,8 @@ struct Waiting {
 #[derive(Default)]
 struct Queue {
     next: u64,
-    /// Requests for turns, in the order of their arrival. A request has its turn when no earlier request is about an
-    /// overlapping workspace.
+    /// Requests for the exclusive right to write in a workspace, in the order of their arrival. A request is granted
+    /// when no earlier request is about an overlapping workspace.
     waiting: Vec<Waiting>,
 }
 

@@ -269,8 +269,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(AppendAttempt::Done(about, missing))
     }
 
-    /// Marks the cached session and the cached system as stale. Called when a decision about the run that depended on
-    /// them has failed.
+    /// Marks the cached state of the session and of the installation as stale. Called when a decision about the run
+    /// that depended on them has failed.
     pub(super) fn forget_streams(&self, loaded: &LoadedRun) {
         self.streams.forget(&StreamId::System);
         if let Some(session) = loaded.run.session() {
@@ -288,8 +288,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Context { now: self.clock.now(), seed: self.clock.seed(), actor, session, system, epoch }
     }
 
-    /// Adds every start that the appended event makes possible to the same append. If the files that a call depends on
-    /// have not been looked up, the call starts in a later append. Returns the missing lookups.
+    /// Adds to the append the start of every call and model request that has become possible. If the files that a call
+    /// depends on have not been looked up, the call starts in a later append. Returns the missing lookups.
     pub(super) fn begin(
         &self,
         decided: &mut HandledInput,

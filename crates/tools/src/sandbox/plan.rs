@@ -27,8 +27,8 @@ pub(crate) struct Plan {
     pub effect: CommandEffect,
     /// Layer that receives the command's writes. `None` if the command is not a trial.
     pub layer: Option<Layer>,
-    /// Content folder of the layer of the run, which is mounted over the workspace. The command never writes to this
-    /// folder.
+    /// Folder with the earlier Git-ignored files of the run (its layer), which is mounted over the workspace. The
+    /// command never writes to this folder.
     pub run_layer: Option<PathBuf>,
     /// Identities of the folders that were inspected before the command was approved. If another folder is now at one
     /// of these paths, the command does not run.

@@ -77,9 +77,9 @@ impl Drop for Scratch {
     }
 }
 
-/// Removes a scratch folder or the layer of a run, with everything in it. Folders that even their owner is not allowed
-/// to enter are removed too. The content of the folder is removed by paths instead of handles. Removal by path is safe
-/// here, because no process of a command is left that could replace a folder with a link.
+/// Removes the temporary folder of a command or the layer of a run, with everything in it. Folders that even their
+/// owner is not allowed to enter are removed too. The content is removed by paths instead of handles. This is safe,
+/// because no process of a command is left that could replace a folder with a link.
 pub(crate) fn remove(folder: &Path) {
     if fs::remove_dir_all(folder).is_ok() {
         return;

@@ -84,7 +84,7 @@ pub struct Trial {
     /// Output of the command, and how it ended, in the same form as for a command that did not run as a trial.
     pub text: String,
     pub data: Value,
-    /// Kind of layer that received the writes of the command.
+    /// Kind of folder (layer) that received the writes of the command.
     pub over: Layers,
     /// Output streams and other effects of the command, if the settings ask for them.
     pub capture: Option<Box<Capture>>,

@@ -59,7 +59,7 @@ pub(super) struct Witness {
     keys: BTreeMap<String, RunId>,
     /// For each run, the sequence numbers of those messages that sessions have recorded.
     said: BTreeMap<RunId, Vec<u64>>,
-    /// For each epoch, the node that used it first.
+    /// For each number of a driver (epoch), the node that used the number first.
     epochs: BTreeMap<u64, NodeId>,
     /// For each path, the run and the call that last committed it. If something other than a commit writes the path,
     /// its entry is removed.
