@@ -10,7 +10,7 @@ use holdshort_web::needs::Needs;
 use holdshort_web::problem::{Answer, Refused};
 use serde::Deserialize;
 
-/// Header in which clients of the source systems send their token.
+/// Header in which existing clients of the emulated systems send their token.
 const INTERNAL_AUTH: &str = "x-internal-auth";
 
 /// Caller that authenticated with a Holdshort token. The token is in the header `Authorization: Bearer`, in the header

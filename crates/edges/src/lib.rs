@@ -36,7 +36,8 @@ pub fn mars_page(url: &PublicUrl) -> EdgePage {
 /// Path prefix of the crew edge.
 pub const CREW: &str = "/edges/crew/";
 
-/// Returns the routes of all edges. `read_case` is the domain pack's function that reads the case of a crew task.
+/// Returns the routes of all edges, the compatible APIs for clients of other systems. `read_case` reads the folder of a
+/// crew task.
 pub fn router(crew: crew::Settings, read_case: Option<crew::ReadCase>) -> Router<AuthState> {
     Router::new()
         .nest("/edges/codelab", codelab::router())

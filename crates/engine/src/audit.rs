@@ -1,5 +1,5 @@
-//! Verifies that the journal is unchanged since it was written. The audit only reads. The audit reads page by page, and
-//! works with or without a running server.
+//! Verifies that the journal is unchanged since it was written. The audit only reads, page by page, and works with or
+//! without a running server.
 //!
 //! The module `chain` checks all events in the order of their positions in the journal. The module `streams` checks
 //! each stream from its start, and compares the rows in the store with the rows that the events of the stream imply.
@@ -23,8 +23,8 @@ pub struct Report {
     pub head: Head,
     /// Number of newest events that the store has not yet added to the hash chain over the whole journal.
     pub unsealed: u64,
-    /// Results of the comparison with earlier heads, one for each head that the caller gave. A person wrote such a head
-    /// down earlier.
+    /// Results of the comparison of the journal with the heads that the caller gave, one for each head. A person wrote
+    /// such a head down earlier.
     pub against: Vec<Compared>,
     /// The first problems. There is at most one problem per damaged stream.
     pub problems: Vec<Problem>,

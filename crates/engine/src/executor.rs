@@ -56,9 +56,11 @@ pub enum Work {
         attempt: u32,
         /// The changeset to apply. `None` if the journal no longer contains the approved changeset.
         changeset: Option<Arc<Changeset>>,
-        /// Changes to the layer of the run. The changes to the layer are applied after the changes to the workspace.
+        /// Changes to the Git-ignored files of the run (its layer), which are applied after the changes to the
+        /// workspace.
         layer: Option<Arc<LayerChanges>>,
-        /// Run whose layer is merged into the workspace by these changes. `None` if the changes are not a merge.
+        /// Run whose Git-ignored files are merged into the workspace by these changes. `None` if the changes are not a
+        /// merge.
         merges: Option<RunId>,
         /// True if the commit began before a crash.
         is_resumed: bool,

@@ -10,7 +10,7 @@ use holdshort_store::{Journal, Rows};
 
 use crate::{Clock, Driver, Error, Executor};
 
-/// Number of rebuilt rows of each kind.
+/// Number of rebuilt database rows of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rebuilt {
     pub runs: usize,
@@ -20,7 +20,8 @@ pub struct Rebuilt {
     pub answers: usize,
 }
 
-/// Reads the whole journal and replaces all rows in one transaction. No other node is allowed to run at the same time.
+/// Reads the whole journal and replaces all database rows that are derived from it in one transaction. No other node
+/// may run at the same time.
 pub async fn rebuild<J: Journal, C: Clock, E: Executor>(
     driver: &Arc<Driver<J, C, E>>,
 ) -> Result<Rebuilt, Error> {
@@ -29,7 +30,7 @@ pub async fn rebuild<J: Journal, C: Clock, E: Executor>(
     Ok(rebuilt)
 }
 
-/// Returns the rows that follow from the events of the journal.
+/// Returns the database rows that follow from the events of the journal.
 pub async fn rows<J: Journal, C: Clock, E: Executor>(
     driver: &Arc<Driver<J, C, E>>,
 ) -> Result<(Vec<Rows>, Rebuilt), Error> {

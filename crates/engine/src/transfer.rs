@@ -97,7 +97,8 @@ struct Content {
 }
 
 impl Event {
-    /// Returns `None` if the bytes are not UTF-8. The bytes of events that Holdshort wrote are always UTF-8.
+    /// Converts a stored event to a line of the file. Returns `None` if the bytes are not UTF-8, which is never the
+    /// case for events that Holdshort wrote.
     fn from_sealed(sealed: Sealed) -> Option<Self> {
         let content = match sealed.content {
             Some(content) => Some(Content {

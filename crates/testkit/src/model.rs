@@ -42,9 +42,9 @@ pub enum Scripted {
     Unfinished(String),
     /// A text whose finish reason is, for example, `length` or `content_filter`.
     Stopped { text: String, reason: String },
-    /// This response, but not before [`ScriptedModel::release`] is called.
+    /// This response, which is sent only after [`ScriptedModel::release`] is called.
     Hang(Box<Scripted>),
-    /// A stream of this text that is not ended before [`ScriptedModel::release`] is called.
+    /// A stream of this text, which ends only after [`ScriptedModel::release`] is called.
     Held(String),
     /// A reply that contains neither a text nor tool calls.
     Empty,

@@ -159,8 +159,7 @@ impl Terminal {
     }
 }
 
-/// Removes control sequences. Only complete lines are certain not to change. But no text for which a test waits is in a
-/// line that is drawn again.
+/// Removes control sequences. An incomplete line may still be drawn again, but tests wait for no text in such a line.
 fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     console::strip_ansi_codes(&text).replace('\r', "")

@@ -14,7 +14,7 @@ pub(crate) enum Request {
     Files(OnFiles),
     Command(RunCommand),
     Fetch(WebFetch),
-    /// A call of a tool from a toolset.
+    /// A call of a tool that a pack adds.
     Added(Box<dyn Work>),
 }
 

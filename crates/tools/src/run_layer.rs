@@ -21,24 +21,25 @@ use crate::changeset::{Root, entry, folder};
 use crate::limits::CHANGED_FILE_BYTES;
 use crate::sandbox::{remove, take_after};
 
-/// Folder of one run's layer, which only the server can open. Cheap to clone.
+/// Folder with the layer of one run: the Git-ignored files that the commands of the run wrote. Only the server can open
+/// this folder. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunLayer(PathBuf);
 
-/// Name of the folder inside a run's folder that is mounted over the workspace.
+/// Name of the folder with the files of a run's layer, which is mounted over the workspace.
 const CONTENT: &str = "files";
 /// Name of the file inside a run's folder that stores the size of the content in bytes. While the content is being
 /// changed, this file does not exist.
 const SIZE: &str = "bytes";
 
-/// Number of entries of a layer, and their total size.
+/// Number of entries in the layer of a run, and their total size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     paths: usize,
     bytes: u64,
 }
 
-/// Maximum number of entries of a layer, and maximum size.
+/// Limits for the layer of a run: the maximum number of entries, and the maximum total size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {
     pub paths: usize,
@@ -46,7 +47,7 @@ pub(crate) struct Room {
 }
 
 impl Usage {
-    /// Returns true if `changes` make the layer larger and it would then exceed the limits in `room`.
+    /// Returns true if `changes` make the layer larger and the larger layer exceeds the limits in `room`.
     pub(crate) fn exceeds_with(self, changes: &[Change], room: Room) -> bool {
         let size = |entry: &Option<Entry>| match entry {
             Some(Entry::File { bytes, .. }) => *bytes,
@@ -74,24 +75,24 @@ impl RunLayer {
         Self(folder)
     }
 
-    /// Returns the folder that is mounted over the workspace.
+    /// Returns the folder with the files of the layer, which is mounted over the workspace.
     pub(crate) fn content(&self) -> PathBuf {
         self.0.join(CONTENT)
     }
 
-    /// Opens the content folder. Returns `None` if the folder does not exist.
+    /// Opens the folder with the files of the layer. Returns `None` if the folder does not exist.
     pub(crate) fn open(&self) -> Option<Root> {
         Root::open(&self.content()).ok()
     }
 
-    /// Removes the layer as far as possible. Blocks.
+    /// Removes the layer of the run as far as possible. Blocks.
     pub fn remove(&self) {
         if self.0.exists() {
             remove(&self.0);
         }
     }
 
-    /// Counts the entries of the layer. Blocks.
+    /// Counts the files, folders and links in the layer of the run. Blocks.
     pub(crate) fn usage(&self) -> io::Result<Usage> {
         let mut usage = Usage::default();
         self.visit(|_, stat| {
@@ -103,9 +104,9 @@ impl RunLayer {
         Ok(usage)
     }
 
-    /// Counts the files and links of the layer that differ from the workspace. A file differs if the workspace lacks
-    /// its path, or if the workspace's file has another size or an earlier modification time. Compares no content.
-    /// Blocks.
+    /// Counts the files and links of the run's layer that differ from the workspace. A file differs if the workspace
+    /// lacks its path, or if the workspace's file has another size or an earlier modification time. Compares no
+    /// content. Blocks.
     pub fn unmerged(&self, workspace: &Path) -> io::Result<usize> {
         let workspace = Root::open(workspace).ok();
         let in_workspace = |path: &[u8]| {
@@ -163,7 +164,8 @@ impl RunLayer {
         Ok(bytes)
     }
 
-    /// Returns the size of the content that is stored in the file. If the file does not exist, counts the bytes.
+    /// Returns the size of the layer in bytes, as stored in the file [`SIZE`]. If this file does not exist, counts the
+    /// bytes.
     fn bytes(&self) -> io::Result<u64> {
         let noted = fs::read_to_string(self.0.join(SIZE)).ok().and_then(|text| text.trim().parse().ok());
         match noted {
@@ -249,8 +251,8 @@ impl RunLayer {
         Ok(())
     }
 
-    /// Removes from the layer the paths that the run has committed to the workspace. If an error occurs, the whole
-    /// layer is removed, because it must not hide the committed files. Blocks.
+    /// Removes from the run's layer the paths that the run has committed to the workspace. If an error occurs, the
+    /// whole layer is removed, because it must not hide the committed files. Blocks.
     pub(crate) fn forget(&self, changeset: &Changeset) {
         self.forget_where(changeset, |_, _| true);
     }
@@ -320,7 +322,7 @@ fn take_away(root: &Root, change: &Change, wants_folder: bool) -> io::Result<()>
     fs::remove_dir_all(path)
 }
 
-/// Returns true if an entry at this path in the layer would hide an entry of the workspace.
+/// Returns true if an entry of the layer at this path would hide an entry of the workspace.
 fn hides(workspace: &Root, path: &[u8], entry: &Entry) -> io::Result<bool> {
     let ends =
         path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at).chain([path.len()]);

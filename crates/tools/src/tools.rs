@@ -71,13 +71,13 @@ pub struct Settings {
     pub data_dir: PathBuf,
     /// Home folder of the person. Commands cannot read it, except for the folders in it that belong to tools on `path`.
     pub home: Option<PathBuf>,
-    /// `PATH` for commands. Search path of commands, without the folders that commands cannot read.
+    /// Search path of commands (`PATH`), without the folders that commands cannot read.
     pub path: String,
     /// Timeout of a command whose call has no `timeout_s`.
     pub command_timeout_ms: u64,
     /// Maximum number of bytes that one command may write to disks.
     pub write_bytes: u64,
-    /// Kinds of layer that a trial may use.
+    /// Kinds of folder (layer) that may receive the writes of a trial.
     pub layers: Layers,
     /// True if a trial captures standard output and standard error separately, and detects effects that it cannot show.
     /// Separate capture is used for the commands of external agents.
@@ -152,8 +152,8 @@ impl Inner {
         Request::parse(&self.settings.toolsets, &call.tool, &call.arguments)
     }
 
-    /// Returns the layer of the run, in which file tools read before they read in the workspace. Returns `None` if the
-    /// run has no layer.
+    /// Returns the folder with the Git-ignored files of the run, which file tools search before the workspace. Returns
+    /// `None` if the run has no such folder.
     fn layer_to_read(&self) -> Option<Workspace> {
         Workspace::open_layer(&self.shown_layer()?)
     }
@@ -171,8 +171,8 @@ impl Tools {
         Self(self.0, Some(stop))
     }
 
-    /// Inspects a call without changing anything. Returns the card for a person, the preconditions, and the changes
-    /// that the call proposes.
+    /// Inspects a call without changing anything. Returns the data that is shown to a person (the card), the
+    /// preconditions, and the changes that the call proposes.
     pub async fn inspect(&self, call: &Call) -> InspectionResult {
         let call = call.clone();
         let looked = self.blocking(move |inner| inspect(inner, &call)).await;
@@ -264,8 +264,8 @@ impl Tools {
         }
     }
 
-    /// Waits until no command that is allowed to write is running in the workspace. If a commit did not wait, the
-    /// committed files could be taken for files that the running command created.
+    /// Waits until no command that may write is running in the workspace, so that committed files are not taken for
+    /// files of the command. Returns `None` without waiting if the changeset changes no guarded path.
     pub async fn turn(&self, changeset: &Changeset) -> Option<Turn> {
         let is_guarded = |change: &Change| guarded::guards(change.path.split('/')).is_some();
         if !changeset.changes().iter().any(is_guarded) {
@@ -297,8 +297,8 @@ impl Tools {
         committed
     }
 
-    /// Applies changes to the run's layer. If an error occurs, the layer is removed, which is harmless, because it is
-    /// only a cache. Blocks.
+    /// Applies changes to the layer of the run, its stored Git-ignored files. If an error occurs, the layer is removed,
+    /// which is harmless, because it is only a cache. Blocks.
     pub fn commit_to_layer(
         &self,
         changes: &LayerChanges,
@@ -316,7 +316,8 @@ impl Tools {
         undo::undoable(&Root::from_handle(self.0.workspace.dir())?, wanted, left)
     }
 
-    /// Compares the layer of a run with the workspace, at `paths`, or at all paths if `paths` is empty. Blocks.
+    /// Compares the Git-ignored files of a run (its layer) with the workspace, at `paths`, or at all paths if `paths`
+    /// is empty. Blocks.
     pub fn merge(&self, layer: &RunLayer, paths: &BTreeSet<String>) -> io::Result<Trial> {
         let workspace = &self.0.workspace;
         trial::merge(Root::from_handle(workspace.dir())?, Path::new(workspace.path()), layer, paths)

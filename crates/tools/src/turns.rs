@@ -1,6 +1,6 @@
 //! Turns of commands and file tools in a workspace. While a command that may write is running, no other command that
-//! may write runs, and no file tool writes a guarded path. Without turns, if another call made a file while a command
-//! runs, this file could be taken for a file of the command, or for a file that existed before.
+//! may write runs, and no file tool writes a guarded path. Without turns, a file that another call makes while a
+//! command runs could be taken for a file of the command, or for a file that existed before.
 //!
 //! Turns are not shared with other server processes. A turn in a workspace also excludes turns in folders that contain
 //! this workspace or lie in it.
@@ -18,15 +18,15 @@ struct Waiting {
 #[derive(Default)]
 struct Queue {
     next: u64,
-    /// Requests for turns, in the order of their arrival. A request has its turn when no earlier request is about an
-    /// overlapping workspace.
+    /// Requests for the exclusive right to write in a workspace, in the order of their arrival. A request is granted
+    /// when no earlier request is about an overlapping workspace.
     waiting: Vec<Waiting>,
 }
 
 static QUEUE: Mutex<Queue> = Mutex::new(Queue { next: 0, waiting: Vec::new() });
 static ENDED: Notify = Notify::const_new();
 
-/// A turn in a workspace, or a request that waits for its turn. Ends on drop.
+/// Exclusive right of one call to write in a workspace, or a queued request for this right. Released on drop.
 #[derive(Debug)]
 pub struct Turn {
     ticket: u64,
@@ -36,8 +36,8 @@ fn queue() -> MutexGuard<'static, Queue> {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until this request has its turn. Earlier requests have their turns first. If the future is dropped, the
-/// request is withdrawn.
+/// Queues a request for the exclusive right to write in a workspace, and waits until all earlier requests have ended.
+/// If the future is dropped, the request is withdrawn.
 pub(crate) async fn wait(workspace: &Path) -> Turn {
     let turn = {
         let mut queue = queue();

@@ -96,7 +96,7 @@ impl<F: Fn(Digest) -> io::Result<Vec<u8>>> Source for StoredFiles<F> {
     }
 }
 
-/// Returns the card of changes, with the contents of their files read by digest. Blocks.
+/// Returns changes in the form in which a person sees them, with the contents of files read by digest. Blocks.
 pub fn card(changeset: &Changeset, body: impl Fn(Digest) -> io::Result<Vec<u8>>) -> Value {
     of_changes(changeset, &StoredFiles(body))
 }

@@ -23,7 +23,7 @@ impl Withhold {
         Self(Arc::new(move || Box::pin(asks())))
     }
 
-    /// Omits no path. Returns a `Withhold` for tools to which no rules apply.
+    /// Returns a `Withhold` that omits no path, for tools to which no rules apply.
     pub fn nothing() -> Self {
         Self::new(|| async { Some(WithheldPaths::default()) })
     }

@@ -55,7 +55,7 @@ impl Workspace {
         Ok(Self { path, dir })
     }
 
-    /// Opens the layer of a run, so that file tools can read it like a workspace.
+    /// Opens the folder with a run's Git-ignored files (its layer), so that file tools can read it like a workspace.
     pub(crate) fn open_layer(content: &Path) -> Option<Self> {
         let path = content.to_str()?.to_owned();
         let dir = Dir::open_ambient_dir(content, ambient_authority()).ok()?;

@@ -18,8 +18,8 @@ use super::message::{Message, PlanDecision, SwitchAgent, ToolDecision, ToolResul
 use super::session::{Session, SessionMessage};
 use super::{ids, names, open_requests, plan};
 
-/// Carries out a message. Returns only the frames that answer the message directly, usually none. The follower derives
-/// all other frames from the journal.
+/// Carries out a message. Returns only the frames that answer the message directly, usually none. The client receives
+/// all other effects of the message as frames that are derived from the journal.
 pub(super) async fn carry_out(session: &Session, client: &Client, message: Message) -> Answer<Vec<Frame>> {
     match message {
         Message::User { content, request: Some(request) } => answer(session, &request, &content).await,

@@ -208,7 +208,7 @@ impl Follower {
         }
     }
 
-    /// Returns a projector that has not yet read any event of the run.
+    /// Returns a projector, which converts events to frames. The projector has not yet read any event of the run.
     async fn load_projector(&mut self, id: &RunId) -> Answer<Projector> {
         let runs = self.session.runs().await?;
         let at = runs.iter().position(|run| run == id).unwrap_or_default();
@@ -499,9 +499,9 @@ impl Follower {
         Ok(true)
     }
 
-    /// If this connection is the one that must run the call, returns the interrupt that asks a client to run it. The
-    /// call may have ended since the last read, so this function first reads to the newest event or to the end of the
-    /// call.
+    /// Returns the interrupt that asks a client to run the call, if this connection is the one that must run it. The
+    /// call may have ended since the last read. Therefore this function first reads to the newest event or to the end
+    /// of the call.
     async fn claim_call(&mut self, call: &str) -> Answer<Option<InterruptId>> {
         self.is_behind |= self.to_run(call).is_some();
         while self.is_behind && self.to_run(call).is_some() {
@@ -518,8 +518,8 @@ impl Follower {
         Some((run, run.handed_out(ids::call_of(&run.id, call)?)?))
     }
 
-    /// Returns the frames that ask to run the calls for which no connection is responsible: the responsible connection
-    /// has closed, or there was none yet.
+    /// Takes over the calls for which no connection is responsible, because the responsible one has closed or none was
+    /// chosen yet. Returns the frames that ask the client to run these calls.
     async fn take_over_calls(&mut self) -> Answer<Vec<OutgoingFrame>> {
         let Some(run) = self.session.last().await? else { return Ok(Vec::new()) };
         let mut ours = Vec::new();

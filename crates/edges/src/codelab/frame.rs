@@ -10,7 +10,7 @@ use super::activity::Activity;
 use super::frame_id::FrameId;
 use crate::assignment;
 
-/// Frame with its id.
+/// Frame to send to a client, with the position after which the client can resume.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct OutgoingFrame {
     #[serde(flatten)]
@@ -116,7 +116,7 @@ pub(super) enum Frame {
         errors: Vec<FieldError>,
         is_final: bool,
     },
-    /// The run rests: it waits for a person, is paused, or has ended.
+    /// The run waits for a person, is paused, or has ended.
     Done {
         status: &'static str,
         content: &'static str,
@@ -124,8 +124,8 @@ pub(super) enum Frame {
     },
 }
 
-/// Text with facts. The facts appear both at the top level and in `metadata`, because some clients read the top level
-/// and others read `metadata`.
+/// Text for people, with the same facts as data. The data is both at the top level and in `metadata`, because some
+/// clients read the top level and others read `metadata`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Facts<T> {
     content: String,
@@ -172,7 +172,7 @@ pub(super) struct SubtaskEnd {
     pub(super) error: Option<String>,
 }
 
-/// Result of a subtask. The result of a subtask is a JSON object, because all clients expect an object.
+/// Result of a subtask: a JSON object, because all clients expect an object.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct SubtaskResult {
     pub(super) content: String,

@@ -123,9 +123,8 @@ fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
     })
 }
 
-/// Returns true if an interrupt asks for the approval of a call that runs on the server. After the approval of a
-/// `tool_call` frame, a client may run the call (contract B11). A request about a call that runs on the server is
-/// therefore sent as text.
+/// Returns true if an interrupt asks for the approval of a call that runs on the server. Such a request is sent as
+/// text, because a client may run the call of a `tool_call` frame as soon as it is approved (contract B11).
 pub(super) fn runs_elsewhere(run: &Run, interrupt: &Interrupt) -> bool {
     let About::Call(id) = &interrupt.opened.about else { return false };
     let spec = run.calls.get(id).and_then(|call| run.definition.tools.get(&call.tool));
@@ -201,8 +200,8 @@ fn question(interrupt: &Interrupt) -> Frame {
     Frame::says(content, Some(metadata), true)
 }
 
-/// Returns a text frame for a request of a kind that has no frame type in the source system. A person decides on the
-/// request in Holdshort's inbox.
+/// Returns a text frame for a request of a kind for which the IDE knows no frame type. A person decides on the request
+/// in Holdshort's inbox.
 fn elsewhere(interrupt: &Interrupt) -> Frame {
     let id = interrupt.opened.interrupt.as_str();
     Frame::Status {

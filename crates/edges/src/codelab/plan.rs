@@ -138,11 +138,11 @@ pub(super) fn ended(end: StepEnd) -> &'static str {
     }
 }
 
-/// The source system's name of the member that lists the ids of the subtasks on which a subtask depends. `OURS` is
-/// Holdshort's name of this member. Messages may use either name.
+/// Client's name of the member that lists the ids of the subtasks on which a subtask depends. [`OURS`] is Holdshort's
+/// name of this member. Messages may use either name.
 const THEIRS: &str = "dependencies";
 const OURS: &str = "depends_on";
-/// Name of the member with a subtask's estimated duration, in the source system and in Holdshort.
+/// Name of the member with a subtask's estimated duration, in client messages and in Holdshort.
 const ESTIMATE: &str = "estimated_time";
 
 /// Converts `modified_subtasks` to an edit of a plan in the form of Holdshort's native API. Ignores members that a

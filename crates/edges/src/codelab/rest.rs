@@ -57,7 +57,7 @@ fn request(interrupt: &Interrupt, kind: &str, subject: &str) -> Value {
     item
 }
 
-/// Adds the approvers and votes, unless any single operator may decide.
+/// Adds the approvers and votes. Adds nothing if any single operator may decide.
 fn assign(item: &mut Value, interrupt: &Interrupt) {
     if let Some(told) = assignment::summarize(interrupt) {
         item["assignment"] = told.data;
@@ -122,7 +122,7 @@ fn waiting_plan(run: &Run, interrupt: &Interrupt) -> Option<Value> {
     Some(item)
 }
 
-/// `GET /sessions/{id}/pending-plans`.
+/// `GET /sessions/{id}/pending-plans`: plans that wait for a person's decision.
 pub(super) async fn pending_plans(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let session = find_session(caller, name).await?;
     let items = pending(session.last().await?.as_deref(), waiting_plan);
@@ -179,7 +179,7 @@ pub(super) async fn pause(
     steer(caller, name, &plan, Input::Pause).await
 }
 
-/// `POST /sessions/{id}/plans/{plan_id}/resume`.
+/// `POST /sessions/{id}/plans/{plan_id}/resume`: resumes the paused run of a plan.
 pub(super) async fn resume(
     Person(caller): Person,
     Ids(name, plan): Ids<String, String>,

@@ -59,7 +59,7 @@ impl Session {
         Ok(Self { caller: person, name, id: Arc::default(), trace: None })
     }
 
-    /// Returns the key that all connections of the session share.
+    /// Returns the person's id and the name of the session, which together identify the session among all connections.
     pub(super) fn key(&self) -> Key {
         (self.caller.actor.id.clone(), self.name.clone())
     }

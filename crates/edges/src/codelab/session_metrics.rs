@@ -151,7 +151,7 @@ fn ended(run: &Run, event: &Event, pending: &mut BTreeMap<String, Timestamp>) ->
     })
 }
 
-/// Returns the average with two decimals, as the source system rounds it.
+/// Returns the average, rounded to two decimals as in the original system.
 #[expect(clippy::cast_precision_loss, reason = "sums of one session are far below 2^53")]
 fn average(sum: u64, of: usize) -> f64 {
     if of == 0 { 0.0 } else { (sum as f64 / of as f64 * 100.0).round() / 100.0 }

@@ -83,8 +83,8 @@ pub(super) async fn list(Person(caller): Person, Params(page): Params<Page>) -> 
     }
 }
 
-/// Returns the caller's name for a session. Returns the name with which the session was opened, provided that the name
-/// still leads to this session. If the name leads to another session or to none, returns the session's id.
+/// Returns the name with which the caller opened a session, if this name still leads to the session. If the name leads
+/// to another session or to none, returns the session's id.
 pub(super) async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
     let opened_with =
         view::session::opened_with(&caller.app, &*caller.app.driver.session(&row.session).await?).await?;
@@ -197,7 +197,7 @@ async fn load_messages(caller: Caller, name: String) -> Answer<(Session, Vec<Utt
     }
 }
 
-/// `GET /agents`.
+/// `GET /agents`: the agents of the workflow, with the names that the IDE uses.
 pub(super) async fn agents(Person(caller): Person) -> Answer<Json<Value>> {
     let definition = Session::workflow_of(&caller)?;
     let listed: Vec<Value> =
@@ -218,7 +218,7 @@ fn describe_agent(definition: &Definition, name: &str, agent: &Agent) -> Value {
     })
 }
 
-/// `GET /agents/{id}/current`.
+/// `GET /agents/{id}/current`: the current agent of a session, and the earlier changes of the agent.
 pub(super) async fn current(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let (session, said) = load_messages(caller, name).await?;
     let mut glance = RunListReader::new(&session.caller.app)?;

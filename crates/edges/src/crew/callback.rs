@@ -39,8 +39,8 @@ pub(super) struct Query {
     token: Option<String>,
 }
 
-/// Returns the caller and the query. Rejects a caller without credentials before the query is checked: a client of the
-/// source system must receive a 401, whatever the query is (contract D10).
+/// Returns the caller and the query. Rejects a caller without credentials before the query is checked, because existing
+/// clients expect a 401 whatever the query is (contract D10).
 fn check_credentials(
     guest: Result<Guest, Refused>,
     query: Result<Params<Query>, Refused>,
@@ -127,9 +127,9 @@ pub(super) async fn decide(
     Ok(Box::pin(crew.limits.within_for_name(Counted::Resume, &who, now, answer)).await)
 }
 
-/// Body of a request in which a caller with a link decides. Unknown members, which clients of the source system send,
-/// are ignored. The person who decides is the person named in the link. `reviewer` has the same meaning as in a
-/// decision with a token (contract E29).
+/// Body of a request in which a caller with a link decides. Unknown members, which existing clients send, are ignored.
+/// The person who decides is the person named in the link. `reviewer` has the same meaning as in a decision with a
+/// token (contract E29).
 #[derive(Default, Deserialize)]
 struct WithLink {
     #[serde(default)]

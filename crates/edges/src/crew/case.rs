@@ -11,7 +11,7 @@ use tokio::task::spawn_blocking;
 
 use super::Settings;
 
-/// Member of a task's inputs that names the case.
+/// Member of a task's inputs that names the case: the folder with the files of the task.
 pub const CASE: &str = "case";
 /// Member of a task's inputs with the date as of which the case is read.
 pub const AS_OF: &str = "as_of";
@@ -28,7 +28,7 @@ pub struct CaseError {
     pub message: String,
 }
 
-/// Folder of the case, and the inputs with which the task starts.
+/// Folder with the files of a task (its case), and the inputs with which the task starts.
 pub(super) struct Case {
     pub(super) folder: String,
     pub(super) inputs: Map<String, Value>,

@@ -164,7 +164,7 @@ pub(super) async fn list(guest: Guest) -> Answer<Json<Value>> {
     Ok(Json(json!({ "crews": crews })))
 }
 
-/// `GET /crew/crews`.
+/// `GET /crew/crews`: all crews with their descriptions.
 pub(super) async fn all(guest: Guest) -> Answer<Json<Value>> {
     let app = guest.authorize()?.app;
     let crews: Vec<Value> = names(&app)
@@ -174,7 +174,7 @@ pub(super) async fn all(guest: Guest) -> Answer<Json<Value>> {
     Ok(Json(json!({ "success": true, "count": crews.len(), "crews": crews })))
 }
 
-/// `GET /crew/crews/{name}`.
+/// `GET /crew/crews/{name}`: one crew.
 pub(super) async fn one(guest: Guest, Id(name): Id<String>) -> Answer<Json<Value>> {
     let app = guest.authorize()?.app;
     Ok(Json(crew(&app, &*find(&app, &name)?)))
@@ -223,7 +223,7 @@ pub(super) async fn agents(guest: Guest, Params(query): Params<Query>) -> Answer
     Ok(Json(json!({ "success": true, "count": agents.len(), "agents": agents })))
 }
 
-/// `GET /crew/agents/{id}`.
+/// `GET /crew/agents/{id}`: one agent, with the names of its crews.
 pub(super) async fn agent(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
     let app = guest.authorize()?.app;
     by_name(&app).remove(&id).map(Json).ok_or_else(|| refusals::no_agent(&id))

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 const OURS: &str = "int_";
 const THEIRS: &str = "REV-";
 
-/// Id of a review. `REV-01K6F…` is the interrupt id `int_01k6f…` in the source document's spelling.
+/// Id of a review in the spelling that clients know: `REV-01K6F…` is the interrupt id `int_01k6f…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReviewId(pub(super) InterruptId);
 

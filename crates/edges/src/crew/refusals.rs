@@ -6,8 +6,8 @@ use holdshort_web::problem::Refused;
 
 use crate::limits::CREW_TITLE_CHARS;
 
-/// Puts the source system's words before the error about a caller who is not authenticated. Errors for other reasons,
-/// such as a rate limit, are not changed.
+/// Puts the words that clients search for before the error about a caller who is not authenticated. Errors for other
+/// reasons, such as a rate limit, are not changed.
 pub(super) fn unauthenticated(refused: Refused) -> Refused {
     match refused.code() {
         Code::Unauthenticated | Code::CredentialExpired | Code::AccessEnded => {
@@ -17,7 +17,7 @@ pub(super) fn unauthenticated(refused: Refused) -> Refused {
     }
 }
 
-/// Puts the source system's words before the error about a caller without the permission.
+/// Puts the words that clients search for before the error about a caller without the permission.
 pub(super) fn forbidden(refused: Refused) -> Refused {
     if refused.0.status == 403 { prefixed("Access denied", refused) } else { refused }
 }

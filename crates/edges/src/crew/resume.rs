@@ -30,7 +30,7 @@ use super::{Crew, crews, refusals, task};
 /// [`name::form`] returns them.
 const NOBODY: [&str; 3] = ["unknown reviewer", "unknown_reviewer", ""];
 
-/// Body of a decision. Unknown members, which the source system's form sends, are ignored (contract D9).
+/// Body of a decision. Unknown members, which the form of existing clients sends, are ignored (contract D9).
 #[derive(Deserialize)]
 pub(super) struct DecisionRequest {
     pub(super) status: Status,

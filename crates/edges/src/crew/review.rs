@@ -63,11 +63,11 @@ fn comment(comment: &wire::Comment) -> Value {
     json!({ "by": comment.by, "text": comment.text, "timestamp": comment.at })
 }
 
-/// Statuses of a review.
+/// Statuses of a review, which are the valid values of the query parameter `status`.
 const STATUSES: [&str; 5] = ["pending", "approved", "rejected", "expired", "cancelled"];
 
-/// Returns the status of a review in lower case, because the source system's form and dashboard compare the status with
-/// `pending` (contract D9).
+/// Returns the status of a review in lower case, because the form and the dashboard of existing clients compare the
+/// status with `pending` (contract D9).
 fn status(interrupt: &wire::Interrupt) -> &'static str {
     match interrupt.resolution.as_ref().map(|resolution| resolution.outcome) {
         None => "pending",
@@ -115,8 +115,8 @@ pub(super) fn render(interrupt: &wire::Interrupt, crew: &str) -> Value {
     shown
 }
 
-/// Returns the findings as text for the source system's form. A list becomes one line per element, and any other value
-/// becomes JSON.
+/// Returns the findings as text for the form of existing clients. A list becomes one line per element, and any other
+/// value becomes JSON.
 fn findings(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> String {
     let in_words = |found: &Value| found.as_str().map_or_else(|| found.to_string(), str::to_owned);
     match payload.get("findings") {

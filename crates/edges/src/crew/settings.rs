@@ -28,14 +28,14 @@ pub struct Settings {
     pub retry_delay: Duration,
     /// Default time until a review expires. A workflow can set a different time.
     pub review_expiry: Duration,
-    /// Maximum number of runs that each principal may start per minute. `resumes` limits resumes in the same way.
+    /// Maximum number of runs that each principal may start per minute. `resumes` is the maximum number of decisions.
     pub runs: u32,
     pub resumes: u32,
     /// Ranges of private addresses to which webhooks may be sent.
     pub allow: Vec<String>,
     /// True if notifications include the redacted summary of the findings.
     pub summaries: bool,
-    /// Encoding of the signature header that the source system defines.
+    /// Encoding of the signature in the header that receivers of the original system check.
     pub signature: Encoding,
     /// Origins whose pages may call the edge from a browser.
     pub origins: Vec<HeaderValue>,

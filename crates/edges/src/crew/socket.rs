@@ -108,7 +108,7 @@ fn keep_alive(kind: &str, caller: &Caller) -> Utf8Bytes {
     json!({ "type": kind, "timestamp": seconds(caller.app.now()) }).to_string().into()
 }
 
-/// Returns a timestamp in the form of the source system: seconds since 1970.
+/// Returns a timestamp in the form that clients expect: seconds since 1970.
 fn seconds(at: Timestamp) -> f64 {
     Duration::from_millis(u64::try_from(at.as_millis()).unwrap_or_default()).as_secs_f64()
 }
@@ -153,8 +153,8 @@ async fn send_frame(caller: &Caller, run: &Run, said: ClientEvent, outbox: &Fram
     outbox.put(frame(said, run, shown)).await.map_err(End::from)
 }
 
-/// Types of the events from which clients of the source system derive the state of a task. After `STARTED`, they show
-/// the task as running. After `REQUESTED` or `PAUSED`, the clients show the task as paused.
+/// Types of the events from which clients of the source system derive the state of a task. After `STARTED`, clients
+/// show the task as running. After `REQUESTED` or `PAUSED`, clients show the task as paused.
 const STARTED: &str = "task_started";
 const REQUESTED: &str = "hitl_review_requested";
 const PAUSED: &str = "task_paused";
@@ -181,7 +181,7 @@ impl ReportedState {
 
 /// Event in a frame for the client.
 struct ClientEvent {
-    /// Event type of the source system. The clients derive the task's state from this type.
+    /// Event type that clients know. They derive the state of the task from this type.
     kind: &'static str,
     /// Event type of this edge, which is more precise than `kind`.
     event: &'static str,

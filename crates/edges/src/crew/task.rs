@@ -41,7 +41,7 @@ impl State {
         if state == Self::Running && run.open_review().is_some() { Self::Paused } else { state }
     }
 
-    /// Returns the state in the spelling of the source document.
+    /// Returns the state in upper case, as the original system documents it.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "PENDING",
@@ -52,7 +52,7 @@ impl State {
         }
     }
 
-    /// Returns the state in lower case, as the clients of the source system expect it (contract D9).
+    /// Returns the state in lower case, as clients expect it (contract D9).
     pub(super) fn lower(self) -> String {
         self.as_str().to_ascii_lowercase()
     }
@@ -84,7 +84,7 @@ pub(super) fn inputs(input: &Value) -> Value {
 }
 
 /// Returns the reason why a task failed, or `None` if the task has not failed. If a reviewer rejected the task, the
-/// reason is in the words of the source system, and contains the reviewer's comments but not the title of the review.
+/// reason has the words that clients expect and the reviewer's comments, but not the title of the review.
 pub(super) fn error(run: &Run) -> Option<String> {
     let ended = run.ended.as_ref().filter(|ended| State::from_status(ended.status) == State::Failed)?;
     if let Some(rejected) = rejection(run, &ended.reason) {

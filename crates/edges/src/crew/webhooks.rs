@@ -51,7 +51,7 @@ struct RegisterRequest {
     active: Option<bool>,
 }
 
-/// `POST /webhooks/register`.
+/// `POST /webhooks/register`: registers a webhook to which notifications about reviews are sent.
 pub(super) async fn register(guest: Guest, body: Body) -> Answer<(StatusCode, Json<Value>)> {
     let caller = guest.authorize()?;
     let asked: RegisterRequest = body.json().await?;
@@ -177,7 +177,7 @@ async fn render_webhook(app: &App, id: &WebhookId, registered: &Registered) -> A
     }))
 }
 
-/// `GET /webhooks`, `GET /webhooks/list`.
+/// `GET /webhooks`, `GET /webhooks/list`: all webhooks without their secrets.
 pub(super) async fn list(guest: Guest) -> Answer<Json<Value>> {
     let app = guest.authorize()?.app;
     let system = app.driver.system().await?;
@@ -196,7 +196,7 @@ fn parse_delivery(id: &str) -> Answer<DeliveryId> {
     id.parse().map_err(|_| refusals::no_delivery(id))
 }
 
-/// `GET /webhooks/{webhook_id}`.
+/// `GET /webhooks/{webhook_id}`: one webhook without its secrets.
 pub(super) async fn read(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
     let app = guest.authorize()?.app;
     let id = parse_webhook(&id)?;
@@ -205,7 +205,7 @@ pub(super) async fn read(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>
     Ok(Json(render_webhook(&app, &id, registered).await?))
 }
 
-/// `DELETE /webhooks/{webhook_id}`.
+/// `DELETE /webhooks/{webhook_id}`: removes a webhook.
 pub(super) async fn remove(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
     let Caller { app, actor, .. } = guest.authorize()?;
     let id = parse_webhook(&id)?;
@@ -218,7 +218,7 @@ pub(super) async fn remove(guest: Guest, Id(id): Id<String>) -> Answer<Json<Valu
     Ok(Json(json!({ "success": true, "webhook_id": id.as_str(), "id": id.as_str(), "message": message })))
 }
 
-/// Returns the status of a delivery in the spelling of the source document.
+/// Returns the status of a delivery in the spelling that clients expect.
 fn status(row: &Delivery) -> &'static str {
     match row.state {
         DeliveryState::Waiting if row.attempts == 0 => "PENDING",
@@ -312,7 +312,7 @@ pub(super) async fn of_review(guest: Guest, Id(id): Id<String>) -> Answer<Json<V
     }
 }
 
-/// `GET /webhooks/delivery/{delivery_id}`.
+/// `GET /webhooks/delivery/{delivery_id}`: one delivery.
 pub(super) async fn delivery(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
     let app = guest.authorize()?.app;
     let row = find(&app, &parse_delivery(&id)?).await?;

@@ -68,7 +68,7 @@ pub(super) async fn steer(caller: &Caller, run: &RunId, input: Input) -> Answer<
     }
 }
 
-/// If the request asks a person before a subtask starts, returns this subtask.
+/// Returns the subtask whose start the request asks a person to approve. Returns `None` for any other request.
 async fn subtask(caller: &Caller, run: &RunId, opened: &Opened) -> Answer<Option<Subtask>> {
     let About::BeforeStep(step) = &opened.about else { return Ok(None) };
     let run = caller.app.driver.load(run).await?;

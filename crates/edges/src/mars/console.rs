@@ -14,7 +14,7 @@ use crate::limits::MARS_LINE_BYTES;
 pub(super) struct Console(BTreeMap<String, String>);
 
 impl Console {
-    /// Adds streamed text. Adds text, and returns the lines that are complete with this text.
+    /// Adds streamed text, and returns the lines that are complete with this text.
     pub(super) fn lines(&mut self, preview: &Preview) -> Vec<String> {
         let begun = self.0.entry(preview.call.as_ref().unwrap_or(&preview.step).clone()).or_default();
         begun.push_str(&preview.text);

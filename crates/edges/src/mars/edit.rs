@@ -14,8 +14,8 @@ const STEPS: &str = "/edit/subtasks";
 
 /// Keys of a plan that may contain the plan's steps.
 const LISTS: [&str; 3] = ["sub_tasks", "subtasks", "steps"];
-/// Keys of a step, each with the key that Holdshort's native API uses. The keys for the text of a step are in the next
-/// list.
+/// Keys of a step, each with the key that Holdshort's native API uses. [`WORDS`] contains the keys for the text of a
+/// step.
 const OF_A_STEP: [(&str, &str); 5] = [
     ("id", "id"),
     ("agent", "agent"),
@@ -78,8 +78,8 @@ impl Edit {
         }
     }
 
-    /// Returns the edit of a request of any other kind unchanged. If the edit contains one plan, the run executes this
-    /// plan. An edit with several plans is rejected.
+    /// Reads the edit of a request that is not about a plan, a call, a step or a review. The edit is returned
+    /// unchanged. An edit with several plans is rejected, because the run executes the plan in the edit.
     fn pass_through(sent: Value, problems: &mut Vec<Problem>) -> Self {
         let is_plan = plan::sent(&sent).is_some();
         let at =

@@ -47,7 +47,7 @@ pub(super) struct PathQuery {
     path: String,
 }
 
-/// `GET /api/files/content?path=`.
+/// `GET /api/files/content?path=`: the content of a file as JSON.
 pub(super) async fn content(
     guest: AuthenticatedCaller,
     Params(query): Params<PathQuery>,
@@ -67,7 +67,7 @@ pub(super) async fn content(
     Ok(Json(answer))
 }
 
-/// `GET /api/files/download?path=`.
+/// `GET /api/files/download?path=`: the content of a file as a download.
 pub(super) async fn download(
     guest: AuthenticatedCaller,
     Params(query): Params<PathQuery>,
@@ -79,7 +79,7 @@ pub(super) async fn download(
     Ok(([(CONTENT_TYPE, BINARY.to_owned()), (CONTENT_DISPOSITION, attachment)], bytes).into_response())
 }
 
-/// `GET /api/files/serve-image?path=`.
+/// `GET /api/files/serve-image?path=`: an image that a run has written, with the media type of the image.
 pub(super) async fn image(guest: AuthenticatedCaller, Params(query): Params<PathQuery>) -> Answer<Response> {
     let app = person(guest)?.app;
     let Some(media_type) = image_type(&query.path) else {

@@ -90,7 +90,7 @@ impl<'de> Deserialize<'de> for Since {
 /// Frame that a client sends.
 #[derive(Debug, PartialEq)]
 pub(super) enum ClientFrame {
-    /// The first frame of a connection. The first frame of a connection has no member `type`.
+    /// The first frame of a connection, which has no member `type`.
     Start(Start),
     Ping,
     Resolve(Resolve),

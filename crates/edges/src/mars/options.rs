@@ -7,7 +7,7 @@ use holdshort_core::interrupt::{About, Effect, KEEP_SOME, Kind, Offer, Opened};
 use holdshort_core::run::Run;
 
 /// An option: Holdshort's id, the name in the MARS wire format, and the aliases that clients may send instead. Among
-/// the aliases are the words that users type in the source system's console (contract A31).
+/// the aliases are the words that users type in the console of MARS (contract A31).
 struct OptionName(&'static str, &'static str, &'static [&'static str]);
 
 /// The two words that the web UI sends in reply to every request that accepts a text (contract E42). `submit` chooses
@@ -20,7 +20,7 @@ const EXIT: &str = "exit";
 /// this alias, because the MARS wire format has no way to ask the person for a confirmation (contract E34). No client
 /// can send this alias itself as a word.
 const OWN_WORDS: &str = "(any other text)";
-/// Alias for an empty `resolution`, which the source system's console sends when its input ends.
+/// Alias for an empty `resolution`, which the console of MARS sends when its input ends.
 const NOTHING: &str = "";
 
 const APPROVE: &[&str] =
@@ -252,7 +252,7 @@ pub(super) fn instruction(opened: &Opened) -> Option<&Offer> {
     refusing("respond").or_else(|| refusing("reject")).filter(|_| opened.kind == Kind::ToolApproval)
 }
 
-/// Returns true if a client sent `submit`, the word that goes with a text.
+/// Returns true if a client sent `submit`, with which the web UI sends a text that the person entered.
 pub(super) fn is_submit(said: &str) -> bool {
     canonical(said) == SUBMIT
 }

@@ -82,7 +82,7 @@ fn own_result(state: &ModelState, model: &Description) -> Value {
     }
 }
 
-/// `GET /api/credentials/status`.
+/// `GET /api/credentials/status`: the state of each model provider that the UI lists.
 pub(super) async fn status(guest: AuthenticatedCaller, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let app = person(guest)?.app;
     let state = ModelState::read(&app).await;

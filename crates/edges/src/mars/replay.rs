@@ -124,7 +124,7 @@ pub(super) struct RunProjection {
     console: Console,
 }
 
-/// Item that [`RunProjection`] yields.
+/// Item that [`RunProjection`] yields: the frames of an event, a preview of streamed text, or an error.
 pub(super) enum Next {
     Frames(Vec<Frame>),
     /// A preview of streamed text, and the console lines that the preview completes.

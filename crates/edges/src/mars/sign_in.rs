@@ -44,7 +44,7 @@ struct Fields {
     code: String,
 }
 
-/// `GET /api/holdshort/sign-in`.
+/// `GET /api/holdshort/sign-in`: the form into which a person pastes a login link.
 pub(super) async fn form(State(door): State<AuthState>) -> Answer<Response> {
     check_page(&door)?;
     Ok((headers(), Html(FORM)).into_response())

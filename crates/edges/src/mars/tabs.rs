@@ -105,7 +105,7 @@ pub(super) fn limit(asked: Option<usize>) -> Answer<usize> {
     }
 }
 
-/// `GET /api/nodes/{id}/events?run_id=`.
+/// `GET /api/nodes/{id}/events?run_id=`: the newest history entries about one node of the run's graph.
 pub(super) async fn node_events(
     guest: AuthenticatedCaller,
     Id(node): Id<String>,
@@ -146,7 +146,7 @@ pub(super) async fn files(
     Ok(past.answer(answer))
 }
 
-/// `GET /api/nodes/{id}/files?run_id=`.
+/// `GET /api/nodes/{id}/files?run_id=`: the existing files that one node of the run's graph has written.
 pub(super) async fn node_files(
     guest: AuthenticatedCaller,
     Id(node): Id<String>,

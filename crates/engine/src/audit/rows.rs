@@ -64,8 +64,8 @@ async fn runs<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Findin
     }
 }
 
-/// Checks the rows of sessions whose stream has no events. Such a session was created by the start of a run, which
-/// wrote the event into the stream of the run.
+/// Checks the database rows of sessions whose stream has no events. Such a session was created by the start of a run,
+/// which wrote the event into the stream of the run.
 async fn sessions<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Finding> {
     let mut after = None;
     loop {
@@ -91,7 +91,8 @@ async fn sessions<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Fi
     }
 }
 
-/// Returns the problem in the row of a session that has `seq` events. Returns `None` if the row is correct.
+/// Returns the problem in the stored row of a session whose stream has `seq` events. Returns `None` if the row is
+/// correct.
 pub(super) async fn session_row<J: Journal>(
     journal: &J,
     session: &Session,
@@ -111,8 +112,8 @@ pub(super) async fn session_row<J: Journal>(
     })
 }
 
-/// Computes the row that a session should have, from the events of the session and from the starts of its runs. Other
-/// checks compare the rows of runs with their events.
+/// Computes the row that the store should have for a session, from the events of the session and the rows of its runs.
+/// Other checks compare the rows of runs with their events.
 async fn expected<J: Journal>(journal: &J, session: &Session) -> Result<Option<SessionRow>, Finding> {
     let filter = RunFilter { session: Some(session.id.clone()), ..RunFilter::default() };
     let (mut row, mut after) = (session.row(), None);

@@ -14,7 +14,8 @@ use super::rows::session_row;
 use super::{Finding, PAGE, Report, count_events};
 use crate::driver::{Definitions, first};
 
-/// Maximum number of times that a stream is read again because new events arrived while its rows were compared.
+/// Maximum number of times that a stream is read again because new events arrived while its database rows were
+/// compared.
 const ATTEMPTS: u32 = 100;
 
 pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Error> {
@@ -222,7 +223,7 @@ fn run_problem(
     Some(unfounded(&format!("the row of {extra}")))
 }
 
-/// Returns the rows of the run's interrupts.
+/// Reads from the store the rows of the interrupts that the run opened.
 async fn interrupts_of<J: Journal>(
     journal: &J,
     run: &RunId,
@@ -253,7 +254,7 @@ fn answer_problem(run: &Run, rows: &BTreeMap<InterruptId, AnswerRow>) -> Option<
     Some(unfounded(&format!("the row of the answer to {extra}")))
 }
 
-/// Returns the rows of the run's answers.
+/// Reads from the store the rows of the answers that people gave in the run, by the id of the interrupt.
 async fn answers_of<J: Journal>(
     journal: &J,
     run: &RunId,
@@ -304,7 +305,8 @@ async fn verify_session<J: Journal>(journal: &J, id: &SessionId, report: &mut Re
     ))
 }
 
-/// Returns the first problem in the rows of the session's grants.
+/// Compares the rows that the store has for the grants of a session with the events of the session. Returns the first
+/// problem.
 async fn grant_problem<J: Journal>(
     journal: &J,
     session: &Session,

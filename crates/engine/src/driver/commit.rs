@@ -27,7 +27,7 @@ pub(super) enum Committed {
     KeyTaken,
     /// Another node drives this run.
     Driven,
-    /// The append cannot be built before these lookups have been made.
+    /// The append cannot be built before these lookups (such as digests of files) have been made.
     Misses(Missing),
 }
 
@@ -324,8 +324,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Merges two rows of one session: the row that follows from the session's events, and the row that follows from the
-/// start of a run in the session.
+/// Merges two versions of the stored row of one session: the row that follows from the session's events, and the row
+/// that follows from the start of a run in the session.
 fn both(own: Option<SessionRow>, start: Option<SessionRow>) -> Option<SessionRow> {
     match (own, start) {
         (Some(own), Some(start)) => Some(own.with(start)),

@@ -30,9 +30,10 @@ pub struct Say {
     pub text: String,
     /// Question that the message answers.
     pub to: Option<InterruptId>,
-    /// Agent that receives the message. If another agent has the current front run, this front run is cancelled.
+    /// Agent that receives the message. If another agent has the run that now talks to the person, this run is
+    /// cancelled.
     pub agent: Option<String>,
-    /// Reason for choosing `agent`. The cancelled front run records it.
+    /// Reason for choosing `agent`. The cancelled run of the other agent records it.
     pub reason: Option<String>,
     pub key: Option<IdempotencyKey>,
     /// Parameters of the next run, if the message starts one. `None` if no run can start.
@@ -122,7 +123,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// If the run is a front run of its session, returns the conversation before the run. Returns `None` otherwise.
+    /// Returns the conversation before a run, if messages of people in its session go to the run (front run). Returns
+    /// `None` for any other run.
     pub(super) async fn earlier_of(&self, run: &Run) -> Result<Option<Arc<str>>, Error> {
         let Some(id) = run.session().filter(|_| run.is_front()) else { return Ok(None) };
         let (mut session, _) = self.session_chain(id).await?;

@@ -36,7 +36,7 @@ pub enum FollowUp {
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Starts a follow-up run of `of`.
+    /// Starts a separate run that undoes or merges the work of `run`.
     pub async fn follow_up(
         self: &Arc<Self>,
         run: &RunId,

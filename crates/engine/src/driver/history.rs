@@ -168,7 +168,7 @@ fn refused(field: &str, problem: impl Into<String>) -> Error {
     Rejection::Refused(Refusal::Invalid(vec![Problem::new(field, problem)])).into()
 }
 
-/// Returns true if the decision contains the answer in `row`, as JSON data or as the text of this data.
+/// Returns true if the decision takes over the stored answer in `row`, as JSON data or as the text of this data.
 fn is_taken(row: &AnswerRow, decision: &Decision) -> bool {
     let text = decision.text.as_deref().unwrap_or_default();
     if !row.is_data {
@@ -180,7 +180,7 @@ fn is_taken(row: &AnswerRow, decision: &Decision) -> bool {
     data.is_some() && edit.map(json::as_read_again) == data
 }
 
-/// Returns the answer that a row contains. Returns `None` if the data of the row cannot be parsed.
+/// Returns the answer in a database row of stored answers. Returns `None` if the data of the row cannot be parsed.
 fn parse_answer(row: &AnswerRow) -> Option<AnswerContent> {
     if !row.is_data {
         return Some(AnswerContent { text: Some(row.answer.clone()), ..AnswerContent::default() });

@@ -51,14 +51,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(self.fold_until(run, |run, _| run.seq >= seq).await?.0)
     }
 
-    /// Returns the state of the run that its events define, even if the row of the run differs. Used to rebuild rows.
+    /// Returns the state of the run that its events define, even if the database row of the run differs. Used to
+    /// rebuild rows.
     pub(crate) async fn rebuild_run(&self, run: &RunId) -> Result<Run, Error> {
         Ok(self.fold_run(run).await?.0)
     }
 
-    /// Replays the run, and compares its last sequence number with the row of the run. The comparison detects that the
-    /// last events of the stream were deleted. The hash chain cannot detect this, but the row was written in the same
-    /// append as the last event.
+    /// Replays the run, and compares its last sequence number with the database row of the run. The comparison detects
+    /// that the last events of the stream were deleted. The hash chain cannot detect this, but the row was written in
+    /// the same append as the last event.
     pub(super) fn replay<'a>(&'a self, id: &'a RunId) -> BoxFuture<'a, Result<(Run, Chain), Error>> {
         Box::pin(async move {
             let (row, replayed) = futures::join!(self.journal.run(id), self.fold_run(id));
@@ -166,7 +167,7 @@ async fn pinned<J: Journal>(
     Ok(definition)
 }
 
-/// Returns true if the replay ended at an earlier event than the run's row states.
+/// Returns true if the replay ended at an earlier event than the database row of the run states.
 fn is_behind(replayed: &Result<(Run, Chain), Error>, told: u64) -> bool {
     match replayed {
         Ok((_, chain)) => chain.seq < told,

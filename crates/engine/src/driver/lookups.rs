@@ -42,7 +42,8 @@ pub(super) struct Missing {
 }
 
 impl Missing {
-    /// Returns `None` if no lookup is missing. `run` is the state of the run after the step.
+    /// Creates the list of missing lookups. Returns `None` if `lookups` is empty. `run` is the state of the run after
+    /// the step.
     pub(super) fn new(run: &Run, seq: u64, lookups: Vec<Lookup>) -> Option<Self> {
         (!lookups.is_empty()).then(|| Self { run: Arc::new(run.clone()), seq, lookups })
     }

@@ -52,7 +52,7 @@ use step::{InputOrigin, SentInput, Step, StepOutcome};
 use streams::Streams;
 pub(crate) use streams::system_of;
 
-/// Drives runs. An idle driver costs little, because a waiting run exists only as rows in the database.
+/// Drives runs. An idle driver costs little, because a waiting run exists only in the database.
 pub struct Driver<J, C, E> {
     journal: Arc<J>,
     clock: C,

@@ -191,7 +191,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 }
 
 /// Returns the work that the executor can start now: the inspections that the run needs, and the calls and model
-/// requests whose start was recorded under this epoch.
+/// requests whose start the journal records with this epoch. An epoch is the number of a period in which one process
+/// drives the run.
 fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
     let mut due = Vec::new();
     for action in run.actions() {
@@ -261,7 +262,8 @@ fn preconditions(call: &Call) -> Vec<Precondition> {
     call.look.as_ref().map(|look| look.preconditions.clone()).unwrap_or_default()
 }
 
-/// Returns the run whose layer the call merges into the workspace. Returns `None` if the call is not a merge.
+/// Returns the run whose Git-ignored files the call merges into the workspace. Returns `None` if the call is not a
+/// merge.
 fn merges(call: &Call) -> Option<RunId> {
     let arguments = (call.tool == merge::TOOL).then(|| merge::Arguments::deserialize(&call.arguments))?;
     arguments.ok().map(|arguments| arguments.run)

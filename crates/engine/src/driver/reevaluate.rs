@@ -16,7 +16,7 @@ use holdshort_store::{InterruptFilter, Journal};
 use super::Driver;
 use crate::{Clock, Error, Executor};
 
-/// Number of rows in one page.
+/// Number of database rows that are read at a time.
 const AT_ONCE: usize = 500;
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -92,8 +92,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         looked
     }
 
-    /// Checks the interrupts whose rows contain one of `marks`, and the interrupts that a removed person has claimed. A
-    /// mark is the text by which a row identifies an approver.
+    /// Checks the interrupts whose database rows contain one of `marks`, and the interrupts that a removed person has
+    /// claimed. A mark is the text by which a row identifies an approver.
     async fn reevaluate_assignments(self: &Arc<Self>, marks: Vec<String>) -> Result<(), Error> {
         let filter = InterruptFilter { marks: Some(marks), ..InterruptFilter::default() };
         let mut runs = self.runs_asking(filter, |_| true).await?;

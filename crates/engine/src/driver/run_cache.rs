@@ -31,7 +31,8 @@ pub(super) struct LoadedRun {
     pub(super) claimed: BTreeMap<ActionId, u64>,
     /// Action that has ended and whose result is being recorded. The action must not be stopped or treated as lost.
     pub(super) back: Option<ActionId>,
-    /// Epoch under which this driver starts work.
+    /// Number of the period (epoch) in which this driver drives the run. Each start of work is recorded with this
+    /// number.
     pub(super) epoch: u64,
     /// True if this node was the driver of the run when the run was last read.
     pub(super) driven_here: bool,
@@ -71,8 +72,8 @@ impl LoadedRun {
         Input::Adopt { at_work: at_work.cloned().collect() }
     }
 
-    /// Returns true if the journal has a start under this driver's epoch, or a later epoch, that this driver did not
-    /// record. This driver will not perform the action of such a start.
+    /// Returns true if a later driver has recorded a start of work, or if the journal has a start with this driver's
+    /// number (epoch) that this driver did not record. This driver will not perform such work.
     pub(super) fn has_lost_work(&self) -> bool {
         let known = |action: &ActionId| {
             self.in_flight.contains(action)
@@ -181,8 +182,8 @@ pub(super) struct RunCache(Mutex<Inner>);
 #[derive(Default)]
 struct Inner {
     entries: HashMap<RunId, Arc<CacheEntry>>,
-    /// Released runs, each with the number that counts its release. If the list contains a run several times, only the
-    /// entry of its last release is valid.
+    /// Runs that no caller uses, each with the number of its release. If the list contains a run several times, only
+    /// the entry of the last release is valid.
     idle: VecDeque<(RunId, u64)>,
     releases: u64,
     /// Ids of loaded runs, by the ids of interrupts that were open while this process had the run loaded.

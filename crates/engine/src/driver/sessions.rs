@@ -259,8 +259,8 @@ fn apply(session: &mut Session, events: &[Event]) {
     }
 }
 
-/// Returns the rows in the store that change with these events of a session. `session` is the state of the session
-/// after these events.
+/// Returns the database rows that change with these events of a session. `session` is the state of the session after
+/// these events.
 pub(super) fn rows_of(events: &[Event], session: &Session) -> Rows {
     let mut rows = Rows::default();
     for event in events {

@@ -39,12 +39,13 @@ pub struct StartRun {
     pub trace: Option<TraceParent>,
 }
 
-/// Start of a run that becomes the front run of its session's conversation.
+/// Start of a run that becomes the front run of its session: the run that receives the messages of the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakesFront {
     /// Agent that answers the messages of the conversation from this run on. `None` keeps the previous agent.
     pub agent: Option<String>,
-    /// The previous front run that the sender of the message saw. It has ended. `None` if there was no front run.
+    /// The run that received the person's messages before, which has ended, as the sender of the message saw it. `None`
+    /// if there was no such run.
     pub after: Option<RunId>,
 }
 

@@ -24,7 +24,7 @@ use crate::{Clock, Error, Executor, Unfit};
 /// Maximum number of times that a step is repeated because another writer was faster.
 const ATTEMPTS: usize = 20;
 
-/// Result of a step whose events are durable.
+/// Result of a step (the handling of one input of a run) whose events are durable.
 pub(super) struct StepOutcome {
     pub(super) run: Arc<Run>,
     /// Lookups that must be made before further calls can start.
@@ -35,7 +35,7 @@ pub(super) struct StepOutcome {
     pub(super) about: Option<InterruptId>,
 }
 
-/// Outcome of a step.
+/// Outcome of a step, which is the handling of one input of a run.
 pub(super) enum Step {
     Taken(StepOutcome),
     /// The step wrote no event. The step must be repeated with the results of these lookups.
@@ -66,7 +66,7 @@ pub(super) struct SentInput<'a> {
     pub(super) key: Option<&'a IdempotencyKey>,
 }
 
-/// Origin of an input.
+/// Sender of an input, which determines the nodes that may record the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InputOrigin {
     /// The input comes from a person or from the clock. Any node may record it, and the node that drives the run is
@@ -138,8 +138,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// Before a decision, loads the current state of the run, with an epoch under which this driver is allowed to start
-    /// work.
+    /// Before a decision, loads the current state of the run. Also takes a new epoch (the number of a period in which
+    /// one process drives the run) if this driver needs one to start work.
     pub(super) async fn ensure_loaded<'s>(
         &self,
         slot: &'s mut Slot,
@@ -170,8 +170,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         slot.as_mut().ok_or(Error::NotFound)
     }
 
-    /// Takes a new, higher epoch. A new epoch is needed if another node has driven the run, or if work that started on
-    /// this node was lost. Work that this node still performs under the old epoch is stopped.
+    /// Takes a new, higher epoch, the number of a period in which one process drives the run. A new epoch is needed if
+    /// another node has driven the run, or if work that started on this node was lost. If another node has driven the
+    /// run, work that this node still performs is stopped.
     async fn take_new_epoch(&self, loaded: &mut LoadedRun) -> Result<(), Error> {
         let last = loaded.run.last_epoch();
         let mut epoch = self.journal.epoch();
@@ -268,8 +269,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(AppendAttempt::Done(about, missing))
     }
 
-    /// Marks the cached session and the cached system as stale. Called when a decision about the run that depended on
-    /// them has failed.
+    /// Marks the cached state of the session and of the installation as stale. Called when a decision about the run
+    /// that depended on them has failed.
     pub(super) fn forget_streams(&self, loaded: &LoadedRun) {
         self.streams.forget(&StreamId::System);
         if let Some(session) = loaded.run.session() {
@@ -287,8 +288,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Context { now: self.clock.now(), seed: self.clock.seed(), actor, session, system, epoch }
     }
 
-    /// Adds every start that the appended event makes possible to the same append. If the files that a call depends on
-    /// have not been looked up, the call starts in a later append. Returns the missing lookups.
+    /// Adds to the append the start of every call and model request that has become possible. If the files that a call
+    /// depends on have not been looked up, the call starts in a later append. Returns the missing lookups.
     pub(super) fn begin(
         &self,
         decided: &mut HandledInput,

@@ -66,8 +66,8 @@ impl<T> CachedStream<T> {
 pub(super) struct Streams {
     sessions: Mutex<BTreeMap<SessionId, CachedStream<Session>>>,
     system: Mutex<CachedStream<System>>,
-    /// Streams with pending appends, each with its sequence number before these appends and with their number. A cached
-    /// session whose last event has that sequence number is read again.
+    /// Streams with appends whose result is not known. The value is the sequence number of the stream before these
+    /// appends, and the number of these appends. A cached session with this sequence number is read again before use.
     unanswered: Mutex<BTreeMap<StreamId, (u64, u32)>>,
 }
 
@@ -84,8 +84,8 @@ impl Streams {
         }
     }
 
-    /// Records that a stream has an event with the sequence number `seq`. If the cached state is older, it is read
-    /// again at the next use. Returns false if the cached state already contains the event.
+    /// Records that a stream has an event with the sequence number `seq`. An older cached state is read again at the
+    /// next use. Returns false if the cached state already contains the event.
     pub(super) fn note_event(&self, stream: &StreamId, seq: u64) -> bool {
         match stream {
             StreamId::Session(id) => self.with_cached_session(id, |kept| kept.note_event(seq)),
@@ -183,8 +183,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// Returns the cached state of the system. The state may lack recent changes of other nodes. If a decision depends
-    /// on such a change, its append fails because of the guards, and the decision is repeated.
+    /// Returns the cached state of the installation. The state may lack recent changes of other nodes. If a decision
+    /// depends on such a change, its append fails because of the guards, and the decision is repeated.
     pub async fn glance_system(&self) -> Result<Arc<System>, Error> {
         Ok(self.system_chain().await?.0)
     }
@@ -320,7 +320,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.append_beside(events, chain, Append { rows, keys, ..Append::default() }).await
     }
 
-    /// Appends events, together with the other content of `append`.
+    /// Appends events to one stream, together with the other content of the append in `more`.
     async fn append_beside(
         &self,
         events: &[Event],
@@ -363,7 +363,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Reads the system from a journal.
+/// Reads the state of the installation from a journal.
 pub(crate) async fn system_of(journal: &impl Journal) -> Result<Arc<System>, Error> {
     Ok(fold(journal, &StreamId::System, Arc::default(), Chain::START, System::apply).await?.0)
 }

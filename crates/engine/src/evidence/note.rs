@@ -29,7 +29,7 @@ pub struct Checkpoint {
     pub origin: String,
     /// Number of events that the checkpoint covers.
     pub size: u64,
-    /// Root of the tree over these events.
+    /// Root of the Merkle tree over the events that the checkpoint covers.
     pub root: Digest,
 }
 
@@ -109,7 +109,7 @@ pub fn are_notes(text: &str) -> bool {
 enum NoteSection {
     Outside,
     Text,
-    /// Lines after the empty line with which the text of the note ends.
+    /// Signature lines, which follow the empty line after the text of the note.
     Signatures,
 }
 

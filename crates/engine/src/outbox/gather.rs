@@ -11,7 +11,7 @@ use holdshort_core::json;
 use holdshort_core::notice::{Notice, Occasion, Recipient};
 use holdshort_core::people::People;
 
-/// Reasons why a claimed delivery is dropped instead of sent.
+/// Reasons why a delivery that this node has claimed is dropped instead of sent.
 const DECIDED: &str = "the interrupt was resolved before this notification was sent";
 const NEVER_TOLD: &str = "the interrupt was decided before anyone was notified";
 const LATER: &str = "a later notification about the same interrupt replaced this notification";

@@ -192,8 +192,8 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
     })))
 }
 
-/// Returns the person with this id as a recipient without an address. If the person is not notified, returns the
-/// reason.
+/// Returns the name, time zone and language of the recipient of a message. Returns the reason if this person is not
+/// notified.
 fn reader(system: &System, id: &str, delivery: &Delivery) -> Result<Reader, &'static str> {
     let person = system.people.get(id);
     // The local operator is not listed in any source of people.
@@ -211,8 +211,8 @@ fn reader(system: &System, id: &str, delivery: &Delivery) -> Result<Reader, &'st
     }))
 }
 
-/// Returns the messages about the interrupt that this channel sent earlier to the same recipient. Skips a message if
-/// the store has no record of its place in the receiver's system.
+/// Returns the messages about the interrupt that this channel sent earlier to the same recipient. Skips a message if no
+/// stored response contains the id of the message in Slack.
 async fn posted<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     delivery: &Delivery,
@@ -248,8 +248,8 @@ async fn title_of<J: Journal, C: Clock, E: Executor>(
     Ok(data.get("title").and_then(|title| title.as_str()).and_then(title))
 }
 
-/// Returns the summary of a review. The summary is read and withheld under the same conditions as a title. Returns no
-/// summary for other interrupts.
+/// Returns the summary of a review. Returns `None` for other interrupts, and if the content of the interrupt was erased
+/// or contains parts that are withheld from reviewers.
 ///
 /// # Errors
 /// Returns an error if the journal cannot be read.

@@ -44,10 +44,10 @@ pub use post::{AttemptContent, Network, Post, Sending};
 use turns::Turns;
 pub use verdict::wait;
 
-/// Maximum time between two looks for due deliveries. A longer sleep could miss a jump of the clock, a stopped node, or
-/// the end of a freeze.
+/// Maximum time between two checks for due deliveries. A longer sleep could miss a jump of the clock, a stopped node,
+/// or the end of a freeze.
 const LONGEST: Duration = Duration::from_secs(5);
-/// Pause after a failure.
+/// Pause of the outbox after a failure of the store.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Parts of the server that the outbox uses to send messages.

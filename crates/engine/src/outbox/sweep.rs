@@ -12,7 +12,7 @@ use crate::{Clock, Driver, Error, Executor};
 /// Delay between the start of the server and the first sweep. The sweep is never urgent, and an immediate sweep would
 /// slow down the start of the server.
 const FIRST: Duration = Duration::from_mins(1);
-/// Time between two sweeps.
+/// Time between two sweeps, which fail or delete old deliveries.
 const SWEEP: Duration = Duration::from_hours(1);
 const TOO_LONG: &str = "the delivery waited too long: its channel is disabled or no longer configured";
 

@@ -20,7 +20,7 @@ use super::RealDriver;
 use crate::{Clock, DeadlineClock};
 
 const NAME: &str = "clock";
-/// Time between two writes of the file.
+/// Time between two writes of the file with the clock's time.
 const INTERVAL: Duration = Duration::from_secs(5);
 /// Number of newest events that are read when the server starts, to find the latest timestamp. One event is not enough,
 /// because nodes with different clocks may write timestamps in any order.

@@ -16,16 +16,16 @@ use super::RealDriver;
 use crate::{Clock, Error};
 
 const FOLDER: &str = "layers";
-/// Time between two sweeps.
+/// Time between two removals of the layers of ended runs.
 const SWEEP: Duration = Duration::from_hours(1);
 
-/// Returns the layer of a run on this node. The folder of the layer may not exist yet.
+/// Returns the layer of a run on this node: the folder with its Git-ignored files. The folder may not exist yet.
 pub(super) fn for_run(data: &Path, run: &RunId) -> RunLayer {
     RunLayer::new(data.join(FOLDER).join(run.as_str()))
 }
 
 impl RealDriver {
-    /// Returns the number of files that a merge would copy from the layer on this node to the workspace.
+    /// Returns the number of Git-ignored files of a run that a merge would copy from this node to the workspace.
     pub async fn unmerged(&self, run: &RunId) -> Result<usize, Error> {
         let state = self.now(run).await?;
         let Some(workspace) = state.config().and_then(|config| config.workspace.clone()) else {
@@ -38,7 +38,8 @@ impl RealDriver {
     }
 }
 
-/// Removes the layers of runs that ended some time ago. Repeats this until the future is dropped.
+/// Removes the stored Git-ignored files (layers) of runs that ended some time ago. Repeats this until the future is
+/// dropped.
 pub(super) async fn keep_removing(driver: Arc<RealDriver>) {
     loop {
         let layers = remove_old(&driver).await;
@@ -49,8 +50,8 @@ pub(super) async fn keep_removing(driver: Arc<RealDriver>) {
     }
 }
 
-/// Removes a layer if its run ended some time ago, is not in the journal, or had its content erased on any node.
-/// Returns the number of removed layers.
+/// Removes the layer of each run (its stored Git-ignored files) that ended some time ago, is not in the journal, or had
+/// its content erased on any node. Returns the number of removed layers.
 async fn remove_old(driver: &RealDriver) -> usize {
     let before = driver.clock().now().minus_ms(limits::LAYER_MS);
     let mut removed = 0;
@@ -88,14 +89,14 @@ async fn found(folder: PathBuf) -> Vec<(RunId, RunLayer)> {
     listed.await.unwrap_or_default()
 }
 
-/// Removes the paths from the layer that a merge has copied to the workspace. Runs on a blocking thread.
+/// Removes from the layer the paths that a merge has copied to the workspace. Runs on a blocking thread.
 pub(super) async fn forget(layer: RunLayer, merged: Arc<Changeset>) {
     if let Err(error) = tokio::task::spawn_blocking(move || layer.forget_merged(&merged)).await {
         tracing::warn!(%error, "the layer of a run still contains the merged files");
     }
 }
 
-/// Removes a layer. Runs on a blocking thread.
+/// Removes the layer of a run: the folder with its Git-ignored files. Runs on a blocking thread.
 pub(super) async fn remove(layer: RunLayer) {
     if let Err(error) = tokio::task::spawn_blocking(move || layer.remove()).await {
         tracing::warn!(%error, "the layer of a run was not removed");

@@ -50,7 +50,7 @@ pub struct Setup<L> {
     pub library: L,
     /// Tools that packs add.
     pub toolsets: Vec<&'static dyn Toolset>,
-    /// The default model. `None` allows only rehearsals.
+    /// The default model. With `None`, only workflows with a scripted rehearsal can run.
     pub model: Option<Arc<dyn Model>>,
     /// Executable with the hidden subcommand `sandbox-exec`, which starts commands in the sandbox.
     pub sandbox_program: PathBuf,

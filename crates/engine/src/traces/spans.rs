@@ -66,7 +66,7 @@ pub(crate) struct Trace {
     pub spans: Vec<Span>,
 }
 
-/// Key of a span that is still open. Id with which events of the run refer to the span.
+/// Key of a span that is still open: the id with which events of the run refer to the span.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Phase(String),

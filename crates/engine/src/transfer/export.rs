@@ -68,7 +68,7 @@ impl<W: Write> Exporting<'_, W> {
     }
 
     /// Returns an error if the last events of the run are missing. The hash chain does not reveal this. Therefore the
-    /// last sequence number is compared with the row of the run.
+    /// last sequence number is compared with the database row of the run.
     fn assert_whole(&self, row: &RunRow) -> Result<(), Error> {
         let stream = StreamId::Run(row.run.clone());
         let found = self.chains.get(&stream).map_or(0, |chain| chain.seq);

@@ -47,8 +47,8 @@ pub fn check(from: impl BufRead) -> Result<TransferCounts, Error> {
 }
 
 /// Writes the content of a [checked](check) file to the store. Skips the items that the store already contains. If the
-/// store contains a different item under the same id, writes nothing. Afterwards, the caller must rebuild the rows.
-/// Nodes find runs by means of rows. Therefore no node continues an imported run before the rows are rebuilt.
+/// store contains a different item under the same id, writes nothing. Afterwards, the caller must rebuild the database
+/// rows. No node continues an imported run before that, because nodes find runs by these rows.
 pub async fn import<J: Journal>(journal: &J, mut from: impl BufRead + Seek) -> Result<TransferCounts, Error> {
     let begin = from.stream_position()?;
     let there = compare(journal, &mut from).await?;
@@ -63,7 +63,7 @@ pub async fn import<J: Journal>(journal: &J, mut from: impl BufRead + Seek) -> R
 }
 
 /// Returns for each stream of the file its last sequence number in the store. Returns an error if the store and the
-/// file have different events at the same place of a stream.
+/// file have different events with the same sequence number.
 async fn compare<J: Journal>(journal: &J, from: impl BufRead) -> Result<BTreeMap<StreamId, u64>, Error> {
     // Last event of each stream that is in the file and in the store. If the two hashes are equal, all earlier events
     // are equal too.

@@ -11,9 +11,9 @@ use holdshort_store::Journal;
 
 use crate::{Clock, Driver, Error, Executor};
 
-/// Delay between the start of the server and the first deletion.
+/// Delay between the start of the server and the first deletion of unused file contents.
 const FIRST: Duration = Duration::from_mins(1);
-/// Time between two sweeps.
+/// Time between two deletions of unused file contents.
 const SWEEP: Duration = Duration::from_mins(10);
 
 /// Deletes contents periodically, until the future is dropped.

@@ -12,7 +12,7 @@ use holdshort_store::Journal;
 use crate::{Clock, Driver, Executor};
 
 const PAGE: usize = 1_000;
-/// Pause after a failure.
+/// Pause after a failure to read the events of other nodes.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Follows the journal until the future is dropped or the store is closed. Returns immediately if there are no other

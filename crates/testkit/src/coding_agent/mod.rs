@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 pub use home::{AgentHome, AgentHook, AgentRun, SecondLine};
 pub use model::{AgentModel, CallInput, ScriptedCall};
 
-/// Coding agent.
+/// Coding agent of another vendor, which tests run as a real program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CodingAgent {
     Claude,

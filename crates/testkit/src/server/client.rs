@@ -34,7 +34,7 @@ pub async fn eventually_for<T, F: Future<Output = Option<T>>>(
     }
 }
 
-/// Response to a request.
+/// Status and JSON body of an HTTP response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub status: u16,

@@ -19,19 +19,19 @@ use super::settle;
 use super::site::lock;
 use super::turns::Sim;
 
-/// If there is no event of a run for this number of milliseconds, the run is considered stuck. The limit is longer than
+/// Number of milliseconds without an event of a run after which the run is considered stuck. The limit is longer than
 /// all deadlines and all jumps of the clock.
 const PATIENCE_MS: u64 = 15 * 60_000;
 
-/// Maximum number of steps in the calm, if the simulation has no channels.
+/// Maximum number of steps in the last part of a simulation, if the simulation has no channels.
 const TURNS: u64 = 20_000;
 
-/// Maximum number of steps in the calm, if the simulation has channels. The longest calm that was seen took 40,000
-/// steps, because each message that waits for a channel takes one or two.
+/// Maximum number of steps in the last part of a simulation, if the simulation has channels. The longest last part that
+/// was seen took 40,000 steps, because each message that waits for a channel takes one or two.
 const TELLING: u64 = 100_000;
 
-/// Length of the quiet period in milliseconds. At the end of this period, the leases of dead nodes have expired, and
-/// every node has looked for runs to continue.
+/// Length in milliseconds of the period in which only the nodes act. At the end of this period, the leases of dead
+/// nodes have expired, and every node has looked for runs to continue.
 const QUIET_MS: u64 = LEASE_MS + 30_000;
 
 impl Sim {

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use super::{OUTBOX_FROM, SimulationReport, play, play_beside_postgres, shrink, witness};
 
-/// Number of seeds that a campaign plays by default.
+/// Number of seeds that one run of the simulator plays by default.
 const SEEDS: u64 = 2_000;
 
-/// A campaign ends after this number of seeds have failed.
+/// Number of failed seeds after which a run of the simulator ends.
 const FAILURES: usize = 20;
 
 /// Runs the command that `words` contains. `say` is called to print lines. Returns true if no problem was found.
@@ -59,7 +59,7 @@ fn fresh() -> u64 {
     OUTBOX_FROM + since.as_secs() * 10_000
 }
 
-/// Plays a seed with a store in memory. The result is never `None`, because this is possible for every seed.
+/// Plays a seed with a store in memory, which is possible for every seed. The result is therefore never `None`.
 const IN_MEMORY: fn(u64) -> Option<SimulationReport> = |seed| Some(play(seed, None));
 
 /// Plays seeds, beginning with `first`, on all processors. Ends when all seeds were played, when the time is over, or

@@ -71,7 +71,7 @@ pub(super) struct Climate {
     pub(super) slow: bool,
     /// True if new texts may be the same as texts that were written before.
     pub(super) same_texts: bool,
-    /// True if the calm at the end of the simulation begins with a restart.
+    /// True if the part without faults, at the end of the simulation, begins with a restart.
     pub(super) ends_with_restart: bool,
     /// True if faults are rare.
     pub(super) mild: bool,

@@ -13,7 +13,7 @@ use holdshort_store::{Append, StreamAppend};
 
 use super::site::Site;
 
-/// Names of these people. Each of them is an operator.
+/// Names of the people who exist when a simulation starts. Each of them is an operator.
 pub(super) const NAMES: [&str; 2] = ["alice", "bob"];
 
 /// Returns the append that makes the people in [`NAMES`] members of the installation.

@@ -54,7 +54,7 @@ pub(super) struct Queue {
     waiting: VecDeque<Waiting>,
     /// Number of reads from now on that fail.
     pub(super) failing_reads: u32,
-    /// Appends that a mutant has reported as written although they are not written yet.
+    /// Appends that are reported as written although they are not written yet, which is a deliberate defect (a mutant).
     unwritten: Vec<(NodeId, Arc<Store>, Append)>,
 }
 
@@ -77,8 +77,8 @@ impl Queue {
 }
 
 impl Site {
-    /// Takes one append out of the queue. Either writes it or makes it fail. The witness is shown every append that is
-    /// written.
+    /// Takes one append out of the queue, and either writes it or makes it fail. If it is written, the observer that
+    /// checks all appends (the witness) is shown it.
     pub(super) fn write_one(&mut self, index: usize, how: Write) {
         let Some(Waiting { node, store, append, answer }) = self.queue.waiting.remove(index) else { return };
         let broken = |why: &str| AppendError::Store(Error::Io(why.into()));
@@ -174,10 +174,10 @@ pub(super) struct SimJournal {
     node: NodeId,
     store: Arc<Store>,
     opening: u64,
-    /// Channel for commits to which nothing is ever sent. A receiver therefore waits forever.
+    /// Channel for notifications of commits. The simulation never sends over the channel, so a receiver waits forever.
     silence: Option<watch::Sender<u64>>,
-    /// Last epoch that the node has chosen. The field is used only by a mutant whose nodes choose their epochs without
-    /// the store.
+    /// Last epoch that the node has chosen. Only a mutant uses this field: a deliberate defect in which nodes choose
+    /// their epochs without the store.
     own_epoch: AtomicU64,
 }
 

@@ -83,13 +83,13 @@ pub struct SimulationReport {
     pub told: BTreeMap<&'static str, u64>,
     /// Description of the first violated invariant. `None` if none was violated.
     pub problem: Option<String>,
-    /// The choices of each turn, until the calm begins or a problem is found.
+    /// The choices of each turn, until the part without faults begins or a problem is found.
     pub turns: Vec<Turn>,
     /// Lines of the history. Empty unless a history was requested.
     pub history: Vec<String>,
 }
 
-/// Plays a seed.
+/// Runs the simulation that a seed determines. `mutant` is a defect that is added to the engine.
 pub fn play(seed: u64, mutant: Option<Mutant>) -> SimulationReport {
     play_to_end(seed, Sim::new(seed, Choices::seeded(seed), mutant, History::default(), None))
 }
@@ -115,7 +115,7 @@ fn play_to_end(seed: u64, mut sim: Sim) -> SimulationReport {
     end(seed, sim)
 }
 
-/// Plays recorded choices again.
+/// Runs the simulation of a seed again, with recorded choices.
 pub fn replay(seed: u64, turns: Vec<Turn>, mutant: Option<Mutant>, with_history: bool) -> SimulationReport {
     let history = if with_history { History::wanted() } else { History::default() };
     let mut sim = Sim::new(seed, Choices::from_turns(turns), mutant, history, None);

@@ -105,8 +105,8 @@ fn broken_off(world: &mut World, choices: &mut Choices) -> Reply {
     Reply { text: "Half a".to_owned(), calls, stop, model: "simulated".to_owned(), ..Reply::default() }
 }
 
-/// Returns calls by which an agent ends its work. They may be wrong. Such calls are wrong, for example, if there is a
-/// second call, an empty summary, a second end, or a list of unfinished work.
+/// Returns calls by which an agent ends its work. Some of them are wrong: a second end, an empty summary, a list of
+/// unfinished work, or another call in the same reply.
 fn finishing(world: &mut World, choices: &mut Choices) -> Vec<RequestedCall> {
     let mut calls = Vec::new();
     for _ in 0..=usize::from(choices.one_in(6)) {

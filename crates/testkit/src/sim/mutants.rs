@@ -26,85 +26,85 @@ const SEEDS: u64 = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
-    /// An append is accepted even if its streams do not end where they should.
+    /// Defect: an append is accepted even if its streams do not end where they should.
     DropTheCompareAndSet,
-    /// An append is accepted even if the session or the installation has changed.
+    /// Defect: an append is accepted even if the session or the installation has changed.
     DropTheGuards,
-    /// Idempotency keys are not written to the store.
+    /// Defect: idempotency keys are not written to the store.
     ForgetKeys,
-    /// When an event about an interrupt is written, the row of the interrupt is not.
+    /// Defect: when an event about an interrupt is written, the database row of the interrupt is not.
     ForgetRows,
-    /// Work begins before the event that permits it is written.
+    /// Defect: work begins before the event that permits it is written.
     AnswerBeforeWriting,
-    /// The store writes the append, but reports that it is full.
+    /// Defect: the store writes the append, but reports that it is full.
     SayFullAfterWriting,
-    /// After a restart, a process uses the epoch that it had before.
+    /// Defect: after a restart, a process uses the number (epoch) that it had before.
     KeepTheEpoch,
-    /// Nodes do not look for runs that no node drives, for example after a crash or a lost response.
+    /// Defect: nodes do not look for runs that no node drives, for example after a crash or a lost response.
     NeverSweep,
-    /// Deadlines have no effect.
+    /// Defect: deadlines have no effect.
     KeepNoTime,
-    /// Neither the driver nor the tool checks if a file still has the content that a person saw.
+    /// Defect: neither the driver nor the tool checks if a file still has the content that a person saw.
     BelieveWhatWasShown,
-    /// A tool runs with other arguments than those that were approved.
+    /// Defect: a tool runs with other arguments than those that were approved.
     RunSomethingElse,
-    /// Each job is performed twice.
+    /// Defect: each job is performed twice.
     WorkTwice,
-    /// If a crash interrupts a commit, the commit is treated as complete.
+    /// Defect: if a crash interrupts a commit, the commit is treated as complete.
     ForgetTheRest,
-    /// A commit overwrites files without checking their present content.
+    /// Defect: a commit overwrites files without checking their present content.
     WriteOverOthers,
-    /// A commit leaves out the last path.
+    /// Defect: a commit leaves out the last path.
     LeaveTheLast,
-    /// An undo leaves out the last path.
+    /// Defect: an undo leaves out the last path.
     UndoInPart,
-    /// If the store refuses a result, the result is not sent again.
+    /// Defect: if the store refuses a result, the result is not sent again.
     LoseAnswers,
-    /// An append is accepted even if another living node drives the run.
+    /// Defect: an append is accepted even if another living node drives the run.
     IgnoreLeases,
-    /// Nodes do not take over the runs of a dead node.
+    /// Defect: nodes do not take over the runs of a dead node.
     ClaimNothing,
-    /// Each node chooses its epochs without asking the store.
+    /// Defect: each node chooses its numbers as a driver (epochs) without asking the store.
     SameEpochForAll,
-    /// No node ever checks if its lease has expired.
+    /// Defect: no node ever checks if its lease has expired.
     HoldForEver,
-    /// If a node has lost a part of its work, it treats all its work as lost, even what is still running.
+    /// Defect: if a node has lost a part of its work, it treats all its work as lost, even what is still running.
     AdoptEverything,
-    /// When sessions or the installation are read, the last event is missing.
+    /// Defect: when sessions or the installation are read, the last event is missing.
     ReadWhatWas,
-    /// The session records a wrong sequence number for a message in a run.
+    /// Defect: the session records a wrong sequence number for a message in a run.
     ForgetWhatWasSaid,
-    /// One vote is enough even if two are required.
+    /// Defect: one vote is enough even if two are required.
     ForgetTheQuorum,
-    /// A claim is recorded for a person who has not claimed the interrupt.
+    /// Defect: a claim is recorded for a person who has not claimed the interrupt.
     ClaimForAnother,
-    /// A round begins, but the event that a person wanted it is missing.
+    /// Defect: a copilot's round begins, but the event that a person wanted it is missing.
     ForgetTheWord,
-    /// A person ends the work, but another round follows.
+    /// Defect: a person ends the work of a copilot, but another round follows.
     GoOnAfterTheEnd,
-    /// The decision of a router about a task is written twice.
+    /// Defect: the decision of a router about a task is written twice.
     RouteTwice,
-    /// A call has its result, but a phase that it began never ends.
+    /// Defect: a call has its result, but a phase that it began never ends.
     LeaveThePhaseOpen,
-    /// A changeset is committed before the event that names it is written.
+    /// Defect: a changeset is committed before the event that names it is written.
     CommitBeforeWriting,
-    /// Answers about one subject are used again for another subject.
+    /// Defect: answers about one subject are used again for another subject.
     MixSubjects,
-    /// Questions never expire.
+    /// Defect: questions never expire.
     ForgetTheTime,
-    /// The deliveries that belong to an append are left out.
+    /// Defect: the deliveries that belong to an append are left out.
     DropDeliveries,
-    /// Each delivery is written twice, with two different ids.
+    /// Defect: each delivery is written twice, with two different ids.
     TellTwice,
-    /// An append is refused, but the deliveries that belong to it are written.
+    /// Defect: an append is refused, but the deliveries that belong to it are written.
     TellWhatWasRefused,
-    /// A delivery is recorded as delivered before its message is sent.
+    /// Defect: a delivery is recorded as delivered before its message is sent.
     SettleBeforeSending,
-    /// A node sends a delivery without first recording that it has claimed it.
+    /// Defect: a node sends a delivery without first recording that it has claimed it.
     ForgetToClaim,
-    /// When a channel is disabled, all waiting deliveries of the channel are dropped.
+    /// Defect: when a channel is disabled, all waiting deliveries of the channel are dropped.
     DropWithTheChannel,
-    /// When messages are sent, every interrupt is treated as open.
+    /// Defect: when messages are sent, every interrupt is treated as open.
     AskWhatIsDecided,
 }
 

@@ -91,7 +91,7 @@ impl Clock for NodeClock {
     }
 }
 
-/// Executor of a node. A job is kept in the simulated world until the simulator performs it.
+/// Executor of a node. A job waits in the simulated world until the simulator performs it.
 pub(super) struct Hands {
     node: NodeId,
     site: Shared,

@@ -41,7 +41,7 @@ const RETRY_MS: u64 = 1_000;
 /// the attempts of a delivery.
 const PATIENCE_MS: u64 = 60 * 60_000;
 
-/// Letters to which the simulator has not given a response yet.
+/// Messages (letters) that nodes have sent and to which the simulator has not given a response yet.
 #[derive(Default)]
 pub(super) struct Sink {
     letters: Vec<PendingLetter>,
@@ -56,7 +56,7 @@ struct PendingLetter {
     answer: oneshot::Sender<Sent>,
 }
 
-/// Response that a receiver gives to a letter.
+/// Response of a receiver to a message (letter) that a node has sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LetterAnswer {
     Well,
@@ -162,7 +162,7 @@ pub(super) fn worker(node: &Node, site: &Shared) -> impl Future<Output = ()> + S
     keep_sending(node.driver.clone(), channels, hands.clone(), hands, None)
 }
 
-/// Connection from a node to the sink.
+/// Connection from a node to the simulated receivers.
 struct Hands {
     node: NodeId,
     site: Shared,
@@ -249,8 +249,8 @@ impl Pages for Hands {
 }
 
 impl Sim {
-    /// Lets a receiver respond to a letter, or makes the receivers of a channel reachable or unreachable. Returns false
-    /// if nothing of this was possible.
+    /// Lets a receiver respond to a message, or makes the receivers of a channel reachable or unreachable. Returns
+    /// false if none of this was possible.
     pub(super) fn receive(&mut self) -> bool {
         let letters = self.letters();
         if self.choices.one_in(12) {
@@ -280,7 +280,7 @@ impl Sim {
         true
     }
 
-    /// Returns how many letters have no response yet.
+    /// Returns how many messages have no response yet.
     pub(super) fn letters(&self) -> usize {
         lock(&self.site).sink.letters.len()
     }
@@ -290,7 +290,7 @@ impl Sim {
         lock(&self.site).sink.down.clear();
     }
 
-    /// Lets the receiver of the oldest letter accept this letter.
+    /// Lets the receiver of the oldest message accept this message.
     pub(super) fn receive_well(&mut self) {
         self.answer(0, LetterAnswer::Well);
     }
@@ -315,7 +315,7 @@ impl Sim {
         let _nobody_waits = answer.send(sent);
     }
 
-    /// Removes the letters that a dead node has sent. Their receivers may have read them before.
+    /// Removes the messages without a response that a dead node has sent. Their receivers may have read them before.
     pub(super) fn hang_up(&mut self, dead: NodeId) {
         let mut guard = lock(&self.site);
         let site = &mut *guard;

@@ -329,7 +329,7 @@ impl Leases for Store {
         answer
     }
 
-    /// The order of the claimed runs is not compared.
+    /// Claims runs in memory and in PostgreSQL. The order of the claimed runs is not compared.
     async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
         let answer = self.memory.claim(limit).await;
         if let Some(twin) = &self.twin {

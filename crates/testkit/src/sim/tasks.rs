@@ -50,13 +50,13 @@ impl Tasks {
         self.0.push(Task { about, future: Box::pin(future), woken });
     }
 
-    /// Returns the indexes of all tasks of these nodes.
+    /// Returns the indexes of all tasks of the nodes for which `of` returns true.
     pub(super) fn all(&self, of: impl Fn(NodeId) -> bool) -> Vec<usize> {
         let all = self.0.iter().enumerate();
         all.filter(|(_, task)| of(task.about.node)).map(|(index, _)| index).collect()
     }
 
-    /// Returns the indexes of those tasks of these nodes that can continue, oldest first.
+    /// Returns the indexes of the tasks that can continue, oldest first, of the nodes for which `of` returns true.
     pub(super) fn ready(&self, of: impl Fn(NodeId) -> bool) -> Vec<usize> {
         let mut all = self.all(of);
         all.retain(|index| self.0[*index].woken.0.load(Ordering::Relaxed));

@@ -20,7 +20,7 @@ use super::mutants::Mutant;
 use super::site::Site;
 use super::world::World;
 
-/// Progress of a commit.
+/// Progress of writing a changeset to the simulated files.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Writing {
     is_begun: bool,

@@ -166,8 +166,8 @@ impl Sim {
         self.compare_loaded();
     }
 
-    /// Compares the state of each loaded run with the state that its written events give. This is done once after each
-    /// append to the run.
+    /// Compares the state of each loaded run with the state that follows from its written events. Each run is compared
+    /// once after each append to it.
     fn compare_loaded(&mut self) {
         let mut site = lock(&self.site);
         for run in site.witness.not_compared() {

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 /// Time for which a lease in PostgreSQL is valid. The lease is longer than any simulation.
 const LEASE: Duration = Duration::from_hours(10);
-/// Maximum time to wait until an append can be read in the order of positions.
+/// Maximum time to wait until an append is visible to a reader that reads all events in order.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Runtime that runs the background tasks of PostgreSQL nodes, because a simulation itself has no async runtime.
@@ -56,7 +56,7 @@ impl Database {
 pub(super) struct Twin {
     database: Arc<Database>,
     postgres: Postgres,
-    /// Epoch that PostgreSQL gave to the node when it opened the store.
+    /// Number (epoch) that PostgreSQL gave to the node when it opened the store.
     node: u64,
 }
 
@@ -70,7 +70,7 @@ impl Deref for Twin {
 }
 
 impl Twin {
-    /// Opens a node. PostgreSQL must give the same epoch as the journal in memory.
+    /// Opens a node. PostgreSQL must give the node the same number (epoch) as the journal in memory.
     pub(super) fn open(database: Arc<Database>, epoch: u64) -> Self {
         let config =
             Config { lease: LEASE, connections: 1, ..Config::new(database.url.clone(), "simulated") };

@@ -33,7 +33,8 @@ pub(super) struct World {
     written: u64,
     /// All texts that a tool was asked to write, by their digests.
     pub(super) kept: BTreeMap<Digest, String>,
-    /// True if commands are tried, and file tools propose changesets: see [`super::TRIALS_FROM`].
+    /// True if commands run as trials before they change files, and file tools propose changesets: see
+    /// [`super::TRIALS_FROM`].
     pub(super) plays_trials: bool,
     /// True if there are only three different texts, so that the same text occurs often.
     pub(super) same_texts: bool,
@@ -49,7 +50,7 @@ pub(super) struct RunningJob {
     pub(super) node: NodeId,
     pub(super) job: Job,
     pub(super) deliver: Deliver,
-    /// Progress of a commit.
+    /// Progress of writing a changeset to the simulated files, if the job does this.
     pub(super) writing: Writing,
 }
 

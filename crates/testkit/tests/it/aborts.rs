@@ -1,14 +1,14 @@
-//! Plays a story once for each point at which its server can be aborted, and continues each play to the end of the
-//! story.
+//! Plays a scenario once for each point at which its server can be aborted, and continues each play to the end of the
+//! scenario.
 
 use std::cell::RefCell;
 use std::time::Duration;
 
 use holdshort_testkit::server::TestServer;
 
-/// Plays the stops, four at a time, and returns the number of stops that were reached. Each of the four players ends at
-/// the first stop that is not reached, because the story was over before that stop. `play` returns true if its stop was
-/// reached.
+/// Plays a scenario once for each of `stops`, the points at which its server is aborted, four at a time. Returns the
+/// number of points that were reached. `play` returns true if its point was reached. If a scenario ends before its
+/// point, one of the four players ends.
 pub(crate) async fn play_each<S>(stops: impl Iterator<Item = S>, play: impl AsyncFn(S) -> bool) -> usize {
     let stops = RefCell::new(stops);
     let next = || stops.borrow_mut().next();
@@ -26,17 +26,17 @@ pub(crate) async fn play_each<S>(stops: impl Iterator<Item = S>, play: impl Asyn
     a + b + c + d
 }
 
-/// Result of one step of a story.
+/// Result of one step of a scenario that a test plays.
 pub(crate) enum StoryProgress {
     Over,
-    /// The story is not over. Either no decision was needed now, or a decision was made.
+    /// The scenario is not over. Either no decision was needed now, or a decision was made.
     Goes,
     /// The server did not respond, so it has ended.
     Gone,
 }
 
 impl StoryProgress {
-    /// Converts a result: true means that the story is over, and `None` means that the server did not respond.
+    /// Converts a result: true means that the scenario is over, and `None` means that the server did not respond.
     pub(crate) fn from_answer(found: Option<bool>) -> Self {
         match found {
             Some(true) => Self::Over,
@@ -46,9 +46,9 @@ impl StoryProgress {
     }
 }
 
-/// Steps through a story until it is over, and returns true if the server was aborted. If the environment variable
+/// Steps through a scenario until it is over, and returns true if the server was aborted. If the environment variable
 /// `variable` aborted the server, the server is started again without that variable. Panics if the server ends twice,
-/// or if the story does not end.
+/// or if the scenario does not end.
 pub(crate) async fn play_until_over(
     server: &mut TestServer,
     variable: &str,

@@ -83,7 +83,7 @@ fn path(asked: &Value, verb: &str) -> String {
 }
 
 /// When 200 reviewers vote at once and two of five approvers are required, only votes of the five approvers count, and
-/// the call is released once.
+/// the call is approved once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_hundred_who_vote_at_once_two_of_the_five_release_it() {
     let team = Team::new().await;
@@ -229,7 +229,7 @@ async fn one_person_in_two_stages_is_not_enough() {
 }
 
 /// Every deadline passes while a killed server is down: reminder, escalation step, expiry, snooze, delegation,
-/// approval. Each deadline takes effect once, and nothing is released.
+/// approval. Each deadline takes effect once, and none of them allows a call to run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn everything_becomes_due_while_the_server_is_down() {
     const AHEAD: u64 = 3_000;

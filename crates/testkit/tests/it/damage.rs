@@ -223,7 +223,8 @@ async fn a_torn_end_of_the_log_loses_nothing_that_was_answered() {
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// Without this check SQLite would silently drop all commits after the damage.
+/// A damaged database or log file stops the start. Without this check, SQLite would silently drop all commits after the
+/// damage.
 #[tokio::test]
 async fn a_file_that_is_damaged_stops_the_start_and_the_message_says_what_to_do() {
     let (_model, mut server) = solo([one(count("one")), done()]).await;

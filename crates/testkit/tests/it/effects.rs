@@ -134,7 +134,7 @@ async fn a_grant_and_five_texts_run_nothing() {
 }
 
 /// An agent of `pair` runs a script with a harmless name. The script configures the person's git so that git would run
-/// a program. The card shows and explains the changed lines of `.git/config`, and offers no grant.
+/// a program. The request shows and explains the changed lines of `.git/config`, and offers no grant.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_attack_on_pair_ends_with_a_card_that_shows_what_git_would_obey() {
     let model = ScriptedModel::start().await;
@@ -190,8 +190,8 @@ gates:
     - {tools: [run_command], commands: ['sh tool.sh', 'git status *'], do: allow}
 ";
 
-/// A command that a rule released may not change git's settings. When the agent repeats the call, a person is asked,
-/// and an approved call may change the settings.
+/// A command that a rule allowed may not change git's settings. When the agent repeats the call, a person is asked, and
+/// an approved call may change the settings.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_meets_a_wall_is_asked_about_when_it_is_made_again() {
     let line = "sh tool.sh";
@@ -240,8 +240,8 @@ async fn a_wall_in_silence_is_asked_about_when_it_is_made_again() {
     assert!(workspace.join("newfile").exists());
 }
 
-/// An approval is bound to the content of the script. If the script changes before the start, nothing runs and the call
-/// asks again.
+/// An approval is bound to the content of the script. If the script changes before the start, nothing runs, and a
+/// person is asked again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_script_that_changed_is_asked_about_anew() {
     let rules = FREE.replace("'sh tool.sh', ", "");
@@ -262,7 +262,7 @@ async fn a_script_that_changed_is_asked_about_anew() {
     assert_eq!(fs::read_to_string(server.workspace().join("count.txt")).unwrap(), "two\n");
 }
 
-/// A rule has released reads of a path, and an approved call replaces that path with a link. The released reads are
+/// A rule has allowed reads of a path, and an approved call replaces that path with a link. The allowed reads are
 /// checked again, and a forbidden file is not read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_link_made_by_an_approved_call_leads_no_released_read_astray() {
@@ -298,8 +298,7 @@ gates:
     assert!(!last_told(&model).contains("the key"), "{}", last_told(&model));
 }
 
-/// A script that a person approved on its card leaves nothing that makes the person's own git run `pwned`. Each row is
-/// one attempt.
+/// A script that a person approved leaves nothing that makes the person's own git run `pwned`. Each row is one attempt.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_approved_script_leaves_nothing_that_git_runs() {
     let evil = "mkdir -p evil/objects evil/refs/heads && echo 'ref: refs/heads/main' > evil/HEAD && \

@@ -234,7 +234,7 @@ async fn calls_of_one_reply_run_in_their_order() {
     assert_eq!(std::fs::read_to_string(server.workspace().join("a.txt")).unwrap(), "two");
 }
 
-/// A refused call does not block later calls. The cards of later calls say that the first call was refused.
+/// A refused call does not block later calls. A person who decides on a later call sees that the first was refused.
 #[tokio::test]
 async fn a_card_says_that_an_earlier_call_was_refused() {
     let (_model, server) = solo([Scripted::calls([write("a.txt", "one"), count("second")]), done()]).await;

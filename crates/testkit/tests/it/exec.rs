@@ -1,4 +1,4 @@
-//! `holdshort exec`, over the real binary: it writes exactly the released changes, once, or nothing at all.
+//! `holdshort exec`, over the real binary: it writes exactly the approved changes, once, or nothing at all.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -171,7 +171,7 @@ async fn what_was_dropped_is_said() {
     assert_eq!(hooked.coder.files().into_keys().collect::<Vec<_>>(), ["a"]);
 }
 
-/// Proxy that holds the first request for a released content, and reports it. All other requests pass.
+/// Proxy that delays the first request for approved content, and reports this request. All other requests pass.
 struct HoldingProxy {
     address: SocketAddr,
     held: oneshot::Receiver<()>,
@@ -215,8 +215,8 @@ async fn pass(
     }
 }
 
-/// The program is killed after it has used the approval and before it writes: the release is gone, nothing is written,
-/// and the card says that the outcome is unknown.
+/// The program is killed after it has used the approval and before it writes. The approval is used up, nothing is
+/// written, and the outcome is shown as unknown.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_kill_between_the_use_and_the_write_is_an_unknown_outcome() {
     let hooked = Hooked::new().await;

@@ -1,8 +1,8 @@
-//! Two stories of a copilot. The server is aborted after each commit, one commit per play, and is started again. No
-//! command runs twice, no question is asked twice, and the story ends as it does without an abort.
+//! Two scenarios of a copilot. The server is aborted after each commit, one commit per play, and is started again. No
+//! command runs twice, no question is asked twice, and the scenario ends as it does without an abort.
 //!
 //! These tests are campaigns of `cargo xtask verify --long`. In the short run, `matrix.rs` and `halves.rs` abort
-//! different stories.
+//! different scenarios.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ use crate::demo::{ABORT_AFTER, accounted};
 use crate::play::{command, count, one, read, write};
 use crate::routed::WORKFLOW;
 
-/// Story that is played repeatedly.
+/// Scenario that is played repeatedly, with an abort at a different point each time.
 #[derive(Clone, Copy)]
 struct Story {
     workflow: &'static str,
@@ -178,8 +178,8 @@ struct End {
     files: Vec<Option<String>>,
 }
 
-/// Plays the story with an abort after commit number `n`, or without an abort if `n` is 0. Returns the end of the run,
-/// and whether the abort happened.
+/// Plays the scenario with an abort after commit number `n`, or without an abort if `n` is 0. Returns the end of the
+/// run, and whether the abort happened.
 async fn play(story: Story, n: usize) -> (End, bool) {
     let what = format!("{}: abort after commit {n}", story.workflow);
     let model = ScriptedModel::start().await;
@@ -203,7 +203,7 @@ async fn play(story: Story, n: usize) -> (End, bool) {
     (end, aborted)
 }
 
-/// Plays the story once per commit, with an abort after that commit. Returns the number of aborts that happened.
+/// Plays the scenario once per commit, with an abort after that commit. Returns the number of aborts that happened.
 async fn abort_after_each(story: Story) -> usize {
     const ENDLESS: usize = 500;
     let wanted = play(story, 0).await.0;

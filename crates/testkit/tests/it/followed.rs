@@ -77,14 +77,14 @@ impl Stage {
 
 const CARDS: &str = "  cards: {type: teams, url_env: TEAMS_URL, allow: [127.0.0.0/8], events: [opened]}\n";
 
-/// Returns the path behind the first button of a card.
+/// Returns the path behind the first button of a Teams card.
 fn link_of(server: &TestServer, card: &Value) -> String {
     let actions = card["attachments"][0]["content"]["actions"].as_array().unwrap();
     assert!(actions.iter().all(|action| action["type"] == "Action.OpenUrl"), "a card calls nobody back");
     actions[0]["url"].as_str().unwrap().strip_prefix(server.base()).expect("a link to us").to_owned()
 }
 
-/// Follows the link of a card and signs in. Returns the page after the sign-in.
+/// Follows the link of a Teams card and signs in. Returns the page after the sign-in.
 async fn through(server: &TestServer, visitor: &mut Visitor, card: &str) -> Page {
     let page = visitor.get(&format!("{}{card}", server.base())).await;
     assert_eq!((page.status, &*page.text), (303, ""), "it shows nothing to whoever has not signed in");
@@ -100,7 +100,7 @@ fn version(page: &str) -> &str {
     field.split('"').next().unwrap()
 }
 
-/// Signs a person in through the link of a card. Returns the path of the page that the person reaches.
+/// Signs a person in through the link of a Teams card. Returns the path of the page that the person reaches.
 async fn let_onto(server: &TestServer, person: &str, card: &str) -> String {
     let page = through(server, &mut Visitor::new(person), card).await;
     let to = page.location.unwrap_or_else(|| panic!("{person}: {}", page.text)).to_string();
@@ -223,8 +223,8 @@ async fn a_shared_link_gives_nobody_more_than_is_theirs() {
     assert_eq!(server.interrupt(&asked.id).await["status"], "open");
 }
 
-/// For an interrupt with high risk, a mail contains no personal link. Like the link of a card, the mail's link leads
-/// through the sign-in.
+/// For an interrupt with high risk, a mail contains no personal link. Like the link of a Teams card, the mail's link
+/// leads through the sign-in.
 #[tokio::test(flavor = "multi_thread")]
 async fn where_the_risk_is_high_every_link_leads_through_the_sign_in() {
     let stage = Stage::start().await;
@@ -243,7 +243,7 @@ async fn where_the_risk_is_high_every_link_leads_through_the_sign_in() {
     assert_eq!(status, 200, "{decided}");
 }
 
-/// Without a provider, the link of a card leads to the app, and so does the path of the card's page.
+/// Without a provider, the link of a Teams card leads to the app, and so does the path of the page behind this link.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_provider_a_card_leads_to_the_app() {
     let teams = WebhookSink::start().await;

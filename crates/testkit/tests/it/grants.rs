@@ -88,7 +88,7 @@ async fn read(server: &TestServer, id: &str) -> Value {
     server.get(&format!("/v1/interrupts/{id}")).await.ok()
 }
 
-/// `approve_session` lists the other open calls that the grant would cover, and releases those of the listed calls that
+/// `approve_session` lists the other open calls that the grant would cover, and approves those of the listed calls that
 /// the person selects in `also`.
 #[tokio::test]
 async fn a_grant_releases_the_open_calls_that_were_kept() {
@@ -130,8 +130,8 @@ async fn a_grant_releases_the_open_calls_that_were_kept() {
     assert_eq!(server.lines("count.txt"), 3);
 }
 
-/// A refused call asks again, however it is spelled, until the refusal is revoked. A grant for the same program covers
-/// only other calls.
+/// After a refusal, a person is asked again about the same call, however it is spelled, until the refusal is revoked. A
+/// grant for the same program covers only other calls.
 #[tokio::test]
 async fn a_refused_call_asks_again_after_a_grant() {
     let lines = ["touch A", "touch B", "touch C", "touch A", "touch ./A", "touch B; touch A"];

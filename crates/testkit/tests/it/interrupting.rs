@@ -297,7 +297,7 @@ async fn look(server: &TestServer, model: &ScriptedModel, run: &mut Option<Strin
     Some(false)
 }
 
-/// Plays the story with an abort after commit number `n`. Returns true if the abort happened.
+/// Plays the scenario with an abort after commit number `n`. Returns true if the abort happened.
 async fn abort_after(n: usize) -> bool {
     let what = format!("abort after commit {n}");
     let model = ScriptedModel::start().await;

@@ -378,7 +378,7 @@ async fn acknowledged_work_is_given_up_only_by_its_number_and_never_in_silence()
     }
 }
 
-/// If the pin of a killed server was removed, every later audit reports the removal, even if the log exists.
+/// If the pin (the stored head) of a killed server was removed, every later audit reports this, even if the log exists.
 #[tokio::test]
 async fn a_start_without_the_pin_of_a_killed_server_is_told_by_every_audit() {
     let mut server = TestServer::setup().without_model().start().await;
@@ -447,7 +447,7 @@ async fn campaign_of_verbs_and_routes_beside_foreign_readers_and_kills() {
     assert_eq!(report["intact"], true, "{report:#}");
 }
 
-/// Returns the number of events that the pin names.
+/// Returns the number of events that the pin (the stored head of the journal) names.
 fn pinned(data: &Path) -> u64 {
     let text = fs::read_to_string(data.join(PIN)).unwrap();
     text.split_whitespace().next().unwrap().parse().unwrap()

@@ -225,8 +225,8 @@ async fn a_plan_is_written_anew_across_a_restart() {
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// A subtask that waits at `before_step` has not started, so a new plan may change it. The new card shows the changed
-/// subtask, even if the server is killed before the card opens.
+/// A subtask that waits at `before_step` has not started, so a new plan may change it. The person is then asked about
+/// the changed subtask, even if the server is killed before that.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_is_edited_where_a_subtask_is_held_before_it_begins() {
     let gated = format!("{PLANNED}  before_step: ask\n");
@@ -362,8 +362,8 @@ async fn what_ships_plays_with_a_model() {
     }
 }
 
-/// The card of the last plan that the workflow allows warns in the API, the terminal and the page without scripts that
-/// a request for another plan ends the run. The card before it does not.
+/// A person is warned if a request for another plan would end the run, because the workflow allows no more plans. The
+/// API, the terminal and the page without scripts show the warning for the last plan only.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_for_a_plan_beyond_the_last_is_warned_of() {
     const WARNING: &str = "ends the run as failed, because the workflow allows no further plan";

@@ -4,7 +4,7 @@ use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-/// Workflow that allows reads and questions. All other calls ask.
+/// Workflow that allows reads and questions. All other calls need an approval.
 pub(crate) const SOLO: &str = "
 name: solo
 agents:

@@ -372,8 +372,8 @@ async fn what_a_crash_left_of_a_browser_is_swept() {
     assert!(known.exists() && fresh.exists());
 }
 
-/// With a database, the next start also removes a row without an event. A recent row stays, because a different node
-/// may be about to append its event.
+/// With a database, the next start also removes a browser's row without an event. A recent row stays, because a
+/// different node may be about to append its event.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_node_left_of_a_browser_is_swept() {
     let (sink, url) = (WebhookSink::start().await, database().await);

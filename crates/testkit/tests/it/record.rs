@@ -16,8 +16,8 @@ async fn page(server: &TestServer, interrupt: &str) -> String {
     request.send().await.unwrap().text().await.unwrap()
 }
 
-/// The client reports for how long the card was shown. This duration is recorded with the vote, and limited to one day.
-/// A repeated decision with a different duration is still a repetition.
+/// The client reports for how long the request was shown. This duration is recorded with the vote, and limited to one
+/// day. A repeated decision with a different duration is still a repetition.
 #[tokio::test(flavor = "multi_thread")]
 async fn how_long_a_card_was_shown_is_told_with_the_decision() {
     let server = TestServer::setup().start().await;

@@ -172,8 +172,8 @@ async fn a_second_run_of_a_build_asks_nobody_and_finds_the_cache_of_the_first() 
     assert!(told.contains("gone"), "{told}");
 }
 
-/// A command changes the workspace and also ignored files. After the release, changes of files that git does not ignore
-/// go to the workspace, and the ignored files go to the layer. Later commands see the writes of file tools.
+/// A command changes the workspace and also ignored files. After the approval, changes of files that git does not
+/// ignore go to the workspace, and the ignored files go to the layer. Later commands see the writes of file tools.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_that_changes_both_is_released_for_the_workspace() {
     let steps = [
@@ -210,7 +210,7 @@ async fn a_command_that_changes_both_is_released_for_the_workspace() {
     assert!(last_told(&model).contains("by the file tool\n2\n"), "{}", last_told(&model));
 }
 
-/// The layer is a cache. If the layer is lost or was tampered with, the run continues without it.
+/// The layer of a run (its stored Git-ignored files) is a cache. If it is lost or was tampered with, the run continues.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_layer_that_is_lost_harms_nothing() {
     let line = "mkdir -p out && echo x >> out/a && cat out/a";
@@ -234,8 +234,8 @@ async fn a_layer_that_is_lost_harms_nothing() {
     assert!(last_told(&model).contains("x\n"), "{}", last_told(&model));
 }
 
-/// A merge opens a card, and applies exactly the released changes of the layer. Files that already are in the workspace
-/// stay there.
+/// A merge of a run's Git-ignored files needs an approval, and applies exactly the approved changes. Files that already
+/// are in the workspace stay there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_merge_shows_a_card_and_lands_exactly_what_is_released() {
     let line = "mkdir -p out/deep build/.husky && echo 1 > out/a && echo 2 > out/deep/b && echo 3 > build/.husky/pre-commit";
@@ -287,7 +287,8 @@ async fn a_merge_shows_a_card_and_lands_exactly_what_is_released() {
     assert_eq!(finished[0]["data"]["code"], "nothing_to_merge", "{finished:#?}");
 }
 
-/// A merge removes the merged paths from the layer, so that the run sees the person's later changes.
+/// A merge removes the merged paths from the run's layer, so that the run sees the person's later changes of these
+/// files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_sees_what_becomes_of_a_merged_file() {
     let steps = [
@@ -341,8 +342,8 @@ async fn a_merge_leaves_newer_files_to_the_run() {
     assert!(last_told(&model).contains("2\n"), "{}", last_told(&model));
 }
 
-/// While a card is open, a person creates an ignored file. If the command wrote a file of the same name, the layer does
-/// not store the command's file.
+/// While a command waits for approval, a person creates an ignored file. If the command wrote a file of the same name,
+/// the run's layer does not store the command's file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_layer_takes_no_path_that_the_workspace_has_by_then() {
     let steps = [
@@ -366,7 +367,7 @@ async fn the_layer_takes_no_path_that_the_workspace_has_by_then() {
     assert!(told.contains("by the person\na file of the person\n3\n"), "{told}");
 }
 
-/// A link in the layer does not let any tool or command of the run write outside of the workspace.
+/// A link in the run's layer does not let any tool or command of the run write outside of the workspace.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_tool_writes_through_a_link_of_the_layer() {
     const LINKS: &str = "ln -s ../outside/kept.txt app.log && ln -s ../outside away.log && ln -s .. up.log";
@@ -424,8 +425,8 @@ fn fill_layer(layer: &Path, bytes: u64) {
     fs::File::create(layer.join("files/large.log")).unwrap().set_len(bytes).unwrap();
 }
 
-/// If one layer or all layers together have reached their maximum size, the command asks, and its ignored files are
-/// released like any other change.
+/// If one layer or all layers together have reached their maximum size, a command needs an approval. Its ignored files
+/// are approved like any other change.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_asks_if_its_ignored_files_have_no_room() {
     const GIB: u64 = 1024 * 1024 * 1024;
@@ -463,7 +464,7 @@ async fn a_command_asks_if_its_ignored_files_have_no_room() {
     assert!(last_told(&model).contains("not written to the workspace: c.log"), "{}", last_told(&model));
 }
 
-/// Erasing the content of a run deletes the run's layer.
+/// Erasing the content of a run deletes the run's stored Git-ignored files (its layer).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_layer_goes_with_the_content_of_its_run() {
     let (model, server) = play(TRYING, [one(command("mkdir -p out && echo 1 > out/a")), done()]).await;

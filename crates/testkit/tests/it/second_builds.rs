@@ -32,7 +32,7 @@ struct Project {
     line: &'static str,
     /// Text that the result of each of the two builds must contain.
     says: &'static str,
-    /// Paths that must exist in the layer after the builds.
+    /// Paths that must exist in the run's layer after the builds.
     leaves: &'static [&'static str],
 }
 

@@ -55,7 +55,7 @@ struct Tampering {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Concealment {
     Nothing,
-    /// Recomputes positions, hashes, the chain over all events and the pin, and rebuilds the lists.
+    /// Recomputes positions, hashes, the chain over all events and the stored head (the pin), and rebuilds the lists.
     Everything,
     /// Does the same as `Everything`, and signs the journal with a different key.
     EverythingAndSigns,
@@ -348,7 +348,8 @@ impl<'s> Files<'s> {
         });
     }
 
-    /// Recomputes positions without a gap, hashes, the chain over all events and the pin, and rebuilds the lists.
+    /// Recomputes positions without a gap, hashes, the chain over all events and the pin (the stored head). Rebuilds
+    /// the lists.
     fn compute_anew(&self) {
         let head = by_hand::with_events(&self.database(), |file| {
             let mut statement =

@@ -1,4 +1,4 @@
-//! Trials, over the real binary. A command without changes needs no approval, and released changes are exactly those
+//! Trials, over the real binary. A command without changes needs no approval, and approved changes are exactly those
 //! that were shown. After a crash the workspace contains either all of the changes or none.
 
 use std::fs;
@@ -209,7 +209,8 @@ async fn of_what_a_command_did_a_person_keeps_some() {
     assert!(workspace.join("c.txt").exists() && !workspace.join("d d.txt ").exists());
 }
 
-/// A commit that a command made in git is kept or dropped as a whole. Each file can be kept separately from the commit.
+/// A person approves or drops a git commit of a command as a whole. Each file can be approved separately from the
+/// commit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repository_is_one_part_of_what_is_kept() {
     let git = "git -c user.name=one -c user.email=one@example.invalid";
@@ -241,8 +242,8 @@ fn change<'a>(interrupt: &'a Value, path: &str) -> &'a Value {
     changes.iter().find(|change| change["path"] == path).unwrap_or_else(|| panic!("{path}: {changes:#?}"))
 }
 
-/// Wherever a person decides, a changed file that the task does not mention is marked. The change asks, and can be
-/// released like any other change.
+/// Wherever a person decides, a changed file that the task does not mention is marked. Its change needs an approval,
+/// and can be approved like any other change.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_task_does_not_name_is_marked() {
     let line = "mkdir -p lib && echo 1 > lib/a.rs && echo 2 > lib2.rs && echo 3 > b.txt";
@@ -284,8 +285,8 @@ async fn page(server: &TestServer, interrupt: &Value) -> String {
     server.request(Method::GET, &link).send().await.unwrap().text().await.unwrap().replace("&#x2f;", "/")
 }
 
-/// A rule allows changes below `src`. If a file there has a second hard link, its change still asks, and the write
-/// replaces the file instead of writing through the link.
+/// A rule allows changes below `src`. If a file there has a second hard link, its change needs an approval anyway, and
+/// the write replaces the file instead of writing through the link.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_with_another_name_asks_whatever_the_rules_allow() {
     let lines = ["echo new > src/free.rs", "echo new >> src/linked.rs"];
@@ -324,7 +325,7 @@ exec unshare --mount sh -ec '
 "#;
 
 /// If the kernel refuses the overlay, the command is tried on a copy. If there is no room for a copy, the command is
-/// not tried. The card says which of these happened. This test needs root, as the tests of the sandbox do.
+/// not tried. The request shows which of these happened. This test needs root, as the tests of the sandbox do.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_an_overlay_is_refused_a_copy_is_tried_or_the_card_says_why_not() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Tried commands, over the real binary: gates that ask about the changes of a trial, and changes that happen between a
-//! card and its release.
+//! Tried commands, over the real binary: gates that ask about the changes of a trial, and changes that happen after a
+//! person was asked and before the approval.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -39,8 +39,8 @@ fn commands(interrupts: &[Value]) -> Vec<&str> {
     interrupts.iter().map(|it| it["payload"]["command"].as_str().unwrap()).collect()
 }
 
-/// Two commands that write the same file were both tried and released. The second command is tried again and asks
-/// again, because the first command changed its base.
+/// Two commands that write the same file were both tried and approved. The second command is tried again, and a person
+/// is asked again, because the first command changed the file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_commands_that_write_one_file_the_later_is_tried_and_asked_about_again() {
     let lines = ["echo one >> count.txt", "echo two >> count.txt"];
@@ -71,8 +71,8 @@ async fn of_two_commands_that_write_one_file_the_later_is_tried_and_asked_about_
     assert_eq!(server.events_of(&run, "tool_started").await.len(), 2);
 }
 
-/// Two commands write different files. The second is tried again after the first. The changes of the second command
-/// still equal those on its card, so the second command does not ask again.
+/// Two commands write different files. The second is tried again after the first. Its changes still equal the approved
+/// ones, so the approval stays valid.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_commands_that_write_two_files_both_stay_released() {
     let calls = Scripted::calls([command("echo one > one.txt"), command("echo two > two.txt")]);
@@ -111,7 +111,7 @@ gates:
   plan: show
 ";
 
-/// Two parallel steps write the same file. The second step's command is tried again and asks again.
+/// Two parallel steps write the same file. The command of the second step is tried again, and a person is asked again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_steps_that_write_one_file_the_later_is_tried_and_asked_about_again() {
     let model = ScriptedModel::start().await;
@@ -132,8 +132,8 @@ async fn of_two_steps_that_write_one_file_the_later_is_tried_and_asked_about_aga
     assert_eq!(server.lines("count.txt"), 2);
 }
 
-/// If a person changed a file before the release, nothing of the released change is committed, and the person's text is
-/// kept.
+/// If a person changed a file before the approval, nothing of the approved change is committed, and the person's text
+/// stays.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_person_writes_before_the_release_stands() {
     let (_model, server) =
@@ -182,8 +182,8 @@ async fn a_rule_asks_about_deletions() {
 
 const ANYTHING: &str = "  rules: [{tools: [run_command], changes: ['**'], deletes: 9, do: allow}]\n";
 
-/// The checkpoint `before_execution` asks before a command runs. With `trial: true` the checkpoint asks about the
-/// trial, even if the trial changed nothing.
+/// The checkpoint `before_execution` asks a person before a command runs. With `trial: true`, the checkpoint asks about
+/// the trial, even if the trial changed nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn before_execution_asks_before_the_trial_or_about_it() {
     for (mandatory, is_tried) in [("before_execution", false), ("{before_execution: {trial: true}}", true)] {
@@ -206,7 +206,7 @@ async fn before_execution_asks_before_the_trial_or_about_it() {
     }
 }
 
-/// The checkpoint `before_file_edit` asks whatever the rules allow. A command that changes nothing is not an edit.
+/// The checkpoint `before_file_edit` asks a person, whatever the rules allow. A command without changes is not an edit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn before_file_edit_asks_about_what_a_trial_changed() {
     let workflow = gated(&format!("  mandatory: [before_file_edit]\n{ANYTHING}"));
@@ -234,7 +234,7 @@ echo done >> src/log
 true
 ";
 
-/// *For this session* covers commands of the same form that change only the same directory and delete nothing.
+/// A grant *for this session* covers commands of the same form that change only the same directory and delete nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_grant_covers_changes_in_the_same_place_and_no_deletion() {
     let mut script = vec![one(command("sh tool.sh")); 5];
@@ -301,7 +301,7 @@ async fn a_person_gives_the_result_of_a_tried_command_instead() {
     assert_eq!(server.events_of(&run, "tool_started").await, [] as [Value; 0]);
 }
 
-/// Paths that do not fit on a card are counted next to the option that releases them.
+/// Paths that do not fit on a decision page are counted next to the option that approves them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_decision_page_counts_what_it_has_not_shown() {
     let line = "for i in $(seq 507); do echo x > f$i.txt; done";

@@ -1,4 +1,4 @@
-//! Undo, over the real binary. The changes of a run are shown, released and reverted, except in files that have changed
+//! Undo, over the real binary. The changes of a run are shown, approved and reverted, except in files that have changed
 //! since.
 
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ impl Played {
         (id, asked)
     }
 
-    /// Releases an undo, and waits until its run has ended.
+    /// Approves an undo, and waits until its run has ended.
     async fn release(&self, (undo, asked): (String, Value)) -> String {
         self.server.choose(&asked, "approve").await;
         self.server.wait_status(&undo, &["completed"]).await;

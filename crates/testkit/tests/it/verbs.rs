@@ -104,8 +104,8 @@ async fn whoever_removes_a_person_reads_what_that_leaves() {
     );
 }
 
-/// An interrupt has stages that require different people. If too few approvers are left, the card says that one person
-/// may vote in several stages.
+/// An interrupt has stages that require different people. If too few approvers are left, the output says that one
+/// person may vote in several stages.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_one_is_left_for_two_stages_the_card_says_so() {
     let server = TestServer::setup().without_model().start().await;

@@ -71,8 +71,8 @@ async fn read_all_data(server: &TestServer) -> Value {
     told
 }
 
-/// Returns the frames that a client of the `CodeLab` protocol receives when it reconnects at a place. The last frame is
-/// left out, because it describes the present.
+/// Returns the frames that a client of the `CodeLab` protocol receives when it reconnects after the frame `since`. The
+/// last frame is left out, because it describes the present.
 async fn frames(server: &TestServer, session: &str, since: &str) -> Vec<Value> {
     let mut ide = Ide::come_back(server, session, since).await;
     let mut frames = ide.until("done").await;

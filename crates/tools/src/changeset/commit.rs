@@ -144,7 +144,7 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
         change.after.is_none() || is_made() || self.root.folder(&bytes(folder)).is_ok()
     }
 
-    /// Returns the entries in a folder that is to be removed which the commit itself does not remove.
+    /// Returns the entries that prevent the removal of a folder, because the commit does not remove these entries.
     fn strangers(&self, change: &Change) -> io::Result<Vec<String>> {
         let path = bytes(&change.path);
         let goes = |path: &str| self.change(path).is_some_and(is_removed);
@@ -277,8 +277,8 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
 /// Permissions that the owner of a folder needs to fill it.
 const OWNED: u32 = 0o700;
 
-/// Returns true if the old entry must be removed before new entries are made. Returns false for a file whose new entry
-/// is a file too: it is replaced in one step.
+/// Returns true if the old entry must be removed before new entries are made. Returns false if a file replaces a file,
+/// because one rename replaces the old file.
 fn is_removed(change: &Change) -> bool {
     match (&change.before, &change.after) {
         (None, _)

@@ -21,7 +21,7 @@ impl Root {
         Ok(Self(rustix::fs::open(path, FLAGS, Mode::empty())?))
     }
 
-    /// Opens the folder of a handle. The handle may be a path-only handle (`O_PATH`).
+    /// Reopens the folder that an open handle refers to. The handle may be a path-only handle (`O_PATH`).
     pub(crate) fn from_handle(handle: impl AsFd) -> io::Result<Self> {
         Ok(Self(rustix::fs::openat(handle, ".", FLAGS, Mode::empty())?))
     }

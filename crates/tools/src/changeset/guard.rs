@@ -29,7 +29,8 @@ const REPOSITORY: &str = "bare_repository";
 /// Finding: the change makes a link that leads out of the workspace.
 const LINK_OUT: &str = "link_out";
 
-/// Returns the codes of the findings in `changes`. `path` is the full path of the workspace.
+/// Returns the codes of the dangers in `changes`, such as a new Git repository. `path` is the full path of the
+/// workspace.
 pub(crate) fn findings(changes: &[Change], workspace: &Root, path: &Path) -> BTreeSet<&'static str> {
     let by_path: BTreeMap<_, _> =
         changes.iter().filter_map(|change| Some((bytes_of(&change.path)?, change))).collect();
@@ -214,7 +215,8 @@ fn is_gits(below: &[u8]) -> bool {
 }
 
 /// Finds the innermost git repository that contains the workspace, and returns the path of the workspace relative to
-/// this repository. Returns `None` if there is none, or if the folder of the repository is called `.git`.
+/// the repository. Returns `None` if no repository contains the workspace, or if the repository's folder is called
+/// `.git`.
 fn repository_above(workspace: &Path) -> Option<Vec<u8>> {
     let above = workspace.ancestors().skip(1).find(|folder| {
         let has = |name: &&str| fs::symlink_metadata(folder.join(name)).is_ok();

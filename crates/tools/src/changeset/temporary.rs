@@ -23,7 +23,7 @@ const NAMES: u32 = 100;
 const PREFIX: &str = ".holdshort-";
 const SUFFIX: &str = ".tmp";
 
-/// The new file, as long as it has its temporary name. On drop, the file is deleted unless it was renamed.
+/// File with the new content, before it is renamed over the old file. On drop, a file that was not renamed is deleted.
 pub(super) struct Temporary<'a> {
     folder: BorrowedFd<'a>,
     name: String,
@@ -75,8 +75,8 @@ impl Drop for Temporary<'_> {
     }
 }
 
-/// Locks the temporary file. The lock tells other processes that the file is still being written. Returns `None` if the
-/// file system does not support locks.
+/// Locks the temporary file. The lock tells other processes that the file is still being written. Returns `Some(false)`
+/// if another process holds the lock, and `None` if the file system does not support locks.
 fn lock(file: impl AsFd) -> Option<bool> {
     match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Some(true),
@@ -85,8 +85,8 @@ fn lock(file: impl AsFd) -> Option<bool> {
     }
 }
 
-/// Returns true if the temporary file still has its name. Before this process locked the file, another process may have
-/// deleted it, because an unlocked temporary file looks like one that a crash left.
+/// Returns true if no other process has locked or deleted the new temporary file. Before it is locked, a temporary file
+/// looks like one that a crash left, so another process may delete it.
 fn is_ours(file: &File) -> bool {
     lock(file) != Some(false) && rustix::fs::fstat(file).is_ok_and(|found| found.st_nlink > 0)
 }

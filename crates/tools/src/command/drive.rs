@@ -78,8 +78,8 @@ impl ExitReason {
 pub(crate) struct EndedCommand {
     pub how: ExitReason,
     pub transcript: Transcript,
-    /// Guarded paths (files that a person's tools run automatically) that the command created. For each of these paths:
-    /// whether it was renamed. `None` if the command is not allowed to write, or is allowed to write guarded paths too.
+    /// Guarded paths (files that a person's tools run automatically) that the command created: those that were renamed,
+    /// and those that could not be renamed. `None` if the command may write no files, or may write guarded paths too.
     pub aside: Option<SetAside>,
     /// Scratch folder of a trial (a temporary folder outside the workspace). `None` if the trial was stopped.
     pub scratch: Option<Scratch>,
@@ -108,8 +108,8 @@ impl Streams {
 }
 
 /// Follows a command to its end. `preview` receives the output. If the receiver of `preview` is dropped, the command is
-/// stopped. `turn` is released when the first stage has ended and the guarded paths that could not be renamed are
-/// recorded.
+/// stopped. `turn` keeps other commands from writing in the workspace. It is released when the first stage of the
+/// sandbox has ended and the guarded paths that could not be renamed are recorded.
 pub(super) async fn drive(
     launched: Launched<Child>,
     time: Duration,
@@ -225,7 +225,7 @@ pub(super) async fn drive(
     Ok(EndedCommand { how, transcript, aside, scratch, streams, left })
 }
 
-/// Waits until a person stops the command. Otherwise waits forever.
+/// Waits until a person stops the command. Waits forever if no person stops it, or if `stop` is `None`.
 pub(super) async fn until(stop: Stop) {
     if let Some(mut stop) = stop
         && stop.wait_for(|is_stopped| *is_stopped).await.is_ok()
@@ -256,7 +256,8 @@ impl Channel {
         Ok(Self { pipe, buffer })
     }
 
-    /// Waits for the next chunk. After the last chunk the future never completes. Dropping the future loses no output.
+    /// Waits for the next chunk of output. After the last chunk the future never completes. Dropping it loses no
+    /// output.
     async fn fill(&mut self) {
         let Some(pipe) = &mut self.pipe else { return std::future::pending().await };
         if matches!(pipe.read_buf(&mut self.buffer).await, Ok(0) | Err(_)) {

@@ -28,8 +28,8 @@ use crate::tools::{Inner, Stop};
 use crate::trial::CommandOutput;
 use crate::turns::{self, Turn};
 
-/// Maximum number of output chunks that are buffered for a slow reader. If the reader is slower, the preview omits
-/// chunks.
+/// Maximum number of chunks of a running command's output that are buffered for the preview. A person who follows a
+/// slower preview does not see the chunks above this number.
 const WAITING_CHUNKS: usize = 256;
 
 const NOTE: &str = "You approve this command line and the current content of the workspace files that the \
@@ -80,7 +80,8 @@ impl Command {
         Ok(Self { line: request.command.clone(), cwd, timeout, folder: place.components().to_vec() })
     }
 
-    /// Adds to `inspection` the card, the preconditions, and the reasons why a person must be asked.
+    /// Adds to `inspection` the data for a person (the card), the preconditions, and the reasons why a person must be
+    /// asked.
     pub(crate) fn look(&self, inner: &Inner, inspection: &mut Inspection) {
         let level = inner.level();
         let scripts = scripts::look(&inner.workspace, &self.folder, &self.line);
@@ -265,8 +266,8 @@ async fn follow(
     }
 }
 
-/// Prepares a command. `folders` are the preconditions about folders that were on the card when a person or a rule
-/// allowed the command.
+/// Prepares a command. `folders` are the preconditions about folders that applied when a person or a rule allowed the
+/// command.
 pub(crate) fn prepare(
     inner: &Inner,
     request: &RunCommand,
@@ -335,7 +336,8 @@ fn without(path: &str, workspace: &Path) -> String {
     path.split(':').filter(outside).collect::<Vec<_>>().join(":")
 }
 
-/// Number of processors that one process may use fully until its timeout.
+/// Number that multiplies a command's timeout to give the CPU time limit of each process. A process can therefore use
+/// this many processors fully until the timeout.
 const CPUS_PER_PROCESS: u64 = 16;
 
 impl EndedCommand {
@@ -394,8 +396,8 @@ impl EndedCommand {
     }
 }
 
-/// Adds to the result the guarded paths that the command created, and says which of them were set aside (renamed).
-/// Returns false if the command created no guarded path.
+/// Adds to the result the guarded paths (such as Git hooks) that the command created, and says which of them were
+/// renamed. Returns false if the command created none.
 fn tell_of(aside: &SetAside, text: &mut String, data: &mut Value) -> bool {
     if *aside == SetAside::default() {
         return false;

@@ -101,7 +101,7 @@ pub(super) fn describe_memory_limit(printed: &str) -> Option<String> {
     })
 }
 
-/// Returns true if the line names a guarded path. An absolute path is considered only if it lies in the workspace.
+/// Returns true if the line names a guarded path (such as a Git hook). An absolute path must lie in the workspace.
 fn names_a_guarded_path(line: &str, workspace: &str) -> bool {
     line.split([' ', '\'', '"', '`', ':', ',', '(', ')', '\u{2018}', '\u{2019}'])
         .filter_map(|word| if word.starts_with('/') { word.strip_prefix(workspace) } else { Some(word) })

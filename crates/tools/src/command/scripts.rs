@@ -18,8 +18,8 @@ use crate::workspace::Workspace;
 /// The search ends when this number is reached.
 const MOST_BOUND: usize = 4 * limits::SCRIPTS;
 
-/// Maximum number of folders in which the words of one part of a command line are searched as files. The searched
-/// folders are those that the part of the command line itself names.
+/// Maximum number of folders in which the arguments of one command are looked up as names of scripts. Only folders that
+/// the command itself names are searched.
 const MOST_BELOW: usize = 16;
 
 /// Scripts that the inspection of a command line finds.
@@ -28,15 +28,15 @@ pub(super) struct Scripts {
     /// Preconditions, sorted by path. If a file does not exist now, the precondition is that it still does not exist
     /// when the command runs.
     pub bound: Vec<Precondition>,
-    /// List for the card, `[{path, text, truncated?}]`, with one object for each existing file to which the approval is
-    /// bound.
+    /// Scripts that a person sees before the approval, `[{path, text, truncated?}]`: each existing file to which the
+    /// approval is bound.
     pub card: Vec<Value>,
     /// True if the approval cannot be bound to all files that the command runs and all folders in which it runs.
     pub unbound: bool,
 }
 
 impl Scripts {
-    /// Binds the approval to the digest of a file. If the file exists, adds it to the card.
+    /// Binds the approval to the digest of a file. If the file exists, adds it to the scripts that a person sees.
     fn bind(&mut self, workspace: &Workspace, place: &WorkspacePath) {
         let path = place.to_string();
         if self.bound.iter().any(|bound| bound.path == path) {
@@ -112,8 +112,8 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
     found
 }
 
-/// Binds the approval to the existing files that one part of a command line may run, and to the folders in which it may
-/// run.
+/// Binds the approval to the existing files that one command of a command line may run, and to the folders in which it
+/// may run.
 fn look_up(
     workspace: &Workspace,
     folder: &[String],
@@ -156,8 +156,8 @@ fn joined(folder: &str, text: &str) -> String {
     if folder.is_empty() || text.starts_with('/') { text.to_owned() } else { format!("{folder}/{text}") }
 }
 
-/// Searches for a file that one word of a command line names, and binds the approval to this file. If the word names a
-/// folder, adds the folder to `below`.
+/// Binds the approval to the file that one word of a command line names. If the word names a folder, binds the approval
+/// to the folder, and adds the folder to `below`.
 fn look_up_text(
     workspace: &Workspace,
     folder: &[String],

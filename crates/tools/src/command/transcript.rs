@@ -34,7 +34,8 @@ impl Transcript {
         self.left_out() > 0
     }
 
-    /// Returns the output. A line end is added after the last line, so that appended text starts on a new line.
+    /// Returns the output of the command. A line end is added after the last line, so that appended text starts on a
+    /// new line.
     pub(super) fn text(&self) -> String {
         let tail: Vec<u8> = self.tail.iter().copied().collect();
         let mut text = if self.is_truncated() {

@@ -12,13 +12,13 @@ use crate::limits;
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
 
-/// Tells what happens to a symbolic link that is the last component of a path.
+/// Treatment of a symbolic link that is the last component of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Last {
     /// The link is followed, as it is when a file is read. The target must be in the workspace.
     Follow,
-    /// Refuse the path. A path that ends in a link is rejected, because a write could replace either the link or its
-    /// target, and the person could not know which.
+    /// The path is rejected. A write could replace either the link or its target, and the person who approves the write
+    /// could not know which.
     Refuse,
 }
 

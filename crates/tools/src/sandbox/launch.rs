@@ -31,7 +31,7 @@ const ENVIRONMENT: [(&str, &str); 6] = [
 /// Environment variables that a command inherits from the server. None of these variables ever contains a secret.
 const PASSED_ON: [&str; 5] = ["LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME"];
 
-/// A command line that is ready to start, with a new scratch folder.
+/// A command line that is ready to start, with a new temporary folder.
 pub(crate) struct Launch {
     pub plan: Plan,
     /// True if standard error has a pipe of its own.
@@ -49,14 +49,16 @@ pub(crate) struct Launched<C> {
     pub errors: Option<PipeReader>,
     /// Scratch folder, removed on drop. Must not be dropped before all processes have ended.
     pub scratch: Scratch,
-    /// True if the command runs as a trial: its writes are in the scratch folder and have yet to be read.
+    /// True if the command runs as a trial: its writes are in the temporary folder and have yet to be read.
     pub is_trial: bool,
-    /// The workspace, if the command is allowed to write there except to guarded paths. `None` for all other commands.
+    /// The workspace, if the command may write there except to guarded paths (such as Git hooks). `None` for all other
+    /// commands.
     pub guarded: Option<PathBuf>,
 }
 
 impl Launch {
-    /// Makes the scratch folder, and a plan with default values. The caller sets the other fields of the plan.
+    /// Makes the temporary folder of a command, and a plan with default values. The caller sets the other fields of the
+    /// plan.
     pub(crate) fn prepare(level: SandboxLevel, network: bool, command: String) -> io::Result<Self> {
         let scratch = Scratch::new()?;
         let folder = fs::canonicalize(scratch.path())?;
@@ -127,8 +129,7 @@ pub(super) fn probe_level(program: &Path, level: SandboxLevel, network: bool) ->
     holds(CommandEffect::Workspace) && (level < SandboxLevel::Full || effects_hold())
 }
 
-/// Name of the folder that the probe command may write. The next constant names a file of the workspace that no command
-/// may write.
+/// Folder of the probe's workspace that the probe command may write. No command may write the guarded file [`GUARDED`].
 const WRITTEN: &str = "written";
 const GUARDED: &str = ".envrc";
 

@@ -62,8 +62,8 @@ impl Notes {
     }
 }
 
-/// Names in the folder of an overlay: the folder with its content, the kernel's working folder, and a file whose
-/// presence means [`Notes::User`].
+/// Names in the folder of an overlay. [`UPPER`] is the folder with its content, and [`WORK`] is the kernel's working
+/// folder. [`OF_USER`] is an empty file whose presence means [`Notes::User`].
 const UPPER: &str = "upper";
 const WORK: &str = "work";
 const OF_USER: &str = "user";
@@ -87,7 +87,8 @@ impl Layer {
         }
     }
 
-    /// Returns the attributes in which an overlay stores its marks. Returns `None` for a copy, because it has no marks.
+    /// Returns the attributes in which an overlay stores its marks. Returns `None` for a copy, because a copy has no
+    /// marks.
     pub(crate) fn notes(&self) -> Option<Notes> {
         match self {
             Self::Overlay { folder } if folder.join(OF_USER).exists() => Some(Notes::User),
@@ -96,7 +97,8 @@ impl Layer {
         }
     }
 
-    /// Mounts the layer at a path. If this fails, tells the server that a layer cannot be made here.
+    /// Mounts the layer at a path. If the mount fails, reports to the server that no layer can be made in this
+    /// workspace.
     pub(super) fn mount(&self, lower: Lower<'_>, place: &Path) -> io::Result<()> {
         let mounted = match self {
             Self::Overlay { folder } => self.mount_overlay(folder, lower, place),
@@ -133,7 +135,7 @@ impl Layer {
     }
 }
 
-/// Folders under a layer, from top to bottom: the layer of the run if it exists, and the workspace.
+/// Folders that the layer of a trial covers, from top to bottom: the layer of the run if it exists, and the workspace.
 #[derive(Clone, Copy)]
 pub(super) struct Lower<'a> {
     pub run_layer: Option<&'a Path>,
@@ -145,7 +147,7 @@ impl Lower<'_> {
         self.run_layer.into_iter().chain([self.workspace]).map(File::open).collect()
     }
 
-    /// Mounts these folders read-only at a path, as one overlay.
+    /// Mounts the workspace, with the layer of the run over it, read-only at a path.
     pub(super) fn mount_read_only(self, place: &Path) -> io::Result<()> {
         let opened = self.open()?;
         let notes = Notes::of_this_process()?;

@@ -51,7 +51,7 @@ pub use scratch::clean_up;
 pub(crate) use scratch::{Scratch, remove};
 pub(crate) use unguarded::{is_unguarded, remember};
 
-/// Name of the hidden subcommand.
+/// Name of the hidden subcommand that starts a command in the sandbox.
 pub const SUBCOMMAND: &str = "sandbox-exec";
 
 /// Runs the hidden subcommand. `args` are the arguments after its name.

@@ -27,16 +27,15 @@ pub(crate) struct Plan {
     pub effect: CommandEffect,
     /// Layer that receives the command's writes. `None` if the command is not a trial.
     pub layer: Option<Layer>,
-    /// Content folder of the layer of the run, which is mounted over the workspace. The command never writes to this
-    /// folder.
+    /// Folder with the earlier Git-ignored files of the run (its layer), which is mounted over the workspace. The
+    /// command never writes to this folder.
     pub run_layer: Option<PathBuf>,
     /// Identities of the folders that were inspected before the command was approved. If another folder is now at one
     /// of these paths, the command does not run.
     pub identities: Vec<Identity>,
     /// New, empty folder on the host; see [`Plan::private_on_host`].
     pub scratch: PathBuf,
-    /// Folders outside the system folders that the command can read, because `PATH` or a toolchain needs them. `PATH`
-    /// or a toolchain needs them.
+    /// Folders outside the system folders that the command can read, because `PATH` or a toolchain needs them.
     pub tool_folders: Vec<PathBuf>,
     /// Folders that the command can never read, even if they are inside a readable folder: the data folder and the home
     /// folder.
@@ -88,9 +87,9 @@ impl Plan {
         self.scratch.join("private")
     }
 
-    /// Returns the path of the file with the list of guarded paths. The first stage writes the file and the second
-    /// stage reads it. If the first stage was killed before it set aside (renamed) new guarded paths, the next server
-    /// reads the file.
+    /// Returns the path of the file with the list of guarded paths (such as Git hooks). The first stage writes the
+    /// file, and the second stage reads it. If the first stage was killed before it renamed new guarded paths, the next
+    /// server reads the file.
     pub(super) fn guarded(&self) -> PathBuf {
         self.scratch.join(super::scratch::GUARDED)
     }
@@ -119,7 +118,7 @@ impl Plan {
         }
     }
 
-    /// Returns true if the command is allowed to write to the workspace except to guarded paths.
+    /// Returns true if the command may write to the whole workspace except to guarded paths (such as Git hooks).
     pub(crate) fn is_guarded(&self) -> bool {
         match &self.effect {
             CommandEffect::Reads | CommandEffect::Guarded => false,
@@ -129,7 +128,7 @@ impl Plan {
 
     /// Returns true if sockets and pipes in the workspace must be made unreachable for the command.
     ///
-    /// Over a layer, the command cannot reach a process outside through a socket or pipe, because the files of a layer
+    /// In a trial, the command cannot reach a process outside through a socket or pipe, because the files that it sees
     /// have other inodes. A command that is only allowed to read has no Unix sockets (`seccomp`) and cannot write to a
     /// pipe (`landlock`), unless the workspace is inside the command's temporary folder.
     pub(super) fn closes_channels(&self) -> bool {

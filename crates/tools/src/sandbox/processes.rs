@@ -50,11 +50,11 @@ pub(super) fn stop(scope: Scope, child: Pid) {
     }
 }
 
-/// Kills all descendants. Stops all descendants of the current process. The signals are repeated, because a process may
-/// start another one while it is being killed. The kernel signals all members of a process group in one step, so no
-/// member can start a process in between. No descendant may be in the process group of the current process.
+/// Kills all descendants of the current process, which must be in other process groups than the current process.
 ///
-/// The signals are repeated until no descendant is left, because no other process would kill it.
+/// The kernel signals all members of a process group in one step, so no member can start a process in between. The
+/// signals are repeated until no descendant is left, because a process of another group may start one while it is being
+/// killed.
 fn stop_descendants() {
     let own = getpgrp();
     loop {

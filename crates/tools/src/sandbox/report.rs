@@ -23,14 +23,15 @@ pub(crate) enum Report {
     TooManyBytes,
     /// The layer that receives the command's writes could not be created in this workspace, so the command did not run.
     NoLayer { why: String },
-    /// The command starts after this report. If the command may write, the search for guarded paths is complete.
+    /// The command starts after this report. If the command may write, the guarded paths (such as Git hooks) were all
+    /// found.
     Begins,
     /// Number of processes of the command that were still running when its shell ended. This report is sent only if
     /// processes of the command were still running.
     Left { processes: usize },
-    /// Guarded paths that the command created: those that were renamed, and those that could not be renamed. This
-    /// report is sent after every command that is allowed to write, even if it created no guarded path. If this report
-    /// is missing, new guarded paths possibly remain.
+    /// Guarded paths (such as Git hooks) that the command created: those that were renamed, and those that could not be
+    /// renamed. This report is sent after every command that may write, even if the command created no guarded path. If
+    /// the report is missing, new guarded paths possibly remain.
     SetAside(SetAside),
     /// A stage could not do its work, so the command did not run.
     Failed { why: String },
@@ -68,7 +69,7 @@ impl Report {
         lines(sent).find_map(left).unwrap_or(0)
     }
 
-    /// Parses the reports. Returns how the command ended, and what happened to the guarded paths that it created.
+    /// Parses the reports. Returns how the command ended, and which guarded paths (such as Git hooks) it created.
     pub(crate) fn parse(sent: &[u8]) -> (Self, Option<SetAside>) {
         let mut end = None;
         let mut aside = None;

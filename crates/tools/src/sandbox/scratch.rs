@@ -19,11 +19,11 @@ use super::unguarded;
 const PREFIX: &str = "holdshort-";
 const LOCK: &str = "lock";
 const NEW_LOCK: &str = "lock.new";
-/// Name of the file that lists the guarded paths which existed before the command. The file exists until the guarded
-/// paths that the command created have been renamed.
+/// Name of the file that lists the guarded paths (such as Git hooks) which existed before the command. The file exists
+/// until the guarded paths that the command created have been renamed.
 pub(super) const GUARDED: &str = "guarded.json";
 
-/// Content of the file [`GUARDED`].
+/// List of the guarded paths of a workspace, stored in the file [`GUARDED`].
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Note {
@@ -40,7 +40,7 @@ pub(super) fn noted(file: &Path) -> io::Result<Note> {
     Ok(serde_json::from_slice(&fs::read(file)?)?)
 }
 
-/// A scratch folder, which is removed on drop. Entries that cannot be removed remain.
+/// Temporary folder of a command, which is removed on drop. Entries that cannot be removed remain.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     folder: PathBuf,
@@ -77,9 +77,9 @@ impl Drop for Scratch {
     }
 }
 
-/// Removes a scratch folder or the layer of a run, with everything in it. Folders that even their owner is not allowed
-/// to enter are removed too. The content of the folder is removed by paths instead of handles. Removal by path is safe
-/// here, because no process of a command is left that could replace a folder with a link.
+/// Removes the temporary folder of a command or the layer of a run, with everything in it. Folders that even their
+/// owner is not allowed to enter are removed too. The content is removed by paths instead of handles. This is safe,
+/// because no process of a command is left that could replace a folder with a link.
 pub(crate) fn remove(folder: &Path) {
     if fs::remove_dir_all(folder).is_ok() {
         return;
@@ -106,9 +106,9 @@ pub(crate) fn remove(folder: &Path) {
     }
 }
 
-/// Removes the scratch folders of killed servers, and renames the guarded paths that their commands created. Entries
-/// that cannot be removed remain. If a guarded path cannot be renamed, later commands in its workspace need an
-/// approval. Blocks.
+/// Removes the temporary folders of killed servers, and renames the guarded paths (such as Git hooks) that their
+/// commands created. Entries that cannot be removed remain. If a guarded path cannot be renamed, later commands in its
+/// workspace need an approval. Blocks.
 pub fn clean_up() {
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
     for entry in entries.flatten() {
@@ -124,7 +124,8 @@ pub fn clean_up() {
     }
 }
 
-/// Sets aside the new guarded paths. Returns true if all were set aside, or if the workspace no longer exists.
+/// Renames the guarded paths (such as Git hooks) that a command created. Returns true if all were renamed, or if the
+/// workspace no longer exists.
 fn is_set_aside(note: &Note) -> bool {
     match Guard::reopen(&note.workspace, note.found.clone()) {
         Ok(guard) => guard.set_aside().is_complete(),
@@ -132,7 +133,7 @@ fn is_set_aside(note: &Note) -> bool {
     }
 }
 
-/// Returns true if the workspace that this list belongs to still contains guarded paths that could not be set aside.
+/// Returns true if the workspace of this list still has guarded paths (such as Git hooks) that could not be renamed.
 pub(super) fn is_unguarded(list: &Path) -> bool {
     let note = match noted(list) {
         Ok(note) => note,

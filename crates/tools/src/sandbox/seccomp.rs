@@ -50,7 +50,8 @@ const UNSUPPORTED: [libc::c_long; 5] = [
     libc::SYS_fsetxattr,
     SYS_SETXATTRAT,
 ];
-/// Not defined in the headers of some systems. The number is the same on every architecture.
+/// Number of the system call `setxattrat`, which the headers of some systems lack. The number is the same on every
+/// architecture.
 const SYS_SETXATTRAT: libc::c_long = 463;
 
 /// System calls that set the mode of a file, each with the index of the mode argument.
@@ -61,7 +62,8 @@ const SETS_MODE: [(libc::c_long, u8); 5] = [
     (libc::SYS_mkdirat, 2),
     (libc::SYS_mknodat, 2),
 ];
-/// Not defined in the headers of some systems. The number is the same on every architecture.
+/// Number of the system call `fchmodat2`, which the headers of some systems lack. The number is the same on every
+/// architecture.
 const SYS_FCHMODAT2: libc::c_long = 452;
 /// System calls that set the mode of a file and exist only on older architectures.
 #[cfg(target_arch = "x86_64")]

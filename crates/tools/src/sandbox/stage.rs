@@ -71,7 +71,7 @@ fn start(plan: &Plan, text: &str) -> Result<()> {
     ran
 }
 
-/// Finds the guarded paths and writes their list to a file.
+/// Finds the guarded paths (such as Git hooks) of the workspace, and writes their list to a file.
 fn look(plan: &Plan) -> Result<Guard> {
     let guard =
         Guard::look(&plan.workspace, &server_waits).map_err(because("the workspace cannot be guarded"))?;

@@ -11,21 +11,22 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::scratch;
 
-/// Scratch folders of commands whose new guarded paths could not be renamed, by workspace.
+/// Temporary folders of commands that created guarded paths (such as Git hooks) which could not be renamed, by
+/// workspace.
 static LEFT: Mutex<BTreeMap<PathBuf, Vec<PathBuf>>> = Mutex::new(BTreeMap::new());
 
 fn left() -> MutexGuard<'static, BTreeMap<PathBuf, Vec<PathBuf>>> {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Stores the path of the scratch folder of a command. The scratch folder contains the list of guarded paths that
-/// existed before the command.
+/// Stores the path of a command's temporary folder. This folder contains the list of guarded paths (such as Git hooks)
+/// that existed before the command.
 pub(crate) fn remember(workspace: &Path, folder: PathBuf) {
     left().entry(workspace.to_owned()).or_default().push(folder);
 }
 
-/// Returns true if a guarded path that could not be set aside still exists. The workspace is checked at every call.
-/// When all guarded paths of a command are gone, its scratch folder is not remembered any more.
+/// Returns true if the workspace still has a guarded path (such as a Git hook) that a command created and that could
+/// not be renamed. The workspace is checked at every call. Forgets commands whose guarded paths are gone.
 pub(crate) fn is_unguarded(workspace: &Path) -> bool {
     let overlaps = |other: &Path| other.starts_with(workspace) || workspace.starts_with(other);
     let folders: Vec<(PathBuf, PathBuf)> = left()

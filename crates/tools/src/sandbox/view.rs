@@ -127,8 +127,8 @@ impl View {
         bind(path, &place, usage)
     }
 
-    /// Makes the paths writable that the effect of the command names, although the workspace is read-only. A path that
-    /// does not exist is skipped.
+    /// Makes writable those paths of the read-only workspace that the command is allowed to write. A path that does not
+    /// exist is skipped.
     fn open(&self, plan: &Plan) -> io::Result<()> {
         if !matches!(plan.effect, CommandEffect::Writes { .. }) {
             return Ok(());
@@ -143,8 +143,8 @@ impl View {
         Ok(())
     }
 
-    /// Makes guarded paths read-only. Landlock cannot do this: if it allows a folder, it cannot deny a path below this
-    /// folder.
+    /// Makes guarded paths (such as Git hooks) read-only. Landlock cannot do this, because it cannot deny a path below
+    /// a folder that it allows.
     fn guard(&self, plan: &Plan, found: &GuardFindings) -> io::Result<()> {
         let written = plan.written();
         let is_written = |path: &Path| written.iter().any(|place| path.starts_with(place));

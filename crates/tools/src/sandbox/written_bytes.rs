@@ -9,7 +9,7 @@ use nix::unistd::{Pid, getpid};
 
 use super::processes::{self, Scope};
 
-/// Numbers of written bytes, as they were counted last.
+/// Bytes that the processes of a command have written, as counted last.
 #[derive(Default)]
 pub(super) struct WrittenBytes {
     last: BTreeMap<Pid, Count>,

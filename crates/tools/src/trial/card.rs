@@ -32,7 +32,7 @@ pub(crate) enum Side {
     After,
 }
 
-/// Returns the fields of a card that describe the changes. Blocks.
+/// Returns the fields that show the changes to the person who decides. Blocks.
 pub(crate) fn of_changes(changeset: &Changeset, source: &impl Source) -> Value {
     let mut changes: Vec<&Change> =
         changeset.changes().iter().filter(|change| !is_told_in_words(change)).collect();
@@ -59,7 +59,7 @@ pub(crate) fn of_changes(changeset: &Changeset, source: &impl Source) -> Value {
 }
 
 impl Trial {
-    /// Returns the card of this trial. Blocks.
+    /// Returns the data that is shown to the person who decides on the changes of this trial. Blocks.
     pub fn card(&self) -> Value {
         let mut card = of_changes(&self.changeset, self);
         card["over"] = match self.over {
@@ -158,7 +158,7 @@ fn diff(change: &Change, source: &impl Source) -> Result<Diff, Undrawn> {
     Ok(Diff::between(&before, &after))
 }
 
-/// Reason why the card shows no diff for a file.
+/// Reason why a person is shown no diff for a file.
 enum Undrawn {
     NotText,
     /// The content of the file is too large, or cannot be read any more.

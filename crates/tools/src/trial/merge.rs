@@ -15,8 +15,8 @@ use crate::changeset::{ObservedPath, Root, entry, folder, guard, observe_path};
 use crate::limits;
 use crate::run_layer::RunLayer;
 
-/// Compares the layer with the workspace. `paths` are the files and folders that are compared. If `paths` is empty, all
-/// files and folders are compared. `path` is the full path of the workspace.
+/// Compares the layer of a run (its Git-ignored files) with the workspace. `paths` are the files and folders that are
+/// compared. If `paths` is empty, all are compared. `path` is the full path of the workspace.
 pub(crate) fn merge(
     workspace: Root,
     path: &Path,

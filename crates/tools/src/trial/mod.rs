@@ -42,7 +42,7 @@ use crate::run_layer::{Room, RunLayer};
 use crate::sandbox::{Layer, Scratch};
 use crate::tools::{Inner, Stop};
 
-/// Kinds of layer that a trial may use. People cannot choose the kind, but tests can.
+/// Kinds of layer: the folder that receives all writes of a trial. Only tests can choose the kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layers {
     /// An overlay if one is possible, otherwise a copy.
@@ -54,7 +54,7 @@ pub enum Layers {
     None,
 }
 
-/// Result of a trial.
+/// Result of running a command as a trial, which does not change the workspace.
 #[derive(Debug)]
 pub enum CommandTrialOutcome {
     /// The command ended by itself.
@@ -65,8 +65,8 @@ pub enum CommandTrialOutcome {
     /// A precondition is not met any more, or another process changed these paths while the command ran. The workspace
     /// was not changed.
     Changed { paths: Vec<String> },
-    /// A trial is not possible on this host or in this workspace. No process ran. Cards show the reason `why` after the
-    /// words "it could not be tried before you decide:".
+    /// A trial is not possible on this host or in this workspace. No process ran. A person sees the reason `why` after
+    /// the words "it could not be tried before you decide:".
     Impossible { why: String },
     /// The call cannot run, or the sandbox failed. The workspace was not changed.
     Failed { text: String },
@@ -76,7 +76,7 @@ pub enum CommandTrialOutcome {
 #[derive(Debug)]
 pub struct Trial {
     pub changeset: Changeset,
-    /// Changes to the layer of the run, which need no approval.
+    /// Changes of Git-ignored files that go to the layer of the run, and not to the workspace. They need no approval.
     pub run_layer: Option<LayerChanges>,
     /// Codes of findings because of which the command needs an approval, even if the rules allow it: `hard_link`,
     /// `special_file`, `bare_repository`, `link_out`, `layer_full`.
@@ -84,7 +84,7 @@ pub struct Trial {
     /// Output of the command, and how it ended, in the same form as for a command that did not run as a trial.
     pub text: String,
     pub data: Value,
-    /// Kind of layer that received the writes of the command.
+    /// Kind of folder (layer) that received the writes of the command.
     pub over: Layers,
     /// Output streams and other effects of the command, if the settings ask for them.
     pub capture: Option<Box<Capture>>,
@@ -127,7 +127,7 @@ fn body(root: &Root, path: &[u8], digest: Digest, bytes: u64) -> io::Result<Vec<
     Err(io::Error::other(format!("`{}` was changed", String::from_utf8_lossy(path).escape_debug())))
 }
 
-/// Runs a command as a trial over a layer. Dropping the future stops the command.
+/// Runs a command as a trial: its writes go to a folder over the workspace. Dropping the future stops the command.
 pub(crate) async fn run(
     inner: &Arc<Inner>,
     request: RunCommand,
@@ -274,7 +274,7 @@ struct Places {
     run_layer: Option<RunLayer>,
 }
 
-/// Reads the changes that a command made in the layer of its trial.
+/// Reads the changes that a command made during its trial from the folder that received its writes.
 fn yielded(
     told: CommandOutput,
     scratch: Scratch,

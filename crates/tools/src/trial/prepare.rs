@@ -17,9 +17,9 @@ use crate::run_layer::RunLayer;
 use crate::sandbox::{Launch, Layer, mounted_below};
 use crate::tools::Inner;
 
-/// Reason why a command cannot run as a trial over a layer.
+/// Reason why a command cannot run as a trial.
 pub(super) enum NotPrepared {
-    /// A layer of this kind cannot be made here. The text gives the reason why the layer cannot be made.
+    /// A layer of this kind cannot be made here. The text gives the reason.
     NoLayer(String),
     Changed(Vec<String>),
     Failed(String),
@@ -103,7 +103,7 @@ pub(super) fn overlay(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
         .map_err(|e| format!("the directory for an overlay cannot be created: {e}"))
 }
 
-/// Makes a copy. Copies the workspace. Returns the reason as a text if a copy is not possible.
+/// Copies the workspace as the layer of a trial. Returns the reason as a text if a copy is not possible.
 pub(super) fn copy(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
     let root = Root::from_handle(inner.workspace.dir()).map_err(|e| e.to_string())?;
     copy_all(&root, Path::new(inner.workspace.path()), &folder).map_err(|e| e.to_string())?;

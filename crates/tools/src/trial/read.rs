@@ -56,12 +56,12 @@ impl Error {
     }
 }
 
-/// Differences between the layer of a trial and the files under this layer. The state `before` of a change is that of
-/// the workspace. `before` and `after` can be equal, if the layer of the run has a different entry at this path.
+/// Differences between the layer of a trial (the folder with the writes of a command) and the files that it covers. The
+/// state `before` of a change is that of the workspace. `before` equals `after` if only the layer of the run differs.
 #[derive(Default)]
 pub(super) struct TrialDifferences {
     pub changes: Vec<Change>,
-    /// Entries of the run's layer at the changed paths.
+    /// Entries that the layer of the run (its earlier Git-ignored files) has at the changed paths.
     pub in_layer: BTreeMap<String, Entry>,
     /// Changed files that have several hard links, before or after the change.
     pub linked: BTreeSet<String>,
@@ -97,20 +97,20 @@ pub(super) fn read(
     if reader.meanwhile.is_empty() { Ok(reader.left) } else { Err(Error::Meanwhile(reader.meanwhile)) }
 }
 
-/// Folders under the layer of a trial: the layer of the run, and the workspace.
+/// Folders that the layer of a trial covers: the layer of the run if it exists, and the workspace below it.
 #[derive(Clone, Copy)]
 pub(super) struct Below<'a> {
     pub run_layer: Option<&'a Root>,
     pub workspace: &'a Root,
 }
 
-/// A folder of the layer that is compared.
+/// A folder whose entries in the layer and in the workspace are compared.
 struct Folder {
     path: Vec<u8>,
     in_layer: bool,
     in_workspace: bool,
-    /// True if the layer hides the workspace's entries in this folder. If the flag is true, an entry that is missing in
-    /// the layer was deleted.
+    /// True if the layer hides the workspace's entries in this folder. An entry that is missing in such a layer was
+    /// deleted.
     hides: bool,
 }
 
@@ -185,8 +185,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads the entry with this name in the layer of the trial. An entry that is the kernel's mark for a deleted entry
-    /// is treated as absent.
+    /// Reads the entry with this name in the layer, which has the command's writes. The kernel's mark for a deleted
+    /// entry is treated as an absent entry.
     fn in_layer(&self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<ObservedPath> {
         let Some(stat) = entry::stat(folder, name)? else { return Ok(ObservedPath::Nothing) };
         if self.notes.is_some() && is_whiteout(&stat) {

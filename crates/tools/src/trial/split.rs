@@ -24,7 +24,7 @@ pub(super) fn without_layer(left: &TrialDifferences) -> Split {
     split_by(left, |_| false)
 }
 
-/// Divides the changes of a run that has a layer. New ignored paths go to the layer.
+/// Divides the changes of a run that has a layer. Changes of new Git-ignored paths go to the layer.
 pub(super) fn with_layer(left: &TrialDifferences, workspace: &Root, run_layer: &RunLayer) -> Split {
     let split = split_by(left, |change| goes_to_layer(change) && !leads_into(workspace, change));
     with_folders(split, workspace, run_layer)
@@ -103,7 +103,7 @@ fn layer_change(change: &Change, held: Option<&Entry>, after: Option<Entry>) -> 
     (before != after).then(|| Change { path: change.path.clone(), before, after, ignored: true })
 }
 
-/// Returns the missing parent folders of new paths in the workspace. So far, these folders exist only in the layer.
+/// Returns the parent folders of new paths that the workspace lacks, because they exist only in the layer of the run.
 fn missing_folders(split: &Split, workspace: &Root, run_layer: &RunLayer) -> Vec<Change> {
     let changed: BTreeMap<&str, &Change> =
         split.workspace.iter().map(|change| (change.path.as_str(), change)).collect();

@@ -11,7 +11,7 @@ use reqwest::header::CONTENT_ENCODING;
 use crate::limits;
 use crate::refusal::Refusal;
 
-/// The bytes of the body that were read.
+/// Bytes of the body of an HTTP response that were read.
 pub(super) struct Body {
     pub(super) bytes: Vec<u8>,
     /// True if the body continues after these bytes.

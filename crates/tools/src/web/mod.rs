@@ -69,7 +69,8 @@ fn guard(allowed: &[String]) -> Result<Guard, Refusal> {
     Guard::new(allowed).map_err(|error| Refusal::new("internal", error.to_string()))
 }
 
-/// Builds the card for a person. The host name is not looked up, because a DNS query could disclose data.
+/// Builds the data that a person sees (the card). The host name is not looked up, because a DNS query could disclose
+/// data.
 pub(crate) fn look(
     request: &WebFetch,
     allowed: &[String],

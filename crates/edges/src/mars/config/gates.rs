@@ -108,8 +108,8 @@ fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
     }
 }
 
-/// Adds the keywords of the config to the keywords of the base workflow. The judge model of the base workflow still
-/// judges.
+/// Adds the keywords of the config to those of the base workflow, whose model still judges. If the base workflow has no
+/// smart approval, the one of the config is used.
 fn add(floor: &mut Option<Smart>, smart: Smart) {
     match floor {
         Some(floor) => {

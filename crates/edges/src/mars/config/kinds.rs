@@ -38,7 +38,7 @@ const IN_CONVERSATIONS: [Interrupt; 7] = [
     Interrupt::Turn,
 ];
 
-/// Keys of the source system that switch off an option: the key, the kind of request, and the option.
+/// Config keys of MARS that switch off an option: the key, the kind of request, and the option.
 const ALLOWED: [(&str, Interrupt, &str); 5] = [
     ("allow_plan_modification", Interrupt::PlanApproval, "edit"),
     ("allow_step_skip", Interrupt::Checkpoint, "skip"),

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::raw_config::{RawConfig, Reader};
 use crate::limits::MARS_PHASES;
 
-/// Types of phases in the source system (contract A8).
+/// Types of phases in MARS (contract A8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Planning,
@@ -155,7 +155,7 @@ pub(super) enum Asks {
     /// The mode decides. A person is always asked at these points. `approval_mode` is ignored, because the web UI's
     /// form sends `approvalMode` with every mode (contract A32).
     Always(Approval),
-    /// `approval_mode` decides. A person is asked at these points unless `approval_mode` has a value.
+    /// `approval_mode` decides. If `approval_mode` has no value, a person is asked at these points.
     Unless(Approval),
 }
 
@@ -223,7 +223,7 @@ const VARIANTS: [(&str, Phases); 3] =
     [("full_interactive", INTERACTIVE), ("planning_only", REVIEWED), ("error_recovery", RECOVERED)];
 
 const COPILOT: &str = "copilot";
-/// Phases of the mode in which the person has a turn after each round, unless the task is simple (contract E26).
+/// Phases of the mode in which the person has a turn after each round of a task that is not simple (contract E26).
 const CHATTED: Phases = &[(Kind::Copilot, Asks::Unless(Approval::AfterStep))];
 
 /// Returns the canonical spelling of a mode: lower case, with `_` instead of `-`.

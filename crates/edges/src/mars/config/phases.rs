@@ -9,7 +9,7 @@ use super::mode::{APPROVALS, Approval, Asks, COPILOT_APPROVAL, Chosen, Kind};
 use super::raw_config::{RawConfig, Reader};
 use super::{copilot, gates, kinds};
 
-/// A phase that was built, with its type in the source system.
+/// A phase that was built, with its type in MARS.
 pub(super) struct Made {
     pub(super) kind: Kind,
     pub(super) phase: Phase,
@@ -52,8 +52,8 @@ pub(super) fn make(
     made
 }
 
-/// Checks those keys that apply only to phases which the config does not choose. A wrong value of a key that applies
-/// only to such phases is reported as if the phase were chosen.
+/// Reports wrong values of keys that apply only to phases which the config does not choose. The problems are the same
+/// as if these phases were chosen.
 pub(super) fn check(chosen: &[Chosen], top: &RawConfig, base: &Definition, problems: &mut Vec<Problem>) {
     for kind in Kind::ALL.into_iter().filter(|kind| chosen.iter().all(|each| each.kind != *kind)) {
         let other = Chosen::quiet(kind);

@@ -9,29 +9,29 @@ use super::run_fact;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bend {
-    /// No node handles deadlines.
+    /// Defect: no node handles deadlines.
     KeepNoTime,
-    /// A node handles deadlines one hour too early.
+    /// Defect: a node handles deadlines one hour too early.
     LookEarly,
-    /// Votes are counted with an outdated list of people: the last change of people, groups or absences is ignored.
+    /// Defect: votes are counted with a list of people that lacks the last change of people, groups or absences.
     ReadWhoWasThere,
-    /// One vote is enough to complete a stage, whatever its quorum is.
+    /// Defect: one vote is enough to complete a stage, whatever its quorum is.
     ForgetTheQuorum,
-    /// An escalation lowers the number of people who must agree.
+    /// Defect: an escalation lowers the number of people who must agree.
     AskFewerLater,
-    /// An escalation asks people whom its escalation step does not list.
+    /// Defect: an escalation asks people whom its escalation step does not list.
     AskOthers,
-    /// An escalation replaces the approvers, but votes of the replaced approvers stay valid.
+    /// Defect: an escalation replaces the approvers, but votes of the replaced approvers stay valid.
     KeepTheirVotes,
-    /// Each reminder is written twice.
+    /// Defect: each reminder is written twice.
     RemindTwice,
-    /// A reminder is sent to people who are not approvers.
+    /// Defect: a reminder is sent to people who are not approvers.
     RemindAnybody,
-    /// A reminder is sent to nobody.
+    /// Defect: a reminder is sent to nobody.
     RemindNobody,
-    /// A vote is cast on behalf of a person who has not named the voter as a delegate.
+    /// Defect: a vote is cast on behalf of a person who has not named the voter as a delegate.
     StandInForAnother,
-    /// A rejection is written as an approval.
+    /// Defect: a rejection is written as an approval.
     ReleaseWhatWasRefused,
 }
 

@@ -7,7 +7,7 @@ use holdshort_core::actor::Role;
 use holdshort_core::interrupt::{Assignment, Delegation, Represented, Stage, Timing};
 use holdshort_core::time::Timestamp;
 
-/// State of the people as the judge keeps it, with which it checks decisions of the core.
+/// State of the people as the judge (the checker of a simulation) keeps it, to check decisions of the core.
 #[derive(Clone, Debug)]
 pub(super) struct PeopleModel {
     pub(super) people: BTreeMap<String, (BTreeSet<Role>, BTreeSet<String>)>,
@@ -26,7 +26,7 @@ pub(super) struct Ballot {
     pub(super) n: u64,
 }
 
-/// State of an interrupt as the judge keeps it, with which it checks decisions of the core.
+/// State of an interrupt as the judge (the checker of a simulation) keeps it, to check decisions of the core.
 #[derive(Clone, Debug)]
 pub(super) struct InterruptModel {
     /// For each stage, the number of people who must agree. The number is determined when the interrupt opens. If too
@@ -43,8 +43,8 @@ pub(super) struct InterruptModel {
     pub(super) delegations: Vec<Delegation>,
     pub(super) snoozed: BTreeMap<String, Timestamp>,
     pub(super) is_over: bool,
-    /// Votes that the append being checked must withdraw: all votes that were cast before the event with this number.
-    /// `Some` means that only the votes in this stage are withdrawn, and `None` that those in all stages are.
+    /// Votes that the append being checked must withdraw. The first element is their stage, or `None` for all stages.
+    /// The second element is the number of an event: only votes before this event are withdrawn.
     pub(super) void: Option<(Option<usize>, u64)>,
 }
 

@@ -47,7 +47,8 @@ pub struct AssignmentReport {
     pub releases: u64,
 }
 
-/// Runs the simulation that belongs to this seed. If `bend` is given, the events are falsified in this way.
+/// Runs the simulation that a seed determines. If `bend` is given, its events are falsified in this way, to test the
+/// judge.
 pub fn play(seed: u64, bend: Option<Bend>) -> AssignmentReport {
     let mut game = Game::new(seed, bend);
     for _ in 0..TURNS {

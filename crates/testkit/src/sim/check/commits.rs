@@ -32,7 +32,7 @@ pub(in crate::sim) struct Write {
 pub(super) struct Commits {
     /// Paths that already have the content that the changeset gives them.
     settled: BTreeSet<String>,
-    /// True if the current attempt has written one of these paths.
+    /// True if the current attempt to commit has changed the content of a path.
     wrote: bool,
 }
 

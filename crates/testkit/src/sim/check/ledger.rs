@@ -68,7 +68,7 @@ impl Ledger {
         self.doubted
     }
 
-    /// Returns how many side effects did not occur late.
+    /// Returns how many side effects occurred in time: before the end of the lease under which the call was started.
     fn in_time(&self) -> usize {
         self.effects.iter().filter(|(_, late)| !late).count()
     }
@@ -373,7 +373,7 @@ impl WitnessedRun {
     }
 }
 
-/// Returns the content that this interrupt showed and that a person released by resolving it.
+/// Returns the content that this interrupt showed and that a person approved by resolving it.
 fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<CallRelease, String> {
     let resolution =
         interrupt.resolution.as_ref().ok_or("the call was released by an interrupt that is still open")?;

@@ -59,7 +59,7 @@ pub(super) struct Witness {
     keys: BTreeMap<String, RunId>,
     /// For each run, the sequence numbers of those messages that sessions have recorded.
     said: BTreeMap<RunId, Vec<u64>>,
-    /// For each epoch, the node that used it first.
+    /// For each number of a driver (epoch), the node that used the number first.
     epochs: BTreeMap<u64, NodeId>,
     /// For each path, the run and the call that last committed it. If something other than a commit writes the path,
     /// its entry is removed.
@@ -256,7 +256,7 @@ impl Witness {
         Ok(())
     }
 
-    /// Checks that the append contains exactly the rows that its events imply.
+    /// Checks that the append contains exactly the database rows that follow from its events.
     fn check_rows(&self, append: &Append, implied: &Rows) -> Result<(), String> {
         if append.rows.run != implied.run {
             return Err(format!(
@@ -289,8 +289,8 @@ impl Witness {
         Ok(())
     }
 
-    /// Checks an event of a run, and applies it to the run's state. If the event changes the row of an interrupt,
-    /// returns this interrupt.
+    /// Checks an event of a run, and applies it to the run's state. If the event changes the database row of an
+    /// interrupt, returns this interrupt.
     fn run_event(
         &mut self,
         node: NodeId,
@@ -393,8 +393,8 @@ impl Witness {
         })
     }
 
-    /// Checks an event of a session, and applies it to the session's state. Adds to `rows` the row that the event
-    /// changes.
+    /// Checks an event of a session, and applies it to the session's state. Adds to `rows` the database row that the
+    /// event changes.
     fn session_event(&mut self, id: &SessionId, sealed: &Sealed, rows: &mut Rows) -> Result<(), String> {
         let known = self.sessions.entry(id.clone());
         let (session, chain) = known.or_insert_with(|| (Session::new(id.clone()), Chain::START));

@@ -14,7 +14,7 @@ use holdshort_core::run::{Fact, Run};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::sim) struct NoticeKey {
     pub(in crate::sim) interrupt: InterruptId,
-    /// Sequence number of this event in the stream of the run.
+    /// Sequence number of the event because of which the notice is sent, in the stream of the run.
     pub(in crate::sim) seq: u64,
     pub(in crate::sim) occasion: Occasion,
     pub(in crate::sim) run: RunId,
@@ -84,7 +84,7 @@ pub(super) fn implied(before: &StageByInterrupt, run: &Run, facts: &[(u64, Fact)
     happened
 }
 
-/// If the fact may need a notice, returns the interrupt that it is about.
+/// Returns the interrupt that a fact is about, if people may have to be notified of this fact.
 fn subject(fact: &Fact) -> Option<&InterruptId> {
     match fact {
         Fact::InterruptOpened(opened) => Some(&opened.interrupt),

@@ -15,7 +15,7 @@ use holdshort_core::tool::{PhaseTool, Runs};
 
 use super::WitnessedRun;
 
-/// Maximum number of phases that the calls of one run may begin. Phases may be nested to at most the same depth
+/// Maximum number of phases that the calls of one run may begin. [`DEEP`] is the maximum depth of nested phases
 /// (docs/reference/limits.md).
 const MANY: usize = 50;
 const DEEP: usize = 3;
@@ -38,7 +38,7 @@ struct CopilotPhase {
     begun: u32,
     at_work: Option<String>,
     router: Option<String>,
-    /// True if a round is to begin: the first one, or one that a person wants.
+    /// True if a round of the copilot is to begin: the first one, or one that a person wants.
     is_due: bool,
     /// True as long as the router has not decided about the task.
     is_unrouted: bool,

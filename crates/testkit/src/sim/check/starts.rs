@@ -18,7 +18,7 @@ use crate::sim::node::NodeId;
 /// An action for which a start was written. When a step is retried, its attempts are counted from 1 again. The id of an
 /// action contains this number. Therefore two nodes may write starts with the same id.
 pub(super) struct StartedAction {
-    /// For each node, the number of starts that it wrote and the number of starts that it performed.
+    /// For each node, the number of actions whose start it wrote, and the number of actions that it performed.
     counts: BTreeMap<NodeId, Counts>,
     /// Node that wrote the last start, and the period of its lease at that time.
     by: NodeId,
@@ -32,7 +32,7 @@ struct Counts {
 }
 
 impl StartedAction {
-    /// Returns true if a node has performed every start that it wrote.
+    /// Returns true if a node has performed every action whose start it wrote.
     fn has_performed_all(&self, node: NodeId) -> bool {
         self.counts.get(&node).is_some_and(|counts| counts.performed == counts.started)
     }
@@ -43,7 +43,7 @@ impl StartedAction {
     }
 }
 
-/// Checks that no two nodes use the same epoch.
+/// Checks that no two nodes use the same number as a driver (epoch).
 pub(super) fn check_epoch(
     epochs: &mut BTreeMap<u64, NodeId>,
     node: NodeId,
@@ -61,7 +61,7 @@ pub(super) fn check_epoch(
 }
 
 impl WitnessedRun {
-    /// Records a written start.
+    /// Records that a node has written the start of an action.
     pub(super) fn starts(&mut self, node: NodeId, leases: &Leases, fact: &Fact) {
         let action = match fact {
             Fact::TrialStarted { call, attempt, .. } => Action::Try { call: call.clone(), attempt: *attempt },

@@ -45,8 +45,8 @@ async fn a_call_is_handed_out_by_one_node_and_its_result_taken_by_another() {
     drop(has_it);
 }
 
-/// If the node of the client that holds a call is killed, the next client receives the call, because the journal
-/// records which client holds it.
+/// If the node of the client that has to run a call is killed, the next client is asked to run it, because the journal
+/// records which client has the call.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_call_of_a_client_whose_node_is_killed_goes_to_who_comes() {
     let (model, [mut a, b]) = nodes().await;

@@ -80,8 +80,8 @@ pub(crate) async fn sql(url: &str, statement: &str) -> String {
     tokio::task::spawn_blocking(psql).await.unwrap().unwrap().trim().to_owned()
 }
 
-/// Adds two copies of a row of `agreed` without an event, as a crash leaves them. One copy is old, and one copy is
-/// recent. Returns the names of both copies.
+/// Adds two copies of a row of the table `agreed` without an event, as a crash leaves them. One copy is old, and one
+/// copy is recent. Returns the names of both copies.
 pub(crate) async fn leave_behind(url: &str, row: &str) -> [String; 2] {
     let (folder, id) = row.split_once('/').unwrap();
     let (kind, _) = id.split_once('_').unwrap();

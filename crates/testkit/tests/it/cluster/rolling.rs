@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::{database, setup, sql};
 use crate::play::{ask, done, one};
 
-/// Schema version of this binary, and the next schema version.
+/// Schema version of this binary. [`NEXT`] is the schema version of a newer binary.
 const THIS: &str = "13";
 const NEXT: &str = "14";
 const BREAKS: &str = "14 breaks";

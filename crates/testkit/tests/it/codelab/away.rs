@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::ide::{Ide, find_only_frame, kinds, post, post_body, post_refused};
 use super::{on_plan, plans, result, served, subtask, user};
 
-/// Returns all frames of a session since a place, without `done` frames, which describe the present.
+/// Returns all frames of a session after the frame with the id `since`, without `done` frames, which describe the
+/// present.
 async fn story(server: &TestServer, since: &str) -> Vec<(String, Value)> {
     let mut ide = Ide::come_back(server, "s", since).await;
     let mut frames = Vec::new();
@@ -206,7 +207,8 @@ async fn what_can_not_be_read_ends_the_connection() {
     tokio::task::spawn_blocking(move || postgres.start_again()).await.unwrap().unwrap();
 }
 
-/// A call that was handed out and has no result is sent again, even if the client reconnects at a later place.
+/// A call that a client was asked to run and that has no result is sent again, even to a client that reconnects after a
+/// later frame.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_without_a_result_is_handed_out_again() {
     let (model, server) = served().await;

@@ -15,8 +15,8 @@ fn read(path: &str) -> (&'static str, Value) {
     ("read_file", json!({ "path": path }))
 }
 
-/// Starts a session in which the coder is the front agent. The coder replies with these steps and then says that it is
-/// done.
+/// Starts a session in which the agent `coder` receives the messages. It replies with these steps and then says that it
+/// is done.
 async fn coding(steps: Vec<Scripted>) -> (ScriptedModel, TestServer, Ide) {
     let (model, server) = served().await;
     let steps: Vec<Scripted> = steps.into_iter().chain([Scripted::text("Done.")]).collect();
@@ -197,7 +197,7 @@ async fn an_open_call_is_found_again() {
     assert_eq!(server.get("/v1/runs").await.ok()["items"].as_array().unwrap().len(), 1);
 }
 
-/// If a call is approved outside the IDE, the server hands the call out to the IDE.
+/// If a call is approved outside the IDE, the server asks the IDE to run it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_is_approved_elsewhere_is_handed_out() {
     let (_model, server, mut ide) = coding(vec![Scripted::calls([write("a.py")])]).await;
@@ -210,7 +210,7 @@ async fn a_call_that_is_approved_elsewhere_is_handed_out() {
     assert_eq!((&handed_out["call_id"], &handed_out["requires_approval"]), (&call["call_id"], &json!(false)));
 }
 
-/// An edited call passes the gates again before the server hands it out.
+/// An edited call passes the gates again before the server asks the IDE to run it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edited_call_is_handed_out_as_it_is_allowed() {
     let (model, server) = served().await;
@@ -243,7 +243,7 @@ async fn an_edited_call_is_handed_out_as_it_is_allowed() {
     assert_eq!(ide.find("done").await["status"], "completed");
 }
 
-/// If a call is approved during a pause, the server hands it out when the run resumes.
+/// If a call is approved while the run is paused, the IDE is asked to run the call when the run resumes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_is_approved_in_a_pause_is_handed_out_after_it() {
     let (_model, server, mut ide) =
@@ -397,8 +397,8 @@ async fn a_result_keeps_its_digits() {
     assert_eq!((&told[2]["content"], &told[3]["content"]), (&json!(results[0]), &json!(results[1])));
 }
 
-/// A decision names a call by the id of the call or by the id of its interrupt. A call that was handed out can no
-/// longer be decided.
+/// A decision names a call by the id of the call or by the id of its interrupt. After the IDE was asked to run a call,
+/// no decision on this call is accepted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_is_decided_on_by_the_request() {
     let calls = [read("a"), write("b"), write("c"), write("d")];

@@ -99,7 +99,7 @@ async fn a_lost_call_is_found_and_handed_out_again() {
     assert_eq!(get(&server, "sessions/s/pending-approvals").await["count"], 0);
 }
 
-/// An IDE that itself asks its person reports a rejection as an error of the call.
+/// If the IDE itself asks its user, it reports a rejection as an error of the call. The server records a rejection.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rejection_in_the_ide_is_one_here() {
     let (model, server) = served().await;

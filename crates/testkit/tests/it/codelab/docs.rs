@@ -54,7 +54,7 @@ async fn what_a_client_sends_is_understood() {
     }
 }
 
-/// The story receives each type of frame, and every example of the page has the fields of a real frame.
+/// The tests receive each type of frame, and every example of the page has the fields of a real frame.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_client_hears_is_what_is_shown() {
     let (model, server) = served().await;

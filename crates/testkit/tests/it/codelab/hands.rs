@@ -1,4 +1,4 @@
-//! A call is handed out to only one connection, even if many connections are open (design, invariant 7).
+//! Only one connection is asked to run a call, even if many connections are open (design, invariant 7).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{TestServer, eventually};
@@ -15,8 +15,8 @@ fn write(path: &str) -> Scripted {
     Scripted::call("write_file", json!({ "path": path, "content": "x" }))
 }
 
-/// Starts a session in which the coder is the front agent. The coder replies with these steps and then says that it is
-/// done.
+/// Starts a session in which the agent `coder` receives the messages. It replies with these steps and then says that it
+/// is done.
 async fn coding(steps: Vec<Scripted>) -> (ScriptedModel, TestServer) {
     let (model, server) = served().await;
     model.push("orchestrator", Scripted::call("handoff_to_coder", json!({ "message": "code" })));
@@ -100,7 +100,7 @@ async fn an_answer_that_ended_keeps_its_call() {
     assert_eq!(to_run(&heard).len(), 0, "{heard:#?}");
 }
 
-/// A message over HTTP receives calls whose client is gone, and no call that an open window runs.
+/// The sender of a message over HTTP is asked to run calls whose client is gone, but no call that an open window runs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_word_takes_no_call_from_a_window_that_is_there() {
     let (_model, server) = coding(vec![read("a")]).await;
@@ -119,8 +119,8 @@ async fn a_word_takes_no_call_from_a_window_that_is_there() {
     assert_eq!((&again["call_id"], &again["metadata"]), (&call["call_id"], &json!({ "redelivered": true })));
 }
 
-/// A client of the source system runs the call that it approves, and sends the result at once (B11). The server reads
-/// both messages before it hands out the call.
+/// An existing client runs the call that it approves, and sends the result at once (B11). The server reads both
+/// messages before it asks a client to run the call.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_result_right_behind_the_approval_is_not_handed_out() {
     let paths = ["a", "b", "c", "d"];

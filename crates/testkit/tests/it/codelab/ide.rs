@@ -14,7 +14,7 @@ use super::reader;
 
 pub(crate) struct Ide {
     socket: WebSocketStream<TcpStream>,
-    /// The last frame's `id`, at which the client can reconnect.
+    /// Id of the last frame, after which the client can resume.
     pub(crate) place: String,
 }
 
@@ -27,7 +27,7 @@ impl Ide {
         ide
     }
 
-    /// Reconnects, to receive the frames after the place `since`.
+    /// Reconnects, to receive the frames after the frame with the id `since`.
     pub(crate) async fn come_back(server: &TestServer, session: &str, since: &str) -> Self {
         let headers = [("authorization", format!("Bearer {}", server.token()))];
         let path = format!("/edges/codelab/ws/{session}?since={since}");
@@ -137,7 +137,7 @@ impl Ide {
     }
 }
 
-/// Asserts that a frame contains no nulls, because the source system omits null fields.
+/// Asserts that a frame contains no nulls, because the IDE expects that fields without a value are omitted.
 fn assert_no_nulls(value: &Value) {
     match value {
         Value::Null => panic!("a null on the wire"),

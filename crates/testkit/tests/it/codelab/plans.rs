@@ -239,8 +239,8 @@ async fn another_plan_can_be_asked_for() {
     assert_eq!(late["code"], "already_resolved", "{late}");
 }
 
-/// The transport of the gateway works in the same way. Each message is a request, and its response streams the frames
-/// and ends.
+/// Plans work in the same way over server-sent events, which gateways use. Each message is a request, and its response
+/// streams the frames and ends.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_over_server_sent_events() {
     let (model, server) = served().await;

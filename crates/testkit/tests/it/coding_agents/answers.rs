@@ -295,7 +295,7 @@ fn campaign_of_answers_to_gemini_cli() {
     check(CodingAgent::Gemini, ANSWERS.iter(), &[SecondLine::Off, SecondLine::On]);
 }
 
-/// Codex skips a hook that nobody has trusted, without a word. Only its sandbox holds.
+/// Codex skips a hook that nobody has trusted, without a message. Then only its sandbox protects.
 #[test]
 #[ignore = "it starts programs that npm installs"]
 fn campaign_codex_skips_a_hook_that_nobody_has_trusted() {

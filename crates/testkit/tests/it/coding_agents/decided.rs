@@ -11,9 +11,9 @@ use super::Outcome::{self, Ran, Rewritten, Stopped};
 use super::failures::Installed;
 use super::{COMMAND, REWRITE, outcome, play};
 
-/// Patience of a hook whose question somebody answers, in milliseconds.
+/// Milliseconds that a hook waits for an answer, in tests in which somebody answers.
 const PATIENT_MS: u64 = 100_000;
-/// Patience of a hook whose question nobody answers, in milliseconds.
+/// Milliseconds that a hook waits for an answer, in tests in which nobody answers.
 const IMPATIENT_MS: u64 = 15_000;
 
 /// Server, and an agent whose hook asks the server.
@@ -110,7 +110,7 @@ fn campaign_of_a_command_that_a_person_edits() {
     }
 }
 
-/// The refusal links to the card. The link contains no token, because the model reads it.
+/// The refusal links to the page with the request. The link contains no token, because the model reads the refusal.
 #[test]
 #[ignore = "it waits for three agents"]
 fn campaign_of_nobody_who_decides_in_time() {

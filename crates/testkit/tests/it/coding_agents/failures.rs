@@ -328,7 +328,8 @@ fn campaign_of_failures_with_gemini_cli() {
     check(CodingAgent::Gemini, FAILURES.iter());
 }
 
-/// An agent that stops waiting before the hook answers runs the command: only the second line holds.
+/// An agent that stops waiting before the hook answers runs the command. Then only the agent's own prompt or sandbox
+/// can stop the command.
 #[test]
 #[ignore = "it starts the agents twice"]
 fn campaign_of_a_time_out_that_is_too_short() {

@@ -35,10 +35,10 @@ impl Outcome {
     }
 }
 
-/// Command of the model. It makes [`RAN`].
+/// Command of the model, which creates the file [`RAN`].
 const COMMAND: &str = "printf x > ran.txt";
 const RAN: &str = "ran.txt";
-/// Command with which a hook replaces [`COMMAND`]. It makes [`REWRITTEN`].
+/// Command with which a hook replaces [`COMMAND`]. The replacement creates the file [`REWRITTEN`].
 const REWRITE: &str = "printf x > rewritten.txt";
 const REWRITTEN: &str = "rewritten.txt";
 
@@ -88,7 +88,7 @@ fn print(document: &Value) -> String {
     format!("cat > /dev/null\ncat <<'END'\n{document}\nEND\n")
 }
 
-/// Home with one hook, a script with these lines.
+/// Home directory of an agent with one hook, which is a script with these lines.
 fn gated(agent: CodingAgent, lines: &str) -> AgentHome {
     let home = AgentHome::new(agent);
     let script = home.script("hook", &format!("#!/bin/sh\n{lines}"));

@@ -1,6 +1,6 @@
-//! Rules of the user in the agent's own settings. They hold against a hook that allows the command. A rewrite passes
-//! them by: each agent applies them to the rewritten command only. So `holdshort hook` must not rewrite a command that
-//! such a rule may match.
+//! Rules of the user in the agent's own settings. A hook that allows a command does not override these rules. A hook
+//! that rewrites a command evades them, because each agent applies the rules to the rewritten command only. Therefore
+//! `holdshort hook` must not rewrite a command that such a rule may match.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ enum Rule {
 const ORIGINAL: &str = "touch ran.txt";
 const REPLACEMENT: &str = "mkdir rewritten.txt";
 
-/// Home whose user has a rule for commands that begin with `program`.
+/// Home directory of an agent whose user has a rule for commands that begin with `program`.
 fn with_rule(agent: CodingAgent, rule: Rule, program: &str) -> AgentHome {
     let home = AgentHome::new(agent);
     match agent {
@@ -69,8 +69,8 @@ fn plays(agent: CodingAgent, home: AgentHome, lines: &str) -> Outcome {
     outcome(&home)
 }
 
-/// Compares four outcomes of both kinds of rules: the hook allows; it rewrites a command with a rule; it rewrites into
-/// a command with a rule; and the rule alone.
+/// Compares four outcomes for a rule that forbids and a rule that asks. The rule alone stops its command. The hook then
+/// allows the command, rewrites it, or rewrites another command into it.
 fn check(agent: CodingAgent) {
     let allow = print(&answer(agent, "allow", None));
     let rewrites = print(&rewrite(agent, "allow", REPLACEMENT));
@@ -103,7 +103,7 @@ fn campaign_of_rules_of_gemini_cli() {
     check(CodingAgent::Gemini);
 }
 
-/// A rewrite passes the user's rule by: the reason why some commands are not rewritten.
+/// A rewritten command evades a rule of the user for the original command. Therefore some commands are not rewritten.
 #[test]
 #[ignore = "it starts programs that npm installs"]
 fn campaign_a_rewrite_passes_the_rules_of_codex_by() {

@@ -11,7 +11,7 @@ use super::{answer, outcome, print, rewrite};
 
 const CODEX: CodingAgent = CodingAgent::Codex;
 
-/// Home of Codex with a hook that records each payload as a line of `seen`, and has no opinion.
+/// Home directory of Codex with a hook that records each payload as a line of `seen`, and makes no decision.
 fn recording() -> AgentHome {
     let home = AgentHome::new(CODEX);
     let seen = home.folder().join("seen");
@@ -24,7 +24,7 @@ fn seen(home: &AgentHome) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The newest models of Codex call tools from JavaScript.
+/// Returns a reply with JavaScript, from which the newest models of Codex call tools.
 fn javascript(text: &str) -> Vec<Vec<ScriptedCall>> {
     vec![vec![ScriptedCall::with_text("exec", text)]]
 }
@@ -42,7 +42,7 @@ fn campaign_codex_hides_the_terminal_and_the_shell_of_a_command() {
     assert_eq!(payload["cwd"].as_str().unwrap(), home.project().join("sub").to_str().unwrap());
 }
 
-/// A rewrite changes the command line only: it runs in the folder that the model named.
+/// A rewrite changes only the command line. The rewritten command runs in the folder that the model named.
 #[test]
 #[ignore = "it starts programs that npm installs"]
 fn campaign_codex_runs_a_rewritten_command_in_the_folder_of_the_original() {
@@ -137,7 +137,7 @@ fn campaign_codex_runs_a_hook_outside_of_its_sandbox() {
 }
 
 /// Gemini CLI starts a hook with bash. Outside of any shell, bash reads `.bashrc`, and a line that is printed there
-/// makes the answer of the hook invalid. A refusal by exit code holds.
+/// makes the answer of the hook invalid. A refusal by exit code still stops the command.
 #[test]
 #[ignore = "it starts the agent 3 times"]
 fn campaign_of_a_start_file_that_prints() {

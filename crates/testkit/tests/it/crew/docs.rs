@@ -96,7 +96,7 @@ fn every_route_is_there() {
     }
 }
 
-/// Both base paths serve all lists.
+/// The crew edge serves all lists under both of its base paths.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_list_is_answered() {
     let model = model().await;

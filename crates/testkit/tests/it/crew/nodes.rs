@@ -89,7 +89,7 @@ async fn what_lies_in_a_folder_moves_to_the_database() {
 }
 
 /// A node may crash between storing a webhook and appending its event, or between the event of a removal and the
-/// removal itself. Both leave a row, which the next start removes.
+/// removal itself. Both leave a database row, which the next start removes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_crash_left_of_a_webhook_is_swept() {
     let (model, sink, url) = (model().await, WebhookSink::start().await, database().await);
@@ -110,7 +110,8 @@ async fn what_a_crash_left_of_a_webhook_is_swept() {
     sink.wait_for(1).await;
 }
 
-/// A single server also removes such an entry from its file, because no other process writes that file.
+/// At its start, a single server removes webhooks without an event from its file, because no other process writes the
+/// file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_crash_left_in_the_file_is_swept() {
     let (model, sink) = (model().await, WebhookSink::start().await);

@@ -45,7 +45,7 @@ async fn next(socket: &mut Socket) -> Option<Value> {
     }
 }
 
-/// The demo client of the source system reconnects within five seconds if it has received no heartbeat.
+/// The demo client of existing crews reconnects within five seconds if it has received no heartbeat.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_heartbeat_follows_the_first_frame() {
     let (_model, server) = server().await;

@@ -1,5 +1,5 @@
-//! `HITL_ENABLED=false` is recorded in every run that it releases (contract E20). Also tests the other environment
-//! variables (D5).
+//! `HITL_ENABLED=false` is recorded in every run that continues without a review because of it (contract E20). Also
+//! tests the other environment variables (D5).
 
 use holdshort_testkit::server::TestServer;
 use reqwest::Method;

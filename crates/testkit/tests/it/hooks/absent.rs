@@ -33,7 +33,8 @@ const FAULTS: [Fault; 15] = [
     Fault::Bytes("SSH-2.0-OpenSSH_9.6\r\n"),
 ];
 
-/// 60 cases: each fault at each request of a call that a rule allows or a person has approved.
+/// Plays 60 cases: each fault of the server, at each request that a hook sends for a call. The tool runs in none of
+/// them.
 #[tokio::test]
 async fn no_fault_of_the_server_at_any_step_runs_the_tool() {
     let (server, _rules) = served().await;

@@ -1,4 +1,4 @@
-//! The file that a tool has written is compared with what was approved.
+//! Compares the file that a tool has written with the approved content.
 
 use std::fs;
 

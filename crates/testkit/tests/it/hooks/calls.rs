@@ -199,7 +199,7 @@ async fn a_large_call_is_bound_to_what_the_card_cannot_show() {
     assert!(card["options"].as_array().unwrap().iter().all(|option| option["id"] != "edit"));
 }
 
-/// Cursor sends two events for one command. They have one card, in either order.
+/// Cursor sends two events for one command, in either order. A person is asked only once about both.
 #[tokio::test]
 async fn two_events_of_cursor_have_one_interrupt() {
     let (server, _rules) = served().await;

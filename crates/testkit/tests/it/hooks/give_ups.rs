@@ -1,4 +1,4 @@
-//! The answer before the coding agent stops waiting, and the decision that comes later.
+//! Answers that a hook gives before the coding agent stops waiting, and decisions that people make later.
 
 use std::sync::{Arc, Mutex};
 
@@ -78,7 +78,7 @@ async fn an_approval_of_a_change_does_not_count_for_another_change() {
     assert_ne!(second["id"], card["id"]);
 }
 
-/// A killed hook has asked, and the call is not asked about twice.
+/// A hook is killed after it has asked. A repeated call does not ask a second time.
 #[tokio::test]
 async fn a_killed_hook_leaves_one_request() {
     let (server, _rules) = served().await;

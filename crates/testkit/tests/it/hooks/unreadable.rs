@@ -98,7 +98,8 @@ async fn wrong_arguments_and_files_stop_the_tool() {
     }
 }
 
-/// The state only recognizes repetitions. A damaged state is named, and stops the call until it is deleted.
+/// The state of a hook only serves to recognize repeated calls. A damaged state file stops each call until the file is
+/// deleted, and the message names the file.
 #[tokio::test]
 async fn a_damaged_state_stops_the_tool() {
     let (server, _rules) = served().await;

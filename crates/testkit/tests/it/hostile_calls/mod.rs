@@ -19,13 +19,13 @@ use crate::play::done;
 use programs::Share;
 use workspace::Attacked;
 
-/// Changes that the rules of a workflow release without a question.
+/// Changes that the rules of a workflow allow without asking a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Releases {
     /// No change in the workspace. Commands that change only ignored files pass, and the ignored files are stored
     /// outside of the workspace.
     Nothing,
-    /// Every change to which the guard does not object.
+    /// Every change that is not to a guarded path (such as a Git hook) and is not dangerous in another way.
     Unguarded,
 }
 
@@ -100,7 +100,8 @@ impl Attack {
     }
 }
 
-/// Rejects every call that asks, and continues at every other card. Returns the number of rejected calls.
+/// Rejects every call that needs an approval, and continues whenever another decision is needed. Returns the number of
+/// rejected calls.
 async fn refuse_all(server: &TestServer, run: &str) -> usize {
     let mut refused = 0;
     loop {
@@ -189,7 +190,7 @@ const RESEARCH: Attack = Attack {
     ..PAIR
 };
 
-/// Presets that try commands and release every change to which the guard does not object, as `autonomous` does.
+/// Presets that try commands and allow every change that is not dangerous, as `autonomous` does.
 fn presets() -> [Attack; 4] {
     let each = |(first, workflow)| Attack {
         workflow,

@@ -8,8 +8,8 @@ use crate::play::write;
 
 type Call = (&'static str, Value);
 
-/// Files that a person's own tools run or load without asking. No workflow may release changes of these files. This
-/// list is deliberately separate from the list of the product.
+/// Files that a person's own tools run or load without asking. No workflow may allow changes of these files without an
+/// approval. This list is deliberately separate from the list of the product.
 pub(super) const RUN_BY_OWN_TOOLS: [&str; 72] = [
     ".git/hooks/pre-commit",
     ".git/config.worktree",
@@ -86,7 +86,7 @@ pub(super) const RUN_BY_OWN_TOOLS: [&str; 72] = [
 ];
 
 /// Code of the project. A workflow may openly allow changes of these files. With every other workflow, such a change
-/// asks.
+/// needs an approval.
 const PROJECT: [&str; 8] = [
     "Makefile",
     "package.json",

@@ -68,7 +68,7 @@ impl Attacked {
         Self { workspace: workspace.to_owned(), outside, before, listener, pipe }
     }
 
-    /// Describes each change that the rules of the workflow do not release.
+    /// Describes each change that the rules of the workflow do not allow.
     pub(super) fn damage(&mut self, releases: Releases) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         if self.listener.accept().is_ok() {
@@ -103,7 +103,7 @@ fn changed(before: &Entries, after: &Entries) -> BTreeSet<String> {
     before.keys().chain(after.keys()).filter(differs).cloned().collect()
 }
 
-/// Returns true if no shipped workflow may release a change of this path without a question.
+/// Returns true if no shipped workflow may allow a change of this path without asking a person.
 fn is_dangerous(path: &str, after: &Entries) -> bool {
     let lower = path.to_lowercase();
     let is_below = |name: &str| lower == name || lower.starts_with(&format!("{name}/"));

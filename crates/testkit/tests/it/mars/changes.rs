@@ -10,7 +10,7 @@ use super::tabs::get;
 use super::{Mars, check_invariants, options, reader};
 use crate::play::{command, done, one, write};
 
-/// Workflow of this edge. The tests modify it so that commands are tried first.
+/// Workflow that the MARS edge runs. The tests modify it so that commands are tried first.
 const BASE: &str = include_str!("../../../../edges/src/mars/base.yaml");
 
 pub(super) async fn tried(calls: &[(&'static str, Value)]) -> (ScriptedModel, TestServer) {
@@ -143,7 +143,7 @@ async fn what_is_refused_is_not_told_and_many_files_are_counted() {
     check_invariants(&server, &mars).await;
 }
 
-/// In the shipped workflow a command asks before it runs, so the request cannot show any changes.
+/// In the shipped workflow, a person is asked before a command runs, so the request cannot show any changes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn as_it_ships_nothing_runs_before_a_person_lets_it() {
     let model = ScriptedModel::start().await;

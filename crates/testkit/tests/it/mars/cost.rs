@@ -9,7 +9,7 @@ use super::tabs::get;
 use super::{Mars, check_invariants};
 use crate::play::{count, done, one};
 
-/// Workflow of this edge.
+/// Workflow that the MARS edge runs.
 const BASE: &str = include_str!("../../../../edges/src/mars/base.yaml");
 
 /// Runs a task with two replies. Each reply reports 100 input tokens and 10 output tokens. Returns the cost frames, the

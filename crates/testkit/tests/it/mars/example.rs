@@ -88,7 +88,8 @@ impl Drop for Terminal {
     }
 }
 
-/// Answers of A31 with E34: free text must be confirmed, and the end of input ends the client.
+/// A person at a terminal answers requests (contracts A31, E34). Free text must be confirmed, and the end of input ends
+/// the client.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_at_the_terminal() {
     let drafts = [plan(&[("build", "engineer")]), plan(&[("build with tests", "engineer")])];
@@ -142,7 +143,7 @@ async fn a_person_at_the_terminal() {
     assert_eq!(runs["items"].as_array().map(Vec::len), Some(1));
 }
 
-/// Answers around steps (A31). Each letter is offered only where it is valid.
+/// A person at a terminal answers requests about steps (contract A31). Each letter is offered only where it is valid.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_answers_around_steps() {
     let (_model, server) = planned(&[plan(&[("build", "engineer"), ("ship", "engineer")])]).await;

@@ -127,7 +127,7 @@ async fn a_step_is_told_the_text_that_was_sent() {
     check_invariants(&server, &mars).await;
 }
 
-/// `allow_session` releases only the call that was decided. The other open call still asks.
+/// `allow_session` allows only the call that was decided. A person is still asked about the other open call.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_grant_releases_no_other_open_call() {
     let (model, server) = planned(&[]).await;
@@ -145,7 +145,7 @@ async fn a_grant_releases_no_other_open_call() {
     check_invariants(&server, &mars).await;
 }
 
-/// The gates of the server's own workflow ask, whatever the client's config says.
+/// The gates of the server's own workflow ask a person, whatever the client's config says.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_servers_own_workflow_is_a_floor() {
     let model = ScriptedModel::start().await;
@@ -210,7 +210,7 @@ async fn after_a_step_it_is_done_again_or_accepted() {
     check_invariants(&server, &mars).await;
 }
 
-/// A failed step asks whether to retry, skip or abort (case 08).
+/// After a failed step, a person decides whether to retry, skip or abort (case 08).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_that_fails_asks() {
     let fails = || one(("run_command", json!({"command": "false"})));
@@ -249,7 +249,8 @@ async fn a_step_that_is_stopped_at_its_limit_has_not_succeeded() {
     check_invariants(&server, &mars).await;
 }
 
-/// A mandatory checkpoint asks before a file edit, even if the gates around steps do not ask (case 09, second layer).
+/// A mandatory checkpoint asks a person before a file edit, even if the gates around steps do not (case 09, second
+/// layer).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_edit_is_asked_about_before_it_happens() {
     let (model, server) = planned(&[plan(&[("configure", "engineer")])]).await;
@@ -292,7 +293,8 @@ async fn a_file_edit_is_asked_about_before_it_happens() {
     check_invariants(&server, &mars).await;
 }
 
-/// With `tool_approval: prompt` calls ask (case 17). The default in this protocol is `none` (E32).
+/// With `tool_approval: prompt`, a person is asked about each call (case 17). The default in this protocol is `none`
+/// (E32).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_ask_where_tool_approval_is_prompt() {
     let (model, server) = planned(&[]).await;
@@ -554,8 +556,8 @@ async fn an_agent_hands_over_to_a_person() {
     check_invariants(&server, &mars).await;
 }
 
-/// Smart approval releases a read, but asks about a deletion and states the reason (cases 10 and 11). The person's text
-/// becomes the result that the agent reads.
+/// Smart approval allows a read, but asks a person about a deletion, with the reason (cases 10 and 11). The person's
+/// text becomes the result that the agent reads.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn smart_approval_holds_what_speaks_of_risk() {
     let (model, server) = planned(&[plan(&[("tidy up", "engineer")])]).await;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Mars, around_steps as config, check_invariants, plan};
 use crate::play::{ask, count, done, one, write};
 
-/// Story whose frames are compared with a golden file.
+/// Scenario whose frames are compared with a golden file.
 struct Story<'s> {
     server: &'s TestServer,
     mars: Mars,
@@ -45,7 +45,7 @@ impl<'s> Story<'s> {
         self.statuses.push(status);
     }
 
-    /// Ends the story, compares its frames with the golden file, and checks that a replay from the first event is
+    /// Ends the scenario, compares its frames with the golden file, and checks that a replay from the first event is
     /// equal.
     async fn is(mut self, name: &str) {
         self.status().await;

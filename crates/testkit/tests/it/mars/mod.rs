@@ -38,7 +38,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::play::{count, done, one};
 
-/// Client of the source system.
+/// Client that speaks the protocol of MARS.
 pub(crate) struct Mars {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     /// All received frames, in the order of arrival.
@@ -188,7 +188,7 @@ pub(crate) fn first(server: &TestServer, task: &str, mut config: Value) -> Value
     json!({ "task": task, "config": config })
 }
 
-/// Returns a reply with a plan in the format of the source system's planner.
+/// Returns a reply with a plan in the format that the planner of MARS uses.
 pub(crate) fn plan(steps: &[(&str, &str)]) -> Scripted {
     let steps: Vec<Value> = steps
         .iter()

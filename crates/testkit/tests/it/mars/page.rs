@@ -50,7 +50,7 @@ async fn a_page_learns_before_its_first_frame_whether_a_model_answers() {
     }
 }
 
-/// The page's edit of a call carries words alone. The call never runs, and the agent reads the words as the person's
+/// The page's edit of a call contains only a text. The call never runs, and the agent reads the text as the person's
 /// (contract E43). `provide_instructions` has the same effect.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn words_alone_refuse_a_call_and_reach_the_agent_as_the_persons() {
@@ -86,8 +86,8 @@ async fn words_alone_refuse_a_call_and_reach_the_agent_as_the_persons() {
     }
 }
 
-/// An edit without words and arguments is refused, and the panel shows the request again. Contradictory members are
-/// refused, too.
+/// An edit without a text and without arguments is refused, and the panel shows the request again. Contradictory
+/// members are refused, too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edit_of_nothing_decides_nothing() {
     let (model, server) = planned(&[]).await;
@@ -127,7 +127,7 @@ async fn an_edit_of_nothing_decides_nothing() {
     assert_eq!(server.events_of(&run, "decision_made").await.len(), 1);
 }
 
-/// At a mandatory checkpoint, words alone also refuse the call, although `abort` would fail the run.
+/// At a mandatory checkpoint, an edit with only a text refuses the call, but the run continues, unlike after `abort`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn words_alone_at_a_mandatory_checkpoint_let_the_agent_go_on() {
     let (model, server) = planned(&[]).await;
@@ -143,7 +143,7 @@ async fn words_alone_at_a_mandatory_checkpoint_let_the_agent_go_on() {
     check_invariants(&server, &page.mars).await;
 }
 
-/// A button of the copilot's view sends no words, so no drawn button needs words. The other options are still accepted.
+/// A button of the copilot's view sends no text, so no drawn button needs a text. The other options are still accepted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_button_of_the_copilots_view_needs_words() {
     let (model, server) = planned(&[]).await;
@@ -355,7 +355,7 @@ async fn keys_and_the_deletion_of_a_folder_are_refused_in_words() {
     assert!(reader::refusal(&answer.body).len() < 700, "{answer:?}");
 }
 
-/// A server whose own workflow offers no words for a call refuses an edit that carries words alone.
+/// If the server's own workflow offers no option with a text for a call, an edit with only a text is refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_no_words_are_offered_an_edit_needs_arguments() {
     let model = ScriptedModel::start().await;

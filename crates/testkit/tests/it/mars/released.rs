@@ -1,5 +1,5 @@
 //! Calls that need no approval (case 18, contracts A24, E32). No request is sent, and the journal names the rule that
-//! released the call.
+//! allowed the call.
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::TestServer;
@@ -53,7 +53,7 @@ async fn case_18_a_command_runs_unasked_and_the_audit_says_what_let_it() {
     }
 }
 
-/// With `prompt` the command asks, and the journal names the person's decision instead of a rule.
+/// With `prompt`, a person is asked about the command, and the journal names the person's decision instead of a rule.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_person_let_run_names_their_decision() {
     let model = ScriptedModel::start().await;

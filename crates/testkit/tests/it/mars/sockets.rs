@@ -129,8 +129,9 @@ async fn who_comes_back_gets_what_follows() {
     }
 }
 
-/// When a client reconnects to a loaded run, events before the client's place are not read again, so an unreadable old
-/// event does no harm. An event is complete for the client when the client has received the last frame of that event.
+/// When a client reconnects to a loaded run, the server does not read events before the client's position again. An
+/// unreadable old event therefore does no harm. The position is after an event if the client has received the last
+/// frame of this event.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_read_before_the_place_of_who_comes_back() {
     let (_model, server) = planned(&[one_step()]).await;
@@ -248,7 +249,8 @@ async fn pause_resume_and_cancel_get_in_while_the_model_works() {
     assert_eq!(late["error_type"], "run_ended");
 }
 
-/// A place that was never sent is refused and starts nothing. A refused frame does not attach the connection to a run.
+/// A position that was never sent is refused and starts nothing. A refused frame does not attach the connection to a
+/// run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_refused_attaches_nobody() {
     let (_model, server) = planned(&[]).await;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Mars;
 use crate::play::{count, done, one};
 
-/// Workflow of this edge.
+/// Workflow that the MARS edge runs.
 const BASE: &str = include_str!("../../../../edges/src/mars/base.yaml");
 
 const PEOPLE: &str =

@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[serde(deny_unknown_fields)]
 pub(crate) struct GuardFindings {
     pub root: Inode,
-    /// Guarded files, folders and links. The content of a guarded folder is not listed.
+    /// Guarded files (such as Git hooks), folders and links. The content of a guarded folder is not listed.
     pub guarded: Vec<Item>,
     /// Folders of git repositories. If a repository were moved, its guarded paths would move too.
     pub repositories: Vec<Item>,

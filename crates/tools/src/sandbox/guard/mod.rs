@@ -23,13 +23,13 @@ use walk::Walk;
 
 use crate::limits;
 
-/// A workspace whose guarded paths are protected while a command runs.
+/// A workspace whose guarded paths (such as Git hooks) are protected while a command runs.
 pub(super) struct Guard {
     root: OwnedFd,
     pub found: GuardFindings,
 }
 
-/// Guarded paths that a command created: those that were renamed, and those that could not be renamed.
+/// Guarded paths (such as Git hooks) that a command created: those that were renamed, and those that could not be.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetAside {
@@ -43,7 +43,7 @@ pub(crate) struct SetAside {
     pub unseen: Option<String>,
 }
 
-/// A guarded path, and its new name in the same folder.
+/// A guarded path (such as a Git hook) that was renamed, and its new name in the same folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Renamed {
@@ -93,7 +93,7 @@ impl Guard {
         Ok(Self { root, found })
     }
 
-    /// Renames guarded paths that did not exist before the command, and disables new repositories.
+    /// Renames guarded paths (such as Git hooks) that did not exist before the command, and disables new repositories.
     ///
     /// If one path cannot be renamed, the search continues with the other paths. The content of a renamed folder is
     /// searched too.

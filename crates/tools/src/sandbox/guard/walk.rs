@@ -18,23 +18,23 @@ use super::findings::{Channel, EarlierFindings, EntryIdentity, GuardFindings, In
 use crate::changeset::guard::BARE;
 use crate::limits;
 
-/// Folders in which git writes when it works normally for the agent. A command line that names one of these folders
-/// needs the approval of a person.
+/// Folders in `.git` in which git writes during normal work, for example a rebase. The guard therefore ignores these
+/// folders, but a command line that names one of them needs the approval of a person.
 const OF_GITS_OWN_WORK: [&str; 3] = ["rebase-merge", "rebase-apply", "sequencer"];
 
 /// Folders in which git names files after branches. In folders whose files are named after branches, only names that
 /// begin with a dot can be guarded, because the name of a branch never begins with a dot.
 const NAMED_AFTER_BRANCHES: [&str; 2] = ["refs", "logs"];
 
-/// Beginning of the new name of a guarded path that is renamed after a command. The new name is this text and a number.
-/// The beginning of the new name is short, and is not the beginning of a guarded name.
+/// Beginning of the new name of a guarded path (such as a Git hook) that is renamed after a command. A number follows.
+/// The beginning is short, and is not the beginning of a guarded name.
 const ASIDE: &str = "set-aside-";
 
 /// Maximum number of folder handles that the walk keeps open at the same time. In deeper folders, the walk goes back
 /// through `..`, and checks the inode of the folder that it reaches.
 const HANDLES: usize = 128;
 
-/// Number of entries after which the walk checks again that the server is still waiting.
+/// Number of entries after which the walk checks again that the server still waits for its result.
 const LOOK_EVERY: usize = 4096;
 
 /// Maximum number of path components in a guarded name.
@@ -161,7 +161,8 @@ impl<'a> Walk<'a> {
         Ok(level)
     }
 
-    /// Handles an entry whose name is guarded, or whose name makes its folder a repository.
+    /// Records or renames an entry that is guarded (such as a Git hook), or whose name makes its folder a Git
+    /// repository.
     fn judge(
         &mut self,
         folder: BorrowedFd<'_>,
