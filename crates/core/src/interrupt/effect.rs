@@ -118,8 +118,8 @@ impl Effect {
         matches!(self.work(), HeldWork::Continues | HeldWork::Repeats)
     }
 
-    /// Returns true if the effect exists only for calls that Holdshort itself executes. Such effects give a grant, or
-    /// commit only some of a trial's changes.
+    /// Returns true if only options for calls that Holdshort itself executes can have the effect. Such effects give a
+    /// grant, or commit only some of a trial's changes.
     pub fn is_of_own_calls(self) -> bool {
         matches!(self, Self::Grant | Self::ProceedWithSome)
     }

@@ -46,8 +46,8 @@ impl Offer {
         Self { needs_text: false, needs_edit: true, ..self }
     }
 
-    /// Returns a copy of the option. If the schema of the question requires data, the option requires data instead of a
-    /// text.
+    /// Returns a copy of the option, adapted to a question with this schema. If the schema requires data, the option
+    /// requires data instead of a text.
     pub fn answered_by(self, kind: Kind, schema: Option<&Value>) -> Self {
         let is_data = schema.is_some_and(|schema| !schema::is_of_text(schema));
         if kind == Kind::Question && self.effect == Effect::Respond && is_data {
@@ -95,8 +95,8 @@ impl Offer {
         self.ends_run == Some(true) || option(kind, &self.id).is_some_and(|row| row.asks_again)
     }
 
-    /// Returns true if waiting work continues with this option. Every kind also has at least one option with which it
-    /// does not continue.
+    /// Returns true if waiting work continues with this option. Every kind also has at least one option with which
+    /// waiting work does not continue.
     pub fn releases(&self) -> bool {
         self.effect.outcome() == Outcome::Approved
     }

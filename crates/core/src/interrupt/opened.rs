@@ -18,7 +18,8 @@ pub struct Risk {
     pub reasons: Vec<Reason>,
 }
 
-/// Part of the run about which people decide. The result of the interrupt is applied to this part.
+/// Subject of an interrupt: the step, call or phase of the run about which people decide. The result of the interrupt
+/// is applied to this subject.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum About {
@@ -26,7 +27,7 @@ pub enum About {
     BeforeStep(String),
     AfterStep(String),
     Phase(String),
-    /// Plan of a planning phase.
+    /// Plan of a planning phase. The text is the id of the phase.
     Plan(String),
     /// Step that failed.
     Failure(String),
@@ -115,8 +116,8 @@ impl Opened {
         }
     }
 
-    /// Returns the option that takes effect when the interrupt expires. `None` if no option takes effect. Also `None`
-    /// if an earlier version of Holdshort recorded an option that needs a text.
+    /// Returns the option that takes effect when the interrupt expires. `None` if the interrupt expires without an
+    /// option, or if an earlier version of Holdshort recorded an option that needs a text.
     pub fn taken_on_expiry(&self) -> Option<&Offer> {
         self.options.iter().find(|offer| offer.id == self.on_expiry && offer.applies_alone())
     }

@@ -22,8 +22,8 @@ pub struct Delegation {
     pub until: Option<Timestamp>,
 }
 
-/// Claim: a person states that they will decide on the interrupt. Other people can still decide on it. If a client of
-/// the person executes the call that the interrupt is about, the claim names this client.
+/// Claim on an interrupt, by which a person states that they will decide. Other people can still decide on the
+/// interrupt. If a client of the person executes the call that the interrupt is about, the claim names this client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub by: String,
@@ -39,7 +39,7 @@ pub struct Claim {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimHolder {
-    /// Identifier of the server node: the first epoch that the node acquired after its start.
+    /// Identifier of the server node: the first epoch (lease number) that the node acquired after its start.
     pub node: u64,
     pub number: u64,
 }

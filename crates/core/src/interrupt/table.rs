@@ -300,7 +300,7 @@ const UNKNOWN_OUTCOME: KindRow = KindRow {
     ],
 };
 
-/// Returns the row of an option. `None` if the kind does not have the option.
+/// Returns the row of an option in the option table. `None` if the kind does not have the option.
 pub fn option(kind: Kind, id: &str) -> Option<&'static Row> {
     kind.row().options.iter().find(|row| row.id == id)
 }

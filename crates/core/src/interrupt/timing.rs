@@ -80,8 +80,8 @@ impl Timing {
         *self == Self::default()
     }
 
-    /// Returns true if there are settings for reminders or escalation steps. Both start again when further approvers
-    /// are asked.
+    /// Returns true if there are settings for reminders or escalation steps. Reminders and escalation start again when
+    /// further approvers are asked.
     pub fn has_follow_ups(&self) -> bool {
         self.reminders.is_some() || !self.escalation.is_empty()
     }

@@ -63,8 +63,8 @@ impl Interrupt {
         }
     }
 
-    /// Returns the approved changes of a call that ran in a trial, and the paths that were not approved. `None` if
-    /// nobody and no rule approved the call, if there was no trial, or if the content was erased.
+    /// Returns the approved changes of a call that ran in a trial, and the paths that were not approved. `None` if the
+    /// call was not approved, if there was no trial, or if the content was erased.
     pub fn released_changes(&self) -> Option<ReleasedChanges> {
         let edit = self.answer_from_votes().edit;
         let is_approved = self.resolution.as_ref().is_some_and(|it| it.outcome == Outcome::Approved);
