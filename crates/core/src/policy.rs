@@ -35,7 +35,8 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Returns true if the rule matches every call of all agents, or every call of the agents that it names.
+    /// Returns true if the rule matches every call of the agents that it names. If the rule names no agents, returns
+    /// true if it matches every call.
     pub fn covers_every_call(&self) -> bool {
         let Self {
             tools,
@@ -62,12 +63,12 @@ impl Rule {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ChangeScope {
-    /// The call changes nothing.
+    /// The rule matches calls that change nothing.
     None,
-    /// Outside of ignored files, the call changes nothing in the workspace. Changes of files that git ignores are
-    /// stored in a private layer of the run.
+    /// The rule matches calls that change nothing in the workspace except files that git ignores. Changes of ignored
+    /// files are stored in a private layer of the run.
     Ignored,
-    /// Globs for paths relative to the workspace.
+    /// The rule matches changes at paths that match these globs. The paths are relative to the workspace.
     Paths(Vec<String>),
 }
 
@@ -104,7 +105,7 @@ impl Checkpoint {
     }
 }
 
-/// Later calls that a grant allows.
+/// Setting that determines which later calls a grant allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantCovers {

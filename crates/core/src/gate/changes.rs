@@ -79,7 +79,7 @@ pub(super) fn matcher(glob: &str) -> Option<GlobMatcher> {
     GlobBuilder::new(glob).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
 }
 
-/// Compiled globs of a rule. `None` stands for a malformed glob.
+/// Compiled globs of a rule. An entry is `None` if the glob is malformed.
 #[derive(Clone, Debug)]
 pub(super) struct Globs(Vec<Option<GlobMatcher>>);
 
@@ -88,12 +88,13 @@ impl Globs {
         Self(globs.iter().map(|glob| matcher(glob)).collect())
     }
 
-    /// Returns true if the globs of a rule that allows match the path.
+    /// Returns true if a glob matches the path, as rules that allow require it. A malformed glob matches no path.
     pub(super) fn hold(&self, path: &str) -> bool {
         self.0.iter().flatten().any(|glob| glob.is_match(path))
     }
 
-    /// Returns true if the globs of a rule that asks or forbids match the path.
+    /// Returns true if a glob matches the path, as rules that ask or forbid require it. A malformed glob matches every
+    /// path.
     pub(super) fn meet(&self, path: &str) -> bool {
         self.0.iter().any(|glob| glob.as_ref().is_none_or(|glob| glob.is_match(path)))
     }

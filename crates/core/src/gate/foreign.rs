@@ -90,13 +90,14 @@ impl Gated {
 /// Names of the arguments that the gates interpret.
 const READ: [&str; 3] = ["command", "path", "url"];
 
-/// Names of arguments that do not change the effect of a command. Every other argument next to `command` may change the
-/// effect.
+/// Names of arguments that do not change the effect of a command. Every other argument may change the effect of the
+/// command in the same call.
 const BESIDE_COMMAND: [&str; 6] =
     ["description", "explanation", "timeout", "timeout_ms", "timeout_s", "timeout_seconds"];
 
-/// Words by which the gates recognise that an argument is probably a command, a path or a URL, although they do not
-/// know its name (`filePath`, `target_file`). The gates do not interpret such arguments.
+/// Words in names of arguments, such as `filePath` or `target_file`. An argument with such a name is probably a
+/// command, a path or a URL. The gates do not interpret the argument, because its name is not exactly `command`, `path`
+/// or `url`.
 const UNREAD: [&str; 31] = [
     "arg",
     "argv",
@@ -131,11 +132,11 @@ const UNREAD: [&str; 31] = [
     "workdir",
 ];
 
-/// Prefixes and suffixes by which the gates recognise such a name if it has no word boundaries: `filename`,
-/// `absolutepath`.
+/// Prefixes and suffixes of argument names without word boundaries, such as `filename` or `absolutepath`. An argument
+/// with such a name is probably a command, a path or a URL.
 const GLUED: [&str; 7] = ["cmd", "command", "file", "path", "script", "shell", "url"];
 
-/// Words that begin or end with an entry of [`GLUED`] only by chance.
+/// Argument names that begin or end with an entry of [`GLUED`] only by chance.
 const NO_NAMES: [&str; 2] = ["profile", "transcript"];
 
 /// Names of arguments whose values are prose. Rules are not applied to prose: it is not a path, a command or an
@@ -162,7 +163,8 @@ const PROSE: [&str; 15] = [
 const MAX_TEXTS: usize = 64;
 
 impl ForeignCall {
-    /// Returns the problems in the form of the call.
+    /// Returns the problems of a call that is malformed, for example if its workspace is not an absolute path. JSON
+    /// pointers begin with `at`.
     pub fn problems(&self, at: &str) -> Vec<Problem> {
         let mut problems = Vec::new();
         if !is_name(&self.tool, limits::NAME_BYTES) {
@@ -326,8 +328,8 @@ impl ForeignCall {
             })
     }
 
-    /// Returns true if a rule has `paths`, but the call's paths cannot be compared with them because their folder is
-    /// unknown.
+    /// Returns true if the call's paths cannot be compared with the `paths` of a rule, because the folder to which the
+    /// paths are relative is unknown.
     fn is_nowhere(&self, rules: &[Rule]) -> bool {
         let names_places = self.command().is_some() || self.argument("path").is_some();
         self.workspace.is_none() && names_places && rules.iter().any(|rule| !rule.paths.is_empty())

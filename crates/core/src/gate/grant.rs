@@ -201,7 +201,8 @@ fn tops(changes: &Changeset) -> Option<Vec<String>> {
     Some(tops)
 }
 
-/// Returns the files that a command executes. A path that ends with `/` is a working directory, not a file.
+/// Returns the files of the workspace that a command executes. A path that ends with `/` is a working directory, not a
+/// file.
 fn run_by<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a Precondition> + use<'a> {
     subject.preconditions.iter().filter(|file| !file.path.ends_with('/'))
 }
@@ -240,8 +241,8 @@ impl Matcher {
         Some(Self { tool, workspace, category: None, origin, commands, scripts, within, elsewhere })
     }
 
-    /// Returns the grant for every call that has the same category as this call. `None` if even a grant for calls like
-    /// this one would not be safe.
+    /// Returns the grant for every call that has the same category as this call. `None` if a grant would not be safe
+    /// even for similar calls only.
     fn of_category(subject: &Subject<'_>) -> Option<Self> {
         let Self { tool, workspace, .. } =
             Self::for_call(subject).filter(|_| subject.category != Category::ReadOnly)?;

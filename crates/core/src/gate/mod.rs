@@ -45,10 +45,11 @@ pub struct Subject<'a> {
     pub workspace: &'a str,
     /// Working directory of a command. Empty if the call was not inspected.
     pub cwd: &'a str,
-    /// Codes of the risks that the inspection found. For each of them, the gates ask a person, even if a rule or a
-    /// grant allows the call.
+    /// Codes of the risks that the inspection found. For each of these risks, the gates ask a person, even if a rule or
+    /// a grant allows the call.
     pub ask_because: &'a [String],
-    /// Paths of the call that contain a link. The file therefore lies at another place than its path shows.
+    /// Paths of the call that contain a link, with the targets of the links. The file behind such a path lies in
+    /// another folder than the path shows.
     pub places: &'a [ResolvedPath],
     /// State of the files that the call would execute or change, as the inspection found it.
     pub preconditions: &'a [Precondition],
@@ -57,8 +58,8 @@ pub struct Subject<'a> {
     /// Reason why a command had no trial although its workflow requires a trial. A person then decides on the call,
     /// even if a rule or a grant allows the call.
     pub untried: Option<&'a str>,
-    /// True if an external agent makes the call. Such calls are not inspected. Grants for calls of Holdshort's own
-    /// agents do not apply to them.
+    /// True if an external agent makes the call. Calls of external agents are not inspected, and grants for Holdshort's
+    /// own agents do not apply to them.
     pub elsewhere: bool,
 }
 
@@ -75,8 +76,8 @@ pub enum Changes<'a> {
     Nothing,
     /// The changes are known, because a file tool proposed them as a changeset. All links in its paths are resolved.
     Proposed(&'a Changeset),
-    /// The changes are known, because a trial made them in the workspace and in the run's private layer. `ask_because`
-    /// contains the codes of the risks that were found in these changes. For each of them, the gates ask a person.
+    /// The changes are known, because a trial made them. `changes` lists changes to the workspace. `layer` lists
+    /// changes to ignored files, which only this run sees. For each risk code in `ask_because`, the gates ask a person.
     Tried { changes: &'a Changeset, layer: &'a Changeset, ask_because: &'a [String] },
     /// The changes were erased from the journal.
     Erased,
@@ -88,7 +89,8 @@ impl<'a> Changes<'a> {
         matches!(self, Self::Tried { changes, .. } if changes.is_empty())
     }
 
-    /// Returns the changes that a trial made to the run's private layer.
+    /// Returns the changes that a trial made to the run's private layer: files that git ignores and that only this run
+    /// sees.
     fn in_layer(self) -> &'a Changeset {
         match self {
             Self::Tried { layer, .. } => layer,

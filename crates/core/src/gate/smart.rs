@@ -50,8 +50,8 @@ const ENDINGS: [&str; 21] = [
     "ure", "able", "ly", "y", "ies", "ied",
 ];
 
-/// Minimum length of a keyword that also matches with other endings. Shorter words are usually abbreviations: `apt`
-/// does not match `aptly`.
+/// Minimum number of characters of a keyword that also matches with other endings. Shorter words are usually
+/// abbreviations: `apt` does not match `aptly`.
 const INFLECTED: usize = 4;
 
 /// Next action of an agent: a call, a hand-off or a plan.

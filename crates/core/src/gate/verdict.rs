@@ -36,7 +36,7 @@ pub struct Reason {
     /// Stable code: `rule`, `default`, `hard_link`, `opaque_command`, `unclear_command`, `guarded_path`,
     /// `sandbox_none`, `refused_before` …
     pub code: String,
-    /// Index of the rule in its list.
+    /// Index of the rule in its list of rules, from 0. `None` if the reason is not a rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<usize>,
     pub text: String,
@@ -60,8 +60,8 @@ pub enum Release {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Forbid(Reason),
-    /// A person must decide on the call. `grantable` is true if the person is offered to approve similar calls for the
-    /// session, too.
+    /// A person must decide on the call. If `grantable` is true, the person can also approve similar calls for the rest
+    /// of the session.
     Ask {
         reasons: Vec<Reason>,
         grantable: bool,

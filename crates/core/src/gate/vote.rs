@@ -133,15 +133,15 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
     Verdict::Ask { reasons: vec![default], grantable }
 }
 
-/// Returns true if the lists contain a rule that asks or forbids, is selected by `is_such`, and is possibly about the
-/// call.
+/// Returns true if the lists contain a rule that asks or forbids, that may match the call, and for which `is_such`
+/// returns true.
 fn holds_back(lists: &[(Source, &[Rule])], subject: &Subject<'_>, is_such: fn(&Rule) -> bool) -> bool {
     let speaks = |rule: &&Rule| rule.action != RuleAction::Allow && rule::may_concern(rule, subject);
     lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(is_such)
 }
 
-/// Returns true if a list has a rule that asks about commands before the first rule that matches the call. The call may
-/// run a script, and the script may run a command that this rule names.
+/// Returns true if a list has a rule that asks about certain commands, and no earlier rule of the list matches the
+/// call. The call may run a script, and the script may run one of these commands.
 fn asks_about_commands(
     lists: &[(Source, &[Rule])],
     subject: &Subject<'_>,

@@ -1,5 +1,5 @@
-//! Paths that are left out of the result of a search or a listing, because a rule asks a person about them or forbids
-//! them. Such a call names only a folder. The tool then visits the paths in the folder.
+//! Paths that are left out of the result of a search or a listing, because a rule forbids them or asks a person about
+//! them. A call of a search or listing names only a folder, and the tool then visits the paths in the folder.
 //!
 //! Rules that match the call itself have already voted on the call. The other rules are applied to each path that the
 //! tool visits.
@@ -41,7 +41,7 @@ impl WithheldPaths {
     }
 }
 
-/// Returns the rules of a list that may match a path which the call visits.
+/// Returns the rules of a list that may match a path which the search or listing visits.
 fn entries(list: &[Rule], tool: &str, call: &Subject<'_>) -> Vec<Entry> {
     let subject = Subject { tool, ..*call };
     let speaks = |rule: &&Rule| {

@@ -47,13 +47,15 @@ impl SearchedTexts {
         Self { is_foreign: true, ..Self::default() }
     }
 
-    /// Adds a text. `name` is the name of the field that contains the text.
+    /// Adds a text that is searched for risk words. `name` is the name of the field that contains the text. `place` is
+    /// the part of the interrupt.
     fn text(&mut self, place: &'static str, name: &str, text: &str) {
         let text = if Text::is_line(name) { text } else { self.part(text) };
         self.add(Text::from_member(place, name, text));
     }
 
-    /// Adds all texts inside a value, at any depth. Also adds the names of fields whose value is true.
+    /// Adds all texts inside a value, at any depth, to the texts that are searched for risk words. Also adds the names
+    /// of fields whose value is true.
     fn value(&mut self, place: &'static str, name: &str, value: &Value) {
         if self.texts.len() >= limits::RISK_TEXTS {
             return;
@@ -76,7 +78,8 @@ impl SearchedTexts {
         }
     }
 
-    /// Adds the name of a field, if it was not added before. Leaves out a field whose value is false.
+    /// Adds the name of a field to the searched texts, if the name was not added before. Leaves out a field whose value
+    /// is false.
     fn name(&mut self, place: &'static str, name: &str, value: &Value) {
         if *value != Value::Bool(false) && self.names.insert(name.to_owned()) {
             let name = self.part(name);
@@ -84,7 +87,7 @@ impl SearchedTexts {
         }
     }
 
-    /// Adds the options that an agent defined, and the labels that it chose.
+    /// Adds the options that an agent defined, and the labels that the agent chose for options.
     fn options(&mut self, opened: &Opened, content: &Value) {
         for offer in &opened.options {
             if option(opened.kind, &offer.id).is_none() {
@@ -108,7 +111,7 @@ impl SearchedTexts {
         }
     }
 
-    /// Describes those texts that were not searched. `None` if all texts were searched.
+    /// Describes the texts of the interrupt that were not searched for risk words. `None` if all texts were searched.
     fn unread(&self) -> Option<String> {
         if self.texts.len() >= limits::RISK_TEXTS {
             Some(format!(
@@ -190,7 +193,7 @@ pub fn of_call(call: &ForeignCall) -> SearchedTexts {
     said
 }
 
-/// Collects the texts about the work that continues after an approval of the interrupt. Returns no texts if the
+/// Collects the texts about the work that continues after an approval of the interrupt. Collects no texts if the
 /// interrupt has no option with which work continues.
 pub(crate) fn of_interrupt(opened: &Opened, content: &Value) -> SearchedTexts {
     let is_after = matches!(opened.about, About::AfterStep(_));

@@ -14,7 +14,7 @@ pub(super) enum Topic {
 impl Topic {
     pub(super) const ALL: [Self; 4] = [Self::Destructive, Self::Production, Self::Privilege, Self::Network];
 
-    /// Returns the code of the topic, which is used in reasons and never changes.
+    /// Returns the code of the topic. Reasons contain this code, so it never changes.
     pub(super) fn code(self) -> &'static str {
         match self {
             Self::Destructive => "destructive",
@@ -33,7 +33,7 @@ impl Topic {
         }
     }
 
-    /// Returns true if a reason with this code already reports a risk of this topic.
+    /// Returns true if the reason code `code` already reports a risk of this topic.
     pub(super) fn is_said_by(self, code: &str) -> bool {
         let same: &[&str] = match self {
             Self::Destructive => &["destructive", "deletes_folders", "loses", "forced"],

@@ -23,8 +23,8 @@ pub(super) struct Text {
 #[derive(Clone, Debug)]
 enum Form {
     Words(String),
-    /// A shell command line. `words` has the words of those parts that do more than read. If `understood` is true, the
-    /// command parser knows the effects of the programs, and `gate/stakes` reports them.
+    /// A shell command line. `read` has the words of the command's parts that do more than read. If `understood` is
+    /// true, the command parser knows the effects of the programs, and `gate/stakes` reports these effects.
     Line {
         line: String,
         read: Vec<String>,
@@ -43,8 +43,8 @@ impl Text {
         Self { place, form: Form::Switch(name.to_owned()) }
     }
 
-    /// Returns true if a field with this name contains a shell command line. Even a long command line is searched
-    /// completely.
+    /// Returns true if a field with this name contains a shell command line. A command line is searched completely,
+    /// even if it is longer than other texts may be.
     pub(super) fn is_line(name: &str) -> bool {
         LINES.contains(&name)
     }
@@ -72,7 +72,7 @@ impl Text {
         }
     }
 
-    /// Returns the text in the forms that are compared with the table.
+    /// Returns the text in the forms in which risk words are searched.
     pub(super) fn compared(&self) -> Compared<'_> {
         let (text, is_known, words) = match &self.form {
             Form::Words(text) => (Cow::from(text), false, &[][..]),
@@ -90,7 +90,7 @@ impl Text {
     }
 }
 
-/// Forms of a text with which the rows of the table are compared.
+/// Forms of a text in which the risk words of the table are searched.
 pub(super) struct Compared<'t> {
     pub(super) text: &'t Text,
     readings: Vec<smart::Text>,
@@ -152,7 +152,7 @@ impl<'t> Compared<'t> {
     }
 }
 
-/// Converts the name of an option to the spelling of the table.
+/// Converts the name of an option to the spelling in the table of risk words.
 fn flag_name(name: &str) -> String {
     name.replace('_', "-").to_lowercase()
 }

@@ -30,8 +30,8 @@ pub const CODE: &str = "refused_before";
 /// Maximum number of earlier refusals that one card lists.
 pub(crate) const NAMED: usize = 3;
 
-/// Call in the form that is compared with refusals. The refused call is stored in the head of an event. Heads can never
-/// be erased, so it contains digests instead of paths.
+/// Call in the form that is compared with refusals. A refused call is stored in the head of an event. Because heads can
+/// never be erased, this type contains digests instead of paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedCall {
@@ -95,7 +95,7 @@ pub enum Repeat {
 /// Result of comparing a call with all refusals of its session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RefusedBefore {
-    /// One reason for each matching refusal, the latest first.
+    /// One reason for each earlier refusal that matches the call, the latest first.
     pub reasons: Vec<Reason>,
     /// True if all matching refusals are about exactly this call. If a person then allows the call for the session,
     /// these refusals are revoked.

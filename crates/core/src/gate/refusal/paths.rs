@@ -80,7 +80,7 @@ impl Paths {
         digested
     }
 
-    /// Returns a set that matches every path.
+    /// Returns a set of paths that overlaps with every path, because it contains only the root folder.
     pub(super) fn root() -> Self {
         Self { paths: [PathDigest::root()].into(), above: BTreeSet::new() }
     }
