@@ -2,8 +2,8 @@
 //! either the agent begins at once, or the agent begins with a plan, or a person first answers questions, or a person
 //! first chooses a proposal.
 //!
-//! A router agent can select the route. This module parses its reply. Without a router agent, or if its reply is
-//! malformed, `rules.rs` selects the route. `run/phase/copilot.rs` then follows the route.
+//! A router agent can select the route. `answer.rs` parses the reply of the router agent. Without a router agent, or if
+//! the reply is malformed, `rules.rs` selects the route. `run/phase/copilot.rs` then follows the route.
 
 mod answer;
 mod rules;
@@ -63,7 +63,7 @@ pub struct Routed {
     pub route: Route,
     /// Complexity of the task, from 0 to 100.
     pub complexity: Option<u8>,
-    /// Agent that begins the task. If `None`, the phase's agent begins it.
+    /// Agent that begins the task. If `None`, the default agent of the phase begins the task.
     pub agent: Option<String>,
     pub questions: Vec<String>,
     pub proposals: Vec<Proposal>,
@@ -98,8 +98,8 @@ impl Routed {
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
-    /// Adds what is missing in a route. A route that asks questions but has none gets default questions. A route that
-    /// makes proposals but has fewer than two gets default proposals.
+    /// Adds missing questions or proposals to a route. A route that asks questions but has none gets default questions.
+    /// A route that makes proposals but has fewer than two gets default proposals.
     pub(crate) fn complete(mut self) -> Self {
         if self.route == Route::Clarify && self.questions.is_empty() {
             self.questions = rules::QUESTIONS.map(str::to_owned).to_vec();
