@@ -109,7 +109,7 @@ impl Changeset {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Composed {
     pub changeset: Changeset,
-    /// Paths that other programs or people changed between these commits.
+    /// Paths that other programs or people changed between the commits of the reverted changesets.
     pub mixed: Vec<String>,
 }
 
@@ -237,7 +237,7 @@ impl Change {
         Self { before: self.after.clone(), after: self.before.clone(), ..self.clone() }
     }
 
-    /// Returns true if a folder replaces a file or link, or if a file or link replaces a folder.
+    /// Returns true if this change replaces a file or link by a folder, or a folder by a file or link.
     fn replaces_a_folder(&self) -> bool {
         matches!((&self.before, &self.after), (Some(before), Some(after)) if before.is_content() != after.is_content())
     }

@@ -184,8 +184,8 @@ pub struct Phase {
     pub input: Option<String>,
     /// Gates before and after the steps of the phase, merged with the workflow's gates.
     pub gates: StepGates,
-    /// Settings that this phase has for kinds of interrupts. [`Definition::gate`] merges the settings of phase and
-    /// workflow.
+    /// Settings of this phase for interrupts, by kind of interrupt. [`Definition::gate`] merges them with the settings
+    /// of the workflow.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kinds: BTreeMap<Kind, KindGate>,
     pub limits: Limits,

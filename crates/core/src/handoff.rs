@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::definition::Definition;
 use crate::tool::{Receiver, Runs, Spec};
 
-/// Names of the receivers of a hand-off that are not agents. No agent may have one of these names.
+/// Receiver of a hand-off that ends the work instead of continuing it. No agent may have this name.
 pub const TERMINATOR: &str = "terminator";
 pub const ADMIN: &str = "admin";
 

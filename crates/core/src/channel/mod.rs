@@ -87,7 +87,7 @@ impl Channel {
         }
     }
 
-    /// Returns the channels of all registered webhooks that are active.
+    /// Returns the channels of all active webhooks that were registered through the API.
     pub fn registered(system: &System) -> impl Iterator<Item = Self> {
         let active = system.webhooks.iter().filter(|(_, registered)| registered.is.active);
         active.map(|(id, registered)| Self::of_webhook(id, &registered.is))
@@ -195,8 +195,7 @@ pub enum Security {
 /// person to the app.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlackApp {
-    /// Id of the Slack conversation to which the app posts (`C…`). If the id is empty, each person gets a direct
-    /// message.
+    /// Id of the Slack conversation to which the app posts (`C…`). If empty, each person gets a direct message.
     pub conversation: String,
     pub token: Source,
     pub signing_secret: Source,
@@ -218,8 +217,8 @@ pub enum Source {
 pub struct Rule {
     pub occasions: BTreeSet<Occasion>,
     pub kinds: BTreeSet<Kind>,
-    /// People who are approvers or recipients of the notice. A notice matches if it matches `people` or `groups`. A
-    /// notice need not match both `people` and `groups`.
+    /// Ids of people. A notice matches if one of these people is an approver or a recipient of the notice. If `people`
+    /// and `groups` are both set, a notice needs to match only one of them.
     pub people: BTreeSet<String>,
     pub groups: BTreeSet<String>,
     pub workflows: BTreeSet<String>,
