@@ -49,8 +49,8 @@ impl Draft<'_> {
             || self.open_gathered_questions()
     }
 
-    /// Opens the interrupts of calls to tools that ask a person. Such calls are not inspected. A person sees them at
-    /// once.
+    /// Opens the interrupts of calls to tools that ask a person. Such calls need no inspection, so the interrupts open
+    /// at once.
     fn open_asking_calls(&mut self) -> bool {
         let kept_back = self.run.definition.asking.deliver == Deliver::PerStage;
         let due = self.run.calls.open().filter_map(|(id, call)| {
