@@ -39,7 +39,7 @@ pub struct Claim {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimHolder {
-    /// Identifier of the server node: the first epoch (lease number) that the node acquired after its start.
+    /// Identifier of the server node: the first epoch that the node acquired after its start.
     pub node: u64,
     pub number: u64,
 }

@@ -19,14 +19,14 @@ pub struct Config {
     /// Name of the configured model that the run uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// True if nobody attends the run. Checkpoints are then skipped if the workflow allows it. Everything else still
-    /// waits for a person.
+    /// True if nobody attends the run. Checkpoints that the workflow allows to skip are then skipped. Everything else
+    /// still waits for a person.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub gates: Gates,
-    /// True if the run's agents are not allowed to ask people questions, even if the workflow allows it. Gates can
-    /// still ask people.
+    /// True if the run's agents are not allowed to ask people questions, even if the workflow allows questions. Gates
+    /// can still ask people.
     #[serde(default, skip_serializing_if = "is_default")]
     pub asks_nobody: bool,
     /// True if reviews are approved at once, without a person. The journal records these approvals (contract E20).

@@ -1,5 +1,5 @@
-//! Draft of the events that follow from an input. Each emitted event is applied to the next state at once. Later
-//! decisions in the same draft therefore see the effect of the emitted event.
+//! Draft of the events that follow from an input. Each emitted event is applied to the next state at once, so later
+//! decisions in the same draft see the effect of the event.
 
 use serde_json::{Value, json};
 
@@ -47,8 +47,8 @@ pub(super) struct Draft<'a> {
     draw: Draw,
 }
 
-/// Parameters of a new interrupt. The parameters complete the table of the interrupt's kind and the settings of the
-/// workflow.
+/// Parameters of a new interrupt. All other properties of the interrupt come from the table of its kind and from the
+/// settings of the workflow.
 pub(super) struct Opening {
     pub(super) kind: Kind,
     pub(super) about: About,
@@ -266,7 +266,8 @@ impl<'a> Draft<'a> {
         self.opened(opened, content)
     }
 
-    /// Returns the phase that asks: the phase that the interrupt is about, or else the phase of the interrupt's step.
+    /// Returns the phase for which an interrupt is opened: the phase that the interrupt is about, or else the phase of
+    /// the interrupt's step.
     fn phase_of(&self, opening: &Opening) -> Option<&Phase> {
         let step = || Some(self.run.steps.get(opening.step.as_ref()?)?.phase.as_str());
         let phase = opening.about.phase().or_else(step);

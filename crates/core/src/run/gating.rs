@@ -1,4 +1,5 @@
-//! Calls of a run in the form that the gates examine. Also computes the digest that binds an approval to a call.
+//! Calls of a run in the form that the gates examine. This module also computes the digest that binds an approval to a
+//! call.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +26,7 @@ use crate::time::Timestamp;
 use crate::tool::{Category, CommandEffect, Effect as ToolEffect, Inspection, Runs, SandboxLevel};
 use crate::web::Target;
 
-/// Returns the category of a call. For a command, it depends on the parsed command line.
+/// Returns the category of a call. The category of a command depends on its parsed command line.
 pub(super) fn category(run: &Run, call: &Call) -> Category {
     match (run.spec(&call.tool).map(|spec| &spec.runs), call.argument("command")) {
         (Some(Runs::Here { .. }), Some(line)) => holdshort_command::parse(line).class().into(),
@@ -48,7 +49,8 @@ pub(super) fn category(run: &Run, call: &Call) -> Category {
 /// would have allowed.
 const PAST: usize = 3;
 
-/// Returns the default path of a tool that reads the whole workspace by default.
+/// Returns the path that is used if a call of this tool names no path: `.` for tools that read the whole workspace by
+/// default. `None` for other tools.
 fn whole_workspace(tool: &str) -> Option<&'static str> {
     matches!(tool, "list_directory" | "search_codebase").then_some(".")
 }
@@ -183,8 +185,9 @@ impl Run {
         call.argument("command").filter(|_| runs_commands).map(stakes::find_risks).unwrap_or_default()
     }
 
-    /// Returns an earlier approval of an identical action, if it is also valid for one further call and was not used
-    /// for one yet (contract E21).
+    /// Returns an earlier approval of an identical action that has been used for exactly one call. Such an approval is
+    /// also valid for one further call if the workflow allows it (contract E21). `None` if the workflow does not allow
+    /// it.
     pub(super) fn approved_before(
         &self,
         call: &Call,
@@ -214,7 +217,8 @@ impl Run {
         asked.find(|(id, interrupt)| approves(interrupt) && released(id) == 1).map(|(id, _)| id.clone())
     }
 
-    /// Returns the mandatory checkpoints that apply to the run: those of the workflow and those of the run itself.
+    /// Returns the mandatory checkpoints that apply to the run: the checkpoints of the workflow, and further
+    /// checkpoints of the run.
     pub(super) fn mandatory(&self) -> BTreeSet<Checkpoint> {
         let mut at = self.definition.gates.mandatory.clone();
         at.extend(self.config().into_iter().flat_map(|config| &config.gates.mandatory));
@@ -327,8 +331,9 @@ impl Run {
         matches!(runs, Some(Runs::Here { effect: ToolEffect::Read, category: Category::Web, .. }))
     }
 
-    /// Returns true if a running call is allowed to follow a redirect to this URL. The gates vote on the new URL as
-    /// they voted on the first URL. The approval of the first URL also applies to the new URL, within its limits.
+    /// Returns true if a running call is allowed to follow a redirect to this URL. A redirect is allowed if the gates
+    /// allow the new URL. A redirect of a call that a person approved is also allowed if the gates have the same
+    /// reasons to ask about the new URL as about the first URL.
     pub fn may_follow(
         &self,
         id: &str,
@@ -370,7 +375,8 @@ impl Run {
         if call.found().is_some() { self.action_digest(call, look, None) } else { look.digest }
     }
 
-    /// Returns the card of an inspection, and the facts of the inspection that the gates and the digest need.
+    /// Returns the card that an inspection built, and the facts of the inspection that the gates and the digest of the
+    /// action need.
     pub(super) fn look_of(&self, call: &Call, inspection: Inspection) -> (InspectionFacts, Value) {
         let category = category(self, call);
         let Inspection { workspace, cwd, mut preconditions, sandbox, ask_because, places, card, .. } =

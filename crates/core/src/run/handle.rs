@@ -205,8 +205,8 @@ impl Draft<'_> {
         }
     }
 
-    /// If the session was suspended or resumed, does the same with the run. Also tells the agents about undos in the
-    /// session. Each input calls this function.
+    /// Suspends or resumes the run together with its session, and tells the agents about undos in the session. Each
+    /// input calls this function.
     fn follow_session(&mut self) {
         if self.run.started.is_none() || self.is_over() {
             return;

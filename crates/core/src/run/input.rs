@@ -155,8 +155,8 @@ pub enum Input {
     /// Lets the gates vote again on open approvals, because the policy or the grants changed.
     Revote,
 
-    /// Announces actions that the driver is about to perform. The driver then performs only the actions whose start is
-    /// recorded in the resulting events.
+    /// Announces actions that the driver is about to perform. The driver then performs an action only if the resulting
+    /// events record its start.
     Begin {
         begins: Vec<Begin>,
     },
@@ -206,8 +206,8 @@ pub enum Input {
         interrupt: InterruptId,
         digest: Digest,
     },
-    /// Reports if the asking agent wrote the approved changes. `text`: the reason why the agent did not write the
-    /// changes.
+    /// Reports the outcome of writing approved changes, which the asking agent writes itself. `text`: the reason why
+    /// the agent did not write the changes.
     ReportExec {
         interrupt: InterruptId,
         outcome: ExecOutcome,
@@ -276,7 +276,7 @@ impl Input {
 
 impl Input {
     /// Returns true if the input corrects or erases stored content, or places or lifts a legal hold. Such an input is
-    /// allowed even after the run has ended.
+    /// allowed even after the end of the run.
     pub(super) fn is_of_history(&self) -> bool {
         matches!(
             self,
@@ -381,7 +381,7 @@ pub enum Rejection {
     Ended(Status),
     #[error("the run has no interrupt with this id")]
     UnknownInterrupt,
-    /// Reason, which is the end of the error message.
+    /// The interrupt has no stored answer. The value is the reason, as the end of the error message.
     #[error("the interrupt has no stored answer: {0}")]
     NoAnswer(&'static str),
     #[error("the run has not ended, so its content cannot be erased yet")]
@@ -397,10 +397,10 @@ pub enum Rejection {
     HeldAlready(LegalHold),
     #[error("the run has no call with this id")]
     UnknownCall,
-    /// Reason, which is the end of the error message.
+    /// The call cannot be stopped. The value is the reason, as the end of the error message.
     #[error("the call cannot be stopped: {0}")]
     NotStoppable(&'static str),
-    /// Reason, which is the end of the error message.
+    /// The run cannot be interrupted. The value is the reason, as the end of the error message.
     #[error("the run cannot be interrupted: {0}")]
     NotInterruptible(&'static str),
     #[error(transparent)]

@@ -185,8 +185,8 @@ pub struct RunEnd {
     pub reason: String,
     pub seq: u64,
     pub at: Timestamp,
-    /// Sequence number of the event that contains the final text and the result of the run. The event is normally the
-    /// one that ended the run. If an answer in the result was erased later, it is the event that records the erasure.
+    /// Sequence number of the event that contains the final text and the result of the run. Normally, this event ended
+    /// the run. If an answer in the result was erased later, this event records the erasure.
     pub told: u64,
     pub text: Option<String>,
     pub result: Value,

@@ -296,7 +296,7 @@ fn replaces_an_object(interrupt: &Interrupt) -> bool {
 }
 
 /// Returns the option that is applied when an interrupt without `on_expiry` expires: the default option of the kind, or
-/// else its first option. This option never approves work.
+/// else its first option. If this option would approve work, the run fails instead.
 fn fallback(kind: Kind) -> Offer {
     let usual = kind.row().on_expiry.and_then(|id| interrupt::option(kind, id));
     let row = usual.unwrap_or(&kind.row().options[0]);

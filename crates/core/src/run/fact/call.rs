@@ -32,7 +32,7 @@ pub struct InspectionFacts {
     pub places: Vec<ResolvedPath>,
 }
 
-/// Changes of the run's private layer, as an event records them.
+/// Changes of the run's private layer (ignored files that only this run sees), as an event records them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayerDigest {

@@ -256,7 +256,7 @@ pub enum Fact {
         deleted: usize,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ask_because: Vec<String>,
-        /// Changes to the run's private layer, which are not part of the changeset.
+        /// Changes to ignored files, which only this run sees. These changes are not part of the changeset.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         layer: Option<LayerDigest>,
     },
@@ -460,17 +460,19 @@ pub enum Fact {
         /// Earlier question, if its answer was reused for this question.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<InterruptId>,
-        /// Seat in which the vote counts. Absent if the voter voted under their own name in the first stage.
+        /// Seat of the vote: the stage in which the vote counts, and the person whom the voter represents. Absent if
+        /// the voter voted under their own name in the first stage.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seat: Option<Seat>,
-        /// Time for which the person's client displayed the interrupt before the decision, in milliseconds. The client
+        /// Time for which the interrupt was displayed to the person before the decision, in milliseconds, as the client
         /// reports it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         viewed_ms: Option<u64>,
         /// Person that the voter acts for, as the client reports it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on_behalf_of: Option<String>,
-        /// Further open interrupts that the decision also approves, because they match the grant that it gives.
+        /// Further open interrupts that the decision also approves, because they match the grant that the decision
+        /// gives.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<InterruptId>,
         /// Open interrupts that the client showed to the person together with this interrupt. The interrupts in `also`
@@ -515,8 +517,8 @@ pub enum Fact {
         digest: Digest,
     },
 
-    /// The asking agent reported if it wrote the approved changes. `text`: the reason why the agent did not write the
-    /// changes.
+    /// The asking agent reported the outcome of writing the approved changes. `text`: the reason why the agent did not
+    /// write the changes.
     ExecReported {
         interrupt: InterruptId,
         outcome: ExecOutcome,
@@ -622,7 +624,7 @@ pub enum Fact {
     /// A person undid changes on which the agents of this run may have built. `text`: the message that tells the
     /// agents.
     ChangesUndone {
-        /// Run that undid these changes. It is another run than the run of this event.
+        /// Run that undid the changes. This run is never the run to which the event belongs.
         by: RunId,
     },
     /// A note for agents was added. `text`: feedback or guidance that a person gave with a decision.
