@@ -7,14 +7,15 @@ use crate::interrupt::{About, Effect, HeldWork};
 
 impl Run {
     /// Returns the exception to the table of effects for an option with this effect. True: the option ends the run,
-    /// although the table says that it does not. False: the option does not end the run, although the table says that
-    /// it does. `None`: the table is right.
+    /// although it does not according to the table. False: the option does not end the run, although it does according
+    /// to the table. `None`: the table is right.
     pub(super) fn unusual_end(&self, about: &About, effect: Effect) -> Option<bool> {
         let ends = self.ends_by(about, effect);
         (ends != (effect.work() == HeldWork::Ended)).then_some(ends)
     }
 
-    /// Returns true if a decision with this effect ends the run as failed or cancelled. The interrupt is not open yet.
+    /// Returns true if a decision with this effect, on an interrupt that is about to be opened, would end the run as
+    /// failed or cancelled.
     fn ends_by(&self, about: &About, effect: Effect) -> bool {
         // If a phase fails, the run ends, unless a call began the phase.
         let fails = |phase: &str| !self.called.contains_key(phase);

@@ -12,12 +12,12 @@ use crate::level::Level;
 use crate::limits;
 use crate::text::clip;
 
-/// Reason why a step cannot continue without help.
+/// Failure because of which a step cannot continue without help.
 struct Failure {
     reason: &'static str,
     text: String,
-    /// Number of failures that caused this. The number counts consecutive failed model calls, consecutive unusable
-    /// plans, or the failed calls of one reply.
+    /// Number of failures: consecutive failed model calls, consecutive unusable plans, or the failed calls of one
+    /// reply.
     failures: u32,
 }
 
@@ -94,7 +94,7 @@ impl Draft<'_> {
         self.run.wants_model(id) && self.make_room(id)
     }
 
-    /// Continues to end a step. If running work ends without a result, it is not started again.
+    /// Continues to end a step. If running work ends without a result, the work is not started again.
     fn advance_closing(&mut self, id: &str, step: &Step, end: StepEnd) -> bool {
         let before = self.written();
         if self.settle(id) {
@@ -308,8 +308,8 @@ impl Run {
             .map_or(self.definition.limits, |phase| phase.limits)
     }
 
-    /// Returns the gates before and after the step, from the workflow and the run. Plans and ideas are reviewed in
-    /// other ways. A step that makes them therefore has only the gate for errors.
+    /// Returns the gates before and after the step, from the workflow and the run. A step that makes plans or ideas has
+    /// only the gate for errors, because plans and ideas are reviewed in other ways.
     pub(super) fn gates(&self, step: &str) -> StepGates {
         let Some(step) = self.steps.get(step) else { return StepGates::default() };
         let works = match step.role {
@@ -399,8 +399,8 @@ impl Run {
             .then_some(("failed_calls", limits::FAILED_CALLS.into()))
     }
 
-    /// Returns the number of consecutive replies whose calls failed and in which no call succeeded. Counts from the
-    /// last new budget. Ignores calls that a person refused or answered.
+    /// Returns the number of consecutive replies in which calls failed and no call succeeded. Counts from the last new
+    /// budget. Ignores calls that a person refused or answered.
     fn failed_in_a_row(&self, step: &Step) -> u32 {
         let turns = step.entries.iter().rev().filter_map(|entry| match entry {
             Entry::Turn { calls, .. } => Some(calls),
@@ -455,8 +455,8 @@ impl Run {
     }
 }
 
-/// Returns true if a call failed, false if it succeeded, and `None` if its result does not show which. A command has
-/// failed if its exit code is not 0.
+/// Returns true if a call failed, and false if it succeeded. `None` if the result of the call does not show this. A
+/// command has failed if its exit code is not 0.
 pub(super) fn went_wrong(call: &Call) -> Option<bool> {
     match call.state {
         // A person stopped the call, so its result does not show whether the call would have succeeded.

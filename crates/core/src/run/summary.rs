@@ -88,7 +88,8 @@ impl Run {
         })
     }
 
-    /// Returns true if an action was started in an older epoch, so that this process must adopt it.
+    /// Returns true if an action was started in an older epoch, for example before a restart of the server. This
+    /// process must then adopt the action.
     pub fn needs_adoption(&self, epoch: u64) -> bool {
         self.ended.is_none()
             && (self.models_to_adopt(epoch).next().is_some()
@@ -184,7 +185,8 @@ impl Run {
             .collect()
     }
 
-    /// Returns the subject of the run. Answers to the run's questions are stored under it.
+    /// Returns the subject of the run, under which answers to the run's questions are stored. `None` if the run has no
+    /// subject.
     pub fn kept_for(&self) -> Option<&str> {
         history::subject(&self.started.as_ref()?.input)
     }

@@ -84,8 +84,8 @@ impl Run {
         }
     }
 
-    /// Returns the task in the words of the agent that rewords it, or else the original task. Adds the texts of the
-    /// phase.
+    /// Returns the task in the words of the agent that rewords tasks. If no agent reworded the task, returns the
+    /// original task. Adds the texts of the phase.
     fn improved(&self, phase: &Phase) -> String {
         let step = self.steps.get(&super::phase::improver(&phase.id));
         let done = step.filter(|step| step.end == Some(StepEnd::Completed));

@@ -21,7 +21,7 @@ use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
 
-/// Returns the id of the step for the `n`th judgement, counted from 1.
+/// Returns the id of the step for the `n`th judgement in a phase, counted from 1.
 fn review(phase: &str, n: u32) -> String {
     format!("{phase}/review_{n}")
 }
@@ -127,8 +127,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Continues the work of a phase. Returns true if events were emitted. A phase with a single step ends when its
-    /// step ends. A checkpoint ends when a person decides on it.
+    /// Continues the work of a phase. Returns true if events were emitted. A phase with a single step ends together
+    /// with its step. A checkpoint ends when a person decides on it.
     fn advance_phase(&mut self, phase: &Phase) -> bool {
         match &phase.kind {
             PhaseKind::OneShot { .. } | PhaseKind::Checkpoint(_) | PhaseKind::Call { .. } => false,
@@ -150,8 +150,9 @@ impl Draft<'_> {
         self.emit(Fact::PhaseEnded { phase: phase.to_owned(), end }, Content::none());
     }
 
-    /// Starts a step in which `agent` judges the output of `step`. Returns true if events were emitted, false while the
-    /// judging agent works, and `None` if the number of judgements (`times`) is reached.
+    /// Starts a step in which `agent` judges the output of `step`. Returns true if events were emitted, and false while
+    /// the judging agent works. `None` if no further judgement follows, for example because `step` has already been
+    /// judged `times` times.
     fn judged(&mut self, step: &str, agent: &str, times: u32) -> Option<bool> {
         let found = self.run.steps.get(step)?;
         if found.judged >= times {
@@ -279,8 +280,8 @@ impl Run {
     }
 }
 
-/// Returns true if a person ended a step although the agent wanted to continue. A person can do this at a limit, after
-/// a reply that did not end the step, or after an interruption.
+/// Returns true if a person ended a step although the agent wanted to continue. A person can end such a step at a
+/// limit, after a reply that did not end the step, or after an interruption.
 pub(super) fn stopped_short(interrupt: &Interrupt) -> bool {
     if interruption::ended_by_person(interrupt) {
         return true;
