@@ -22,7 +22,7 @@ pub struct Spec {
     pub runs: Runs,
 }
 
-/// Place where a call of the tool is executed.
+/// Way in which a call of the tool is executed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Runs {
@@ -76,7 +76,7 @@ impl PhaseTool {
     }
 }
 
-/// Receiver of work that an agent hands over.
+/// Receiver to which an agent hands over its work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Receiver {
@@ -102,8 +102,8 @@ pub enum Effect {
 pub enum OnCrash {
     /// The call is read-only or idempotent, so it runs again.
     Rerun,
-    /// The outcome of the call is unknown, so a person is asked. A commit is an exception: it is always completed after
-    /// a crash, whatever its tool declares, because its progress is visible. Definitions of version 0.1 used `probe`
+    /// The outcome of the call is unknown, so a person is asked. Exception: a commit is always completed after a crash,
+    /// whatever its tool declares, because the progress of a commit is visible. Definitions of version 0.1 used `probe`
     /// for tools that change files.
     #[serde(alias = "probe")]
     Ask,
@@ -180,7 +180,7 @@ pub struct Precondition {
     pub sha256: Option<Digest>,
 }
 
-/// Path of a call that contains a link. The file therefore lies at another place than its path shows. A path without
+/// Path of a call that contains a link, so that the file lies in another folder than the path shows. A path without
 /// links has no entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -188,7 +188,8 @@ pub struct ResolvedPath {
     /// Path as written in the call, relative to the working directory. If empty, the entry is about all paths of the
     /// call.
     pub named: String,
-    /// Absolute path without links. `None` if the target is unknown. Rules that ask or forbid then match any path here.
+    /// Absolute path without links. `None` if the target of a link is unknown. Rules that ask or forbid then match the
+    /// path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
 }
@@ -206,8 +207,8 @@ pub enum SandboxLevel {
     Full,
 }
 
-/// Effect that a command is permitted to have on the workspace. The gates determine it, an approval is bound to it, and
-/// the sandbox enforces it.
+/// Effect that a command is permitted to have on the workspace. The gates determine the effect, an approval is bound to
+/// the effect, and the sandbox enforces the effect.
 ///
 /// The variants are in ascending order: later variants permit more.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -215,11 +216,11 @@ pub enum SandboxLevel {
 pub enum CommandEffect {
     /// The command only reads. The workspace is read-only, its files cannot be executed, and there is no network.
     Reads,
-    /// The command may write only below these places. Places are paths relative to the workspace, with `/` as the
+    /// The command may write only below the paths in `places`. The paths are relative to the workspace, with `/` as the
     /// separator, and `.` is the whole workspace.
     Writes { places: Vec<String> },
-    /// The command may write anywhere in the workspace, except to guarded files. These are files from which a person's
-    /// own tools execute code ([`guarded`](holdshort_command::guarded)).
+    /// The command may write anywhere in the workspace, except to guarded files: files from which a person's own tools
+    /// execute code ([`guarded`](holdshort_command::guarded)).
     Workspace,
     /// The command may write anywhere in the workspace, including guarded files. A person has approved this on the
     /// card.
@@ -237,10 +238,11 @@ pub struct Inspection {
     pub preconditions: Vec<Precondition>,
     /// Level at which the sandbox confines the command. `None` if the tool is not a command.
     pub sandbox: Option<SandboxLevel>,
-    /// Codes of risks that the inspection found, such as `hard_link`. For each of them, the gates ask a person, even if
-    /// the rules allow the call.
+    /// Codes of risks that the inspection found, such as `hard_link`. For each of these risks, the gates ask a person,
+    /// even if the rules allow the call.
     pub ask_because: Vec<String>,
-    /// Paths of the call that contain a link. The file therefore lies at another place than its path shows.
+    /// Paths of the call that contain a link, with the targets of the links. The file behind such a path lies in
+    /// another folder than the path shows.
     pub places: Vec<ResolvedPath>,
     /// Data for the card of the call: `{"diff": {…}, "impact": {…}}`.
     pub card: Value,
@@ -280,8 +282,8 @@ pub enum Outcome {
     /// The command tried to write or execute something that its permitted effect excludes, and the sandbox prevented
     /// this. The text reports this.
     Confined { text: String, data: Value },
-    /// A command created files that a person's own tools execute automatically. The files were moved away. If this
-    /// failed, the text reports them.
+    /// A command created files that a person's own tools execute automatically. The files were moved away. The text
+    /// lists the files that could not be moved.
     SetAside { text: String, data: Value },
     /// A person stopped the command. The command may have done a part of its work. The text is the output of the
     /// command until the stop.
@@ -329,16 +331,16 @@ pub enum TrialOutcome {
 }
 
 /// Changes that a commit makes to the run's private layer, not to the workspace. The layer contains files that git
-/// ignores, such as caches and build output. Only commands of this run see it.
+/// ignores, such as caches and build output. Only commands of this run see the layer.
 ///
-/// Each `before` is the entry that the layer had before. The layer is a cache. It is therefore no error if the layer
-/// has another entry at the time of the commit.
+/// Each `before` is the entry that the layer had before the change. Because the layer is a cache, it is not an error if
+/// the layer has another entry at the time of the commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayerChanges {
     pub changes: Changeset,
-    /// Time at which the trial started. All files of the layer get this modification time. If a source file changes
-    /// after the trial, it is therefore newer than the output that was built from it.
+    /// Time at which the trial started. All files of the layer get this modification time. A source file that changes
+    /// after the trial is therefore newer than the output that was built from it.
     pub made_at: Timestamp,
 }
 
@@ -348,10 +350,10 @@ pub struct LayerChanges {
 pub struct TrialResult {
     /// Changes to the workspace.
     pub changeset: Changeset,
-    /// Changes to the run's private layer.
+    /// Changes to the run's private layer: files that git ignores and that only this run sees.
     pub layer: Option<Box<LayerChanges>>,
     /// Codes of risks that were found in the changes: `hard_link`, `special_file`, `layer_full`, and the codes of
-    /// guarded files. For each of them, the gates ask a person, even if the rules allow the call.
+    /// guarded files. For each of these risks, the gates ask a person, even if the rules allow the call.
     pub ask_because: Vec<String>,
     /// Result that the agent gets after the changes are committed.
     pub text: String,

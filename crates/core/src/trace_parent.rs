@@ -1,5 +1,5 @@
 //! Trace and span of the caller, from the header `traceparent` (W3C Trace Context 1). Trace and span only connect an
-//! exported run with the caller's trace. Decisions do not depend on them.
+//! exported run with the caller's trace, and have no influence on decisions.
 
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,8 @@
 //! (contract D4).
 //!
 //! The journal records that a webhook exists, its kind, and its host. Events never contain the URL, the secret or the
-//! headers. Anyone who knows them could have access to the receiver. URL, secret and headers are stored in a file of
-//! the data folder or, if several nodes share a database, in the database.
+//! headers. Anyone who knows the URL, the secret and the headers could have access to the receiver. They are stored in
+//! a file of the data folder or, if several nodes share a database, in the database.
 
 use serde::{Deserialize, Serialize};
 
