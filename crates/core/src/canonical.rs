@@ -34,7 +34,7 @@ struct Writer<'a> {
 }
 
 struct Object {
-    /// Offset in `to` at which the first field of the object begins.
+    /// Offset in the output buffer at which the first field of the object begins.
     begin: usize,
     /// Number of entries in `fields` that belong to enclosing objects.
     outer: usize,

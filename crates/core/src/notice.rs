@@ -196,8 +196,8 @@ pub struct CheckpointNotice {
 }
 
 /// Returns the notices for the events of one append. `first_seq` is the sequence number of the first of these events in
-/// the run's stream. `before` is the run before the append, and `run` is the run after it. An interrupt causes at most
-/// one notice for each occasion.
+/// the run's stream. `before` is the run before the append, and `run` is the run after the append. An interrupt causes
+/// at most one notice for each occasion.
 pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
     let mut found: BTreeMap<(InterruptId, Occasion), Notice> = BTreeMap::new();
     for (seq, at, fact) in facts(first_seq, events) {

@@ -45,11 +45,11 @@ pub struct Person {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PeopleSource {
-    /// The people file.
+    /// The record comes from the people file.
     File,
-    /// A token of an identity provider.
+    /// The record comes from a token of an identity provider.
     Provider,
-    /// An administrator, through the API.
+    /// An administrator created the record through the API.
     Api,
 }
 
@@ -140,8 +140,8 @@ pub struct Moment {
     pub seq: u64,
 }
 
-/// Time of a sign-in or an invitation. Clocks of server nodes differ. Comparisons therefore use the sequence number if
-/// it is known.
+/// Time of a sign-in or an invitation. If the sequence number is known, it is compared instead of the time, because
+/// clocks of server nodes differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Since {
     pub at: Timestamp,
@@ -332,9 +332,9 @@ impl People {
         }
     }
 
-    /// Returns true if a sign-in or invitation is no longer valid. `since` is the time at which it was made. A sign-in
-    /// is invalid if the person does not exist, was signed out from all browsers after `since`, or left after `since`.
-    /// A sign-in from before the departure remains invalid even if the person has returned.
+    /// Returns true if a sign-in or invitation is no longer valid. `since` is the time of the sign-in or invitation. A
+    /// sign-in is invalid if the person does not exist, was signed out from all browsers after `since`, or left after
+    /// `since`. A sign-in from before the departure remains invalid even if the person has returned.
     pub fn is_signed_out(&self, id: &str, since: Since) -> bool {
         self.signs_in(id).is_empty()
             || self.has_left(id, since)
@@ -449,8 +449,8 @@ impl People {
     }
 }
 
-/// Returns those problems of a person's record that can be found without other people's records. Each problem has a
-/// JSON pointer into the request body of the API.
+/// Returns the problems of a person's record that can be found without other people's records. Each problem has a JSON
+/// pointer into the request body of the API.
 pub fn check(id: &str, person: &Person) -> Vec<Problem> {
     let mut problems = Vec::new();
     if actor::RESERVED.iter().any(|name| is_same(name, id)) {

@@ -131,7 +131,7 @@ pub struct GrantRow {
 }
 
 /// Row of the answer to one question, in a run that has a subject. Only rows of this type have content, because people
-/// search in it. If the answer is erased, the content of its row is erased, too.
+/// search in the content. If the answer is erased, the content of its row is erased, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerRow {
     pub interrupt: InterruptId,
@@ -143,7 +143,7 @@ pub struct AnswerRow {
     /// Text of the answer, or the answer's data as JSON.
     pub answer: String,
     pub is_data: bool,
-    /// Id of the actor who answered. If the answer was reused, this is the engine.
+    /// Id of the actor who answered. If the answer was reused, the id of the engine.
     pub by: String,
     pub at: Timestamp,
     pub corrected_at: Option<Timestamp>,

@@ -1,6 +1,6 @@
 //! Table of permissions: for each role and each permission, the resources to which the permission extends.
 //!
-//! Each HTTP route names the permission that it needs. When the core makes a decision, it checks the table again. The
+//! Each HTTP route names the permission that it needs. The core checks the table again when it makes a decision. The
 //! table does not contain the owner and the assignment of a resource. The module of the resource checks the owner and
 //! the assignment.
 
@@ -11,23 +11,24 @@ use crate::actor::Role;
 /// Permission to perform a group of related operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Permission {
-    /// Read runs, interrupts and events.
+    /// Permission to read runs, interrupts and events.
     Read,
-    /// Start, message, pause and cancel runs. Open and close sessions.
+    /// Permission to start, message, pause and cancel runs, and to open and close sessions.
     Steer,
-    /// Open interrupts.
+    /// Permission to open interrupts.
     Ask,
-    /// Decide, claim, comment, snooze.
+    /// Permission to decide on interrupts, and to claim, comment on and snooze them.
     Decide,
-    /// Reassign, delegate, create decision links.
+    /// Permission to reassign and delegate interrupts, and to create links with which a person decides.
     Assign,
-    /// Freeze and unfreeze the installation or parts of it, resume runs and sessions, and revoke grants.
+    /// Permission to freeze and unfreeze the installation or parts of it, to resume runs and sessions, and to revoke
+    /// grants.
     Halt,
-    /// Manage people, keys, channels and policy.
+    /// Permission to manage people, keys, channels and policy.
     Administer,
-    /// Read the audit log, receipts and exports.
+    /// Permission to read the audit log, receipts and exports.
     Audit,
-    /// Create links with which a browser signs in as any person.
+    /// Permission to create links with which a browser signs in as any person.
     SignIn,
 }
 

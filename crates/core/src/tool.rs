@@ -80,11 +80,11 @@ impl PhaseTool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Receiver {
-    /// Another agent, which continues the same conversation.
+    /// The agent hands its work over to this agent, which continues the same conversation.
     Agent(String),
-    /// No receiver, because the work is finished.
+    /// The agent hands its work over to nobody, because the work is finished.
     Terminator,
-    /// A person. After the person's answer, the agent that handed over continues.
+    /// The agent hands its work over to a person. After the person's answer, the agent continues.
     Admin,
 }
 
@@ -100,7 +100,7 @@ pub enum Effect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnCrash {
-    /// The call is read-only or idempotent, so it runs again.
+    /// The call runs again, because it is read-only or idempotent.
     Rerun,
     /// The outcome of the call is unknown, so a person is asked. Exception: a commit is always completed after a crash,
     /// whatever its tool declares, because the progress of a commit is visible. Definitions of version 0.1 used `probe`
@@ -198,12 +198,13 @@ pub struct ResolvedPath {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxLevel {
-    /// The command is not confined. A person is asked about every command, and grants do not apply.
+    /// The sandbox confines nothing. A person is asked about every command, and grants do not apply.
     None,
-    /// Only files or only the network is confined. A person is asked about every command, and grants do not apply.
+    /// The sandbox confines only files or only the network. A person is asked about every command, and grants do not
+    /// apply.
     Partial,
-    /// Files (by Landlock), the network (by a separate namespace, unless the workflow allows network access), resources
-    /// and the process group are confined.
+    /// The sandbox confines files (by Landlock), the network (by a separate namespace), resources and the process
+    /// group. The workflow can allow network access.
     Full,
 }
 
@@ -280,7 +281,7 @@ pub enum Outcome {
     /// executed.
     Done { text: String, data: Value },
     /// The command tried to write or execute something that its permitted effect excludes, and the sandbox prevented
-    /// this. The text reports this.
+    /// this attempt. The text reports the attempt.
     Confined { text: String, data: Value },
     /// A command created files that a person's own tools execute automatically. The files were moved away. The text
     /// lists the files that could not be moved.
@@ -294,7 +295,7 @@ pub enum Outcome {
     Changed { paths: Vec<String> },
     /// The call began but did not finish, so a person must decide. The text describes how far the call got.
     Halfway { text: String },
-    /// The call was executed. The agent gets its result only after a person has approved it.
+    /// The call was executed. The agent gets the result only after a person has approved the result.
     Held(Box<HeldOutput>),
 }
 

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Trace and span of the caller. The journal stores them as the header writes them.
+/// Trace and span of the caller, as the header `traceparent` writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TraceParent {

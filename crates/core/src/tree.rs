@@ -1,5 +1,5 @@
-//! Merkle tree over all events (RFC 9162, part 2.1). This module computes the root of the tree. It also finds and
-//! checks proofs that the tree contains an event, or that the tree continues an earlier tree.
+//! Merkle tree over all events (RFC 9162, part 2.1). This module computes the root of the tree. This module also finds
+//! and checks proofs that the tree contains an event, or that the tree continues an earlier tree.
 //!
 //! The nth leaf is the hash of the nth event, in the order of positions. The hash of an event is also the end of its
 //! stream's hash chain at that time. The tree therefore contains all earlier ends of these chains. This module never

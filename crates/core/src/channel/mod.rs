@@ -162,12 +162,13 @@ pub fn is_own_header(name: &str) -> bool {
 /// Recipients of a channel's deliveries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum To {
-    /// All readers of the channel together, with one notification per notice.
+    /// The channel notifies all its readers together, with one notification per notice.
     #[default]
     Channel,
-    /// Each approver. Each person gets one notification per notice. With push, each browser of the person gets one.
+    /// The channel notifies each approver separately, with one notification per notice. A push channel notifies each
+    /// browser of the person.
     People,
-    /// The addresses in this list. Each address gets one notification per notice.
+    /// The channel notifies each address in this list separately, with one notification per notice.
     Addresses(Vec<String>),
 }
 
@@ -222,7 +223,7 @@ pub struct Rule {
     pub people: BTreeSet<String>,
     pub groups: BTreeSet<String>,
     pub workflows: BTreeSet<String>,
-    /// Minimum risk of the notice.
+    /// Minimum risk at which a notice matches. If `None`, notices of every risk match.
     pub risk: Option<Level>,
 }
 

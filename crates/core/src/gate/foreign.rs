@@ -53,7 +53,7 @@ pub struct ForeignCall {
 /// Data that the gates need to vote on a call of an external agent.
 #[derive(Clone, Debug)]
 pub(crate) struct ForeignInputs<'a> {
-    /// Rules of the system.
+    /// Rules of the system policy, which apply to all runs.
     pub(crate) rules: &'a [Rule],
     /// Grants that apply to the call. `None` if several people must decide on the call. If several people must decide,
     /// a grant of one person does not suffice.
@@ -139,8 +139,8 @@ const GLUED: [&str; 7] = ["cmd", "command", "file", "path", "script", "shell", "
 /// Argument names that begin or end with an entry of [`GLUED`] only by chance.
 const NO_NAMES: [&str; 2] = ["profile", "transcript"];
 
-/// Names of arguments whose values are prose. Rules are not applied to prose: it is not a path, a command or an
-/// address.
+/// Names of arguments whose values are prose. Rules are not applied to prose, because prose is not a path, a command or
+/// an address.
 const PROSE: [&str; 15] = [
     "body",
     "comment",
@@ -235,7 +235,7 @@ impl ForeignCall {
 
     /// Returns the absolute paths that the command line may name. Takes every word as a path, because for most programs
     /// the parser does not know which arguments are files. `None` if there are too many paths, or if the folder to
-    /// which they are relative is unknown.
+    /// which the paths are relative is unknown.
     pub fn named_paths(&self) -> Option<Vec<String>> {
         let cwd = self.cwd.as_deref().or(self.workspace.as_deref())?;
         let paths = holdshort_command::parse(self.command()?).paths()?;

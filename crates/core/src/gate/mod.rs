@@ -2,8 +2,8 @@
 //!
 //! The gates are code. The gates never rely on a prompt. All sources vote, and the most severe vote wins, in this
 //! order: forbid > mandatory ask > refused before (ask) > escalation ask > grant allow > rule > default (ask). The
-//! gates fail closed: if they cannot interpret a call, a person is asked. This file defines the call. Read `verdict.rs`
-//! and `vote.rs` next.
+//! gates fail closed: a person is asked about every call that the gates cannot interpret. This file defines the call.
+//! Read `verdict.rs` and `vote.rs` next.
 
 mod changes;
 pub(crate) mod checkpoint;

@@ -44,7 +44,7 @@ const UNCERTAIN: [&str; 18] = [
 /// Number of consecutive failures at which a person is asked. Also the number of retries.
 const FAILURES: u32 = 3;
 
-/// Word endings. A word with one of these endings matches a keyword without it.
+/// Word endings. A word with one of these endings matches a keyword without the ending.
 const ENDINGS: [&str; 21] = [
     "s", "es", "d", "ed", "ing", "er", "ers", "or", "ors", "ion", "ions", "ment", "ments", "al", "als",
     "ure", "able", "ly", "y", "ies", "ied",
@@ -63,9 +63,9 @@ pub struct Act<'a> {
     pub arguments: Option<&'a Value>,
     /// Plan that the agent proposes. `None` if the action is not a plan.
     pub plan: Option<&'a Value>,
-    /// Number of consecutive failed calls of the step.
+    /// Number of consecutive failed calls of the step in which the agent acts.
     pub failures: u32,
-    /// Number of retries of the step.
+    /// Number of times that the step in which the agent acts was retried.
     pub retries: u32,
 }
 

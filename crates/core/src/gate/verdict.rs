@@ -8,23 +8,23 @@ use crate::id::GrantId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// The system policy.
+    /// The reason comes from the system policy.
     System,
-    /// The configuration of the run.
+    /// The reason comes from the configuration of the run.
     Run,
     Workflow,
-    /// A mandatory checkpoint of the workflow.
+    /// The reason is a mandatory checkpoint of the workflow.
     Checkpoint,
-    /// Smart approval: risk words, failures, or the judgement of a model.
+    /// The reason comes from smart approval: risk words, failures, or the judgement of a model.
     Smart,
-    /// The inspection of the call, which takes place before the vote.
+    /// The reason was found by the inspection of the call, which takes place before the vote.
     Inspection,
-    /// A person has refused the call before in this session.
+    /// The reason is that a person has refused the call before in this session.
     Refusal,
-    /// Words and options that indicate risk. Such words raise the risk level of the call, but do not make a person
-    /// decide.
+    /// The reason is a word or an option that indicates risk. Such reasons raise the risk level of the call, but do not
+    /// make a person decide.
     Words,
-    /// Default: no rule matches the call.
+    /// The reason is that no rule matches the call.
     Default,
 }
 
@@ -53,7 +53,7 @@ pub enum Release {
     Grant {
         grant: GrantId,
     },
-    /// The tool itself opens an interrupt.
+    /// The tool itself opens an interrupt, so the call needs no approval.
     OpensInterrupt,
 }
 

@@ -14,7 +14,7 @@ use crate::tool::Category;
 /// Data for the vote, in addition to the inspected call.
 #[derive(Clone, Copy, Debug)]
 pub struct VoteInputs<'a> {
-    /// Rules of the system.
+    /// Rules of the system policy, which apply to all runs.
     pub system: &'a [Rule],
     pub run: &'a [Rule],
     pub workflow: &'a [Rule],

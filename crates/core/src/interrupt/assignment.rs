@@ -46,10 +46,10 @@ pub struct Stage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Represented {
-    /// At least `required` of the named approvers.
+    /// At least `required` of the named approvers must agree.
     #[default]
     Any,
-    /// Every named person, and at least one member of each named group.
+    /// Every named person, and at least one member of each named group, must agree.
     All,
 }
 
@@ -87,7 +87,7 @@ impl Default for Assignment {
 pub struct Seat {
     /// Index of the stage, from 0.
     pub stage: usize,
-    /// Absent person whom the voter represents as a delegate.
+    /// Absent person whom the voter represents as a delegate. `None` if the voter represents nobody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<String>,
     /// Groups of the stage to which the voter belongs. If the voter represents an absent person, the groups of that

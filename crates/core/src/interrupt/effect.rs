@@ -43,13 +43,13 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldWork {
-    /// The work continues.
+    /// The work that waits for the decision continues.
     Continues,
     /// The work is done again, and a person then decides on the new result.
     Repeats,
-    /// The work does not continue, or other work replaces it.
+    /// The work that waits for the decision does not continue, or other work replaces it.
     Held,
-    /// The work does not continue, and the run ends.
+    /// The work that waits for the decision does not continue, and the run ends.
     Ended,
 }
 

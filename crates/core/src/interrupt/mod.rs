@@ -90,7 +90,7 @@ pub struct Interrupt {
     pub kept: AnswerAmendments,
     /// Use of the approval by an external agent. `None` until the agent has used the approval.
     pub used: Option<Usage>,
-    /// Report in which the external agent states if it wrote the approved changes. `None` until the report arrives.
+    /// Report of the external agent on writing the approved changes. `None` until the report arrives.
     pub exec: Option<ExecReport>,
 }
 

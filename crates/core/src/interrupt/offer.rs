@@ -17,8 +17,8 @@ pub struct Offer {
     pub needs_text: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_edit: bool,
-    /// Exception to the effect of the option: true if the option ends the run although its effect does not, and false
-    /// if the run continues although the effect ends it. `None` if there is no exception.
+    /// Exception to the effect of the option. True: the option ends the run, although its effect does not. False: the
+    /// run continues, although the effect of the option ends runs. `None`: there is no exception.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_run: Option<bool>,
 }

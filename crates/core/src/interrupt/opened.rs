@@ -27,23 +27,24 @@ pub enum About {
     BeforeStep(String),
     AfterStep(String),
     Phase(String),
-    /// Plan of a planning phase. The text is the id of the phase.
+    /// The interrupt is about the plan of the planning phase with this id.
     Plan(String),
-    /// Step that failed.
+    /// The interrupt is about the failure of the step with this id.
     Failure(String),
-    /// Step that reached a limit.
+    /// The interrupt is about the step with this id, which reached a limit.
     Limit(String),
-    /// Step whose agent asked a question in the text of its reply instead of calling a tool.
+    /// The interrupt is about the step with this id, whose agent asked a question in the text of its reply instead of
+    /// calling a tool.
     Printed(String),
-    /// Step whose agent ended it with a reply that is not allowed to end it.
+    /// The interrupt is about the step with this id, whose agent replied in a way that is not allowed to end the step.
     Ending(String),
-    /// Copilot phase, before or after one of its rounds.
+    /// The interrupt is about the copilot phase with this id, before or after one of its rounds.
     Round(String),
-    /// Run that a person interrupted.
+    /// The interrupt is about the whole run, which a person interrupted.
     Interruption,
-    /// Run that a service has stopped until a person reviews the run.
+    /// The interrupt is about the whole run, which a service has stopped until a person reviews the run.
     Hold,
-    /// Request of an external agent, which runs in another framework.
+    /// The interrupt is about a request of an external agent, which runs in another framework.
     External,
 }
 

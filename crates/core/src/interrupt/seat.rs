@@ -122,9 +122,8 @@ impl Interrupt {
         is_in_reach(&ballots)
     }
 
-    /// Returns the people who must not approve because it would be their own work: the person who started the run, and
-    /// the author of the edit. Without an edit, the author of the original work is used instead of the author of the
-    /// edit.
+    /// Returns the people who must not approve their own work: the person who started the run, and the author of the
+    /// edit. Without an edit, the author of the original work is used instead of the author of the edit.
     fn whose_own<'s>(&'s self, starter: Option<&'s str>, edit_of: Option<u64>) -> BTreeSet<&'s str> {
         let authors = self.author(edit_of).into_iter().flat_map(|author| [&*author.id, author.hand()]);
         starter.into_iter().chain(authors).filter(|_| !self.assignment.self_approval).collect()

@@ -2,8 +2,8 @@
 //!
 //! Workflows and edges (adapters for other frameworks) can rename, leave out or reorder options. Workflows and edges
 //! cannot add options. Exception: the agent that opens an interrupt of the kind `choice` defines its options. Choosing
-//! any of them answers the interrupt. The option `custom` of `choice` is always offered, too. Choosing `custom` answers
-//! the interrupt with a text.
+//! one of these options answers the interrupt. The option `custom` of `choice` is always offered, too. Choosing
+//! `custom` answers the interrupt with a text.
 
 use serde::{Deserialize, Serialize};
 

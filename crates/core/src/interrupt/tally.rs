@@ -3,7 +3,7 @@
 //! A vote to stop or to replace work decides the interrupt at once. Votes to approve work decide the interrupt when
 //! they satisfy all stages of the assignment. Approving votes are counted together if they have the same effect and the
 //! same edit. If a person votes again in a stage, the new vote replaces the earlier vote. A question to several people
-//! is decided when enough of them have answered. The answers of these people may differ.
+//! is decided when enough of these people have answered. The answers of these people may differ.
 
 use std::collections::BTreeMap;
 

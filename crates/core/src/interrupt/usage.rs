@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 /// Reason why an approval cannot be used. The attempt changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
-    /// Reason, which is the end of the error message.
+    /// The interrupt is not approved. The value is the reason, as the end of the error message.
     #[error("the interrupt is not approved: {0}")]
     NotApproved(&'static str),
     #[error("the approval was already used at {at}, by `{by}`")]

@@ -27,7 +27,7 @@ pub struct Plan {
 pub struct Subtask {
     pub id: String,
     pub description: String,
-    /// Agent that carries out the subtask. If `None`, the default agent of the phase carries it out.
+    /// Agent that carries out the subtask. If `None`, the default agent of the phase carries out the subtask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -39,9 +39,9 @@ pub struct Subtask {
 }
 
 impl Plan {
-    /// Parses and checks a plan. A plan must have from 1 to `limit` subtasks with unique ids and known agents. All its
-    /// dependencies must exist, and they must not form a cycle. The returned problems have JSON pointers that begin
-    /// with `base`, the JSON pointer of the plan in the request.
+    /// Parses and checks a plan. A plan must have from 1 to `limit` subtasks with unique ids and known agents. All
+    /// dependencies must exist, and must not form a cycle. The returned problems have JSON pointers that begin with
+    /// `base`, the JSON pointer of the plan in the request.
     pub fn check(
         value: &Value,
         known_agents: &BTreeSet<&str>,

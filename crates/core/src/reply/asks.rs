@@ -1,5 +1,5 @@
 //! Finds sentences of a text that ask the reader for something, or that announce work instead of doing it. The analysis
-//! understands English. From other languages, it recognises only question marks.
+//! understands English. In other languages, only question marks are recognised.
 //!
 //! A sentence that says that the work cannot continue (*should I*, *waiting for your*, *I need … to continue*) is a
 //! request anywhere in the text. Other requests (a question, *please provide*) are found only at the end of the text,

@@ -60,7 +60,7 @@ pub enum Flaw {
     Asks,
     /// The reply ends by announcing work, which was therefore not done.
     Announces,
-    /// The agent must end its step by calling the tool `finish`, and did not call it.
+    /// The agent must end its step by calling the tool `finish`, and has not called the tool.
     NotFinished,
     /// The agent did not record an assumption after one of its questions got no answer.
     Unassumed,

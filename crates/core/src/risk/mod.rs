@@ -1,5 +1,5 @@
 //! Risk that is recognised by words and flags in texts. The table in `table.rs` is applied to every interrupt after
-//! which work may continue. The table is built in: neither the agent nor the workflow can change it.
+//! which work may continue. The table is built in, so neither the agent nor the workflow can change it.
 //!
 //! A match only raises the risk level and adds a reason. The decision to ask, allow or forbid is made elsewhere, in
 //! `gate`. In commands, words that are only searched for (as with `grep`) are ignored. Effects of commands are in
@@ -47,8 +47,8 @@ impl SearchedTexts {
         Self { is_foreign: true, ..Self::default() }
     }
 
-    /// Adds a text that is searched for risk words. `name` is the name of the field that contains the text. `place` is
-    /// the part of the interrupt.
+    /// Adds a text that is searched for risk words. `name` is the name of the field that contains the text. `place`
+    /// describes the part of the interrupt from which the text comes.
     fn text(&mut self, place: &'static str, name: &str, text: &str) {
         let text = if Text::is_line(name) { text } else { self.part(text) };
         self.add(Text::from_member(place, name, text));

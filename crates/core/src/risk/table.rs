@@ -48,15 +48,15 @@ impl Topic {
 /// Way in which words of a row are compared with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MatchKind {
-    /// Whole words, also with other endings: `deletes`, `deletion`.
+    /// Whole words match, also with other endings: `deletes`, `deletion`.
     Form,
-    /// Exact phrases.
+    /// Exact phrases match.
     Words,
-    /// Whole words that digits may follow: `prod2`.
+    /// Whole words match, also if digits follow: `prod2`.
     Numbered,
-    /// Whole words, only in command lines. In prose, these words have other meanings.
+    /// Whole words match, but only in command lines. In prose, these words have other meanings.
     InLine,
-    /// Options (`--force`, `-Force`, `--force=yes`), and names of fields whose value is true (`force: true`).
+    /// Options match (`--force`, `-Force`, `--force=yes`), and names of fields whose value is true (`force: true`).
     Flag,
 }
 

@@ -195,8 +195,8 @@ fn recursive_and_forced(text: &str) -> Option<String> {
     text.split_whitespace().find(is_both).map(str::to_owned)
 }
 
-/// Returns the words of a command line without those parts that only read. For example, the text that `grep` searches
-/// for is left out, because it is not an action. If the parser does not fully understand the line, returns all words.
+/// Returns the words of a command line without its parts that only read. For example, the text that `grep` searches for
+/// is left out, because searching is not a risk. If the parser does not fully understand the line, returns all words.
 fn without_reading(line: &str) -> (Vec<String>, bool) {
     let command = holdshort_command::parse(line);
     if command.is_read_only() {

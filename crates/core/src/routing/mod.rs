@@ -17,11 +17,12 @@ pub use rules::heuristics;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Asks the person nothing.
+    /// The person is asked nothing.
     Minimal,
-    /// Asks only essential questions.
+    /// The person is asked only essential questions.
     Balanced,
-    /// Asks about everything that is unclear. Shows proposals for shorter tasks than the balanced mode does.
+    /// The person is asked about everything that is unclear. Proposals are shown for shorter tasks than in the balanced
+    /// mode.
     Aggressive,
 }
 
@@ -67,9 +68,9 @@ pub struct Routed {
     pub agent: Option<String>,
     pub questions: Vec<String>,
     pub proposals: Vec<Proposal>,
-    /// Task, reworded by the router agent.
+    /// Text of the task, reworded by the router agent. `None` if the router agent did not reword the task.
     pub refined: Option<String>,
-    /// Reason for the route.
+    /// Reason why the route was selected.
     pub reasoning: String,
 }
 

@@ -1,5 +1,5 @@
 //! Events that follow from an input without any further input. After each input, the run emits such follow-up events
-//! until none is left to emit. Examples:
+//! until no follow-up event is left. Examples:
 //!
 //! A phase starts when all phases that it needs have ended. A call to a tool that asks a person opens an interrupt. A
 //! step ends when its last reply has arrived. If a limit is reached, a person is asked. A run completes when no work is

@@ -151,8 +151,8 @@ impl Run {
         if told.is_empty() { Value::Null } else { Value::Object(told) }
     }
 
-    /// Returns the questions of agents and their outcomes, in the order in which they were asked. The last event of the
-    /// run stores a copy of every answer. If an answer is erased, its copy in that event must be erased, too.
+    /// Returns the questions of agents with their outcomes, in the order in which the questions were asked. The last
+    /// event of the run stores a copy of every answer. If an answer is erased, this copy must be erased, too.
     pub(super) fn questions(&self) -> Vec<Value> {
         let mut asked: Vec<&Interrupt> =
             self.interrupts.values().filter(|interrupt| interrupt.opened.kind == Kind::Question).collect();
@@ -256,7 +256,7 @@ fn kind(call: &Call) -> Option<&str> {
     call.argument("kind").or_else(|| call.argument("message_type"))
 }
 
-/// Returns true if a question got no answer: a person skipped it, or it expired.
+/// Returns true if a question got no answer, because a person skipped the question or the question expired.
 fn is_left_open(resolution: &Resolution) -> bool {
     resolution.outcome == Outcome::Expired || resolution.option.as_deref() == Some("skip")
 }

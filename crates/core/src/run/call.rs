@@ -179,8 +179,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns an earlier approval of an identical action, if it is still valid. An approval becomes invalid if the
-    /// action is later refused.
+    /// Returns an earlier approval of an identical action, if the approval is still valid. An approval becomes invalid
+    /// if the action is later refused.
     fn approved_before(&self, call: &Call, digest: Digest, reasons: &[Reason]) -> Option<InterruptId> {
         let is_refused = reasons.iter().any(|reason| reason.source == Source::Refusal);
         let people = &self.cx.system.people;
@@ -299,7 +299,7 @@ impl Draft<'_> {
             .unwrap_or_default()
     }
 
-    /// Checks a call for the last time. Records its start before the call has any effect. Only exactly the approved
+    /// Checks a call for the last time, and records its start before the call has any effect. Only exactly the approved
     /// call is executed.
     pub(super) fn begin_tool(&mut self, id: &str, observed: &[Precondition]) {
         let Ok(call) = self.call(id) else { return };

@@ -1,4 +1,5 @@
-//! Changes of a call, which its trial made or its tool proposed: a person's selection of them, and a short description.
+//! Changes of a call, which its trial made or its tool proposed: the changes that a person selected, and a short
+//! description of the changes.
 
 use std::sync::Arc;
 

@@ -66,8 +66,9 @@ pub struct Gates {
     /// if the workflow has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smart: Option<Smart>,
-    /// True if a person must approve plans, even if the workflow does not require it. In the same way, `before_step`,
-    /// `after_step` and `on_error` require a decision before a step, after a step, or after a failed step.
+    /// True if a person must approve plans, even if the workflow does not require this approval. In the same way,
+    /// `before_step`, `after_step` and `on_error` require a decision before a step, after a step, or after a failed
+    /// step.
     #[serde(skip_serializing_if = "is_default")]
     pub plan: bool,
     #[serde(skip_serializing_if = "is_default")]

@@ -116,7 +116,7 @@ pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
 
 impl Run {
     /// Lets the gates vote on a call at the time `now`. If a person was asked about the call, grants that were given
-    /// later do not apply to it.
+    /// after the question do not apply to the call.
     pub(super) fn vote(&self, call: &Call, session: &Session, system: &System, now: Timestamp) -> Verdict {
         self.vote_asked(call, session, system, now, self.asked_at(call))
     }
@@ -392,8 +392,8 @@ impl Run {
         (look, card)
     }
 
-    /// Returns the digest of the action, including the state of the workspace that the action depends on (design, part
-    /// 4). An approval is valid only if this digest is unchanged.
+    /// Returns the digest of an action, including the state of the workspace on which the action depends (design, part
+    /// 4). An approval is valid while this digest is unchanged.
     pub(super) fn action_digest(
         &self,
         call: &Call,

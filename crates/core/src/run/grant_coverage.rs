@@ -191,7 +191,7 @@ impl Run {
 }
 
 impl Draft<'_> {
-    /// Checks the interrupts that a decision lists in `also`, and returns their problems.
+    /// Checks the interrupts that a decision lists in `also`. Returns the problems of the list.
     pub(super) fn check_also(
         &self,
         interrupt: &Interrupt,

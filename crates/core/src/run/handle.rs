@@ -233,7 +233,8 @@ impl Draft<'_> {
     }
 
     /// Continues work that was running when another process stopped. Each running action is completed or repeated, or a
-    /// person is asked about it. The actions in `at_work` still run in this process, so their outcome will be known.
+    /// person is asked about the action. The actions in `at_work` still run in this process, so their outcomes will be
+    /// known.
     fn adopt(&mut self, at_work: &BTreeSet<ActionId>) {
         let epoch = self.cx.epoch;
         let kept: BTreeSet<ActionId> = self

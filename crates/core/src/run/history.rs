@@ -20,7 +20,7 @@ use crate::message::{Message, Request};
 use crate::text::clip;
 use crate::tool::{Opens, Runs};
 
-/// Name of the summarising agent in its requests.
+/// Name of the summarising agent in requests to models.
 pub const SUMMARISER: &str = "summariser";
 
 const INSTRUCTIONS: &str = "\

@@ -37,7 +37,8 @@ pub struct Context<'a> {
     pub actor: Actor,
     pub session: &'a Session,
     pub system: &'a System,
-    /// Epoch of this server process. Each start of a process that opens the store begins a new epoch.
+    /// Epoch of this server process. Each start of a process that opens the store begins a new epoch, with a higher
+    /// number.
     pub epoch: u64,
 }
 
@@ -199,7 +200,7 @@ pub enum Input {
 
     /// Asks a person on behalf of an external agent.
     Ask(Box<Ask>),
-    /// Stops a run until a person has reviewed it, because a service requested the review.
+    /// Stops a run until a person has reviewed the run, because a service requested the review.
     Hold(Box<Hold>),
     /// Records that the asking agent starts the approved action. `digest`: the digest of the action.
     UseApproval {
@@ -352,7 +353,7 @@ pub struct Ask {
     pub message: String,
     pub payload: Value,
     /// Ids of the options to offer, each with an optional label. The ids come from the kind's table. For a `choice`,
-    /// the agent defines them. If the list is empty, all options of the kind are offered.
+    /// the agent defines the ids. If the list is empty, all options of the kind are offered.
     pub options: Vec<(String, Option<String>)>,
     pub response_schema: Option<Value>,
     pub expires_in_ms: Option<u64>,

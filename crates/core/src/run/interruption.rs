@@ -50,8 +50,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Interrupts the run. Does nothing if the run is already interrupted, or if it only waits for a person's message.
-    /// `text`: the message, if the person has already written it.
+    /// Interrupts the run. Does nothing if the run is already interrupted, or if the run only waits for a person's
+    /// message. `text`: the message, if the person has already written the message.
     pub(super) fn interrupt_run(&mut self, text: Option<String>) -> Result<(), Rejection> {
         self.run.interruptible().map_err(Rejection::NotInterruptible)?;
         let text = text.filter(|text| !text.trim().is_empty());

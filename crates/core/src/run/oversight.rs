@@ -136,8 +136,8 @@ impl Run {
         reasons
     }
 
-    /// Returns reasons to ask a person about a plan that otherwise needs no approval. Searches the plan and the texts
-    /// of its planner and its judge.
+    /// Returns reasons to ask a person about a plan although the settings require no approval of plans. Searches the
+    /// plan and the texts of its planner and its judge.
     pub(super) fn worries_about_plan(&self, phase: &str) -> Vec<Reason> {
         let Some(smart) = self.smart() else { return Vec::new() };
         let Some(planned) = self.plans.get(phase) else { return Vec::new() };
@@ -159,9 +159,9 @@ impl Run {
         smart::reasons(&act, &smart.keywords)
     }
 
-    /// Returns a reason to show the result of a subtask to a person before other subtasks use it. The only reason is
-    /// that the agent says that it is uncertain. Keywords of smart approval are not searched, because the work is
-    /// already done.
+    /// Returns a reason to show the result of a subtask to a person before other subtasks use the result. The only
+    /// reason is that the agent says that it is uncertain. Keywords of smart approval are not searched, because the
+    /// work is already done.
     pub(super) fn worry_about_result(&self, step: &Step, text: &str) -> Option<Reason> {
         let is_watched = step.role == StepRole::Subtask && self.smart().is_some();
         if is_watched { smart::uncertainty(text) } else { None }
@@ -269,7 +269,7 @@ fn is_too_long(call: &Call) -> bool {
 }
 
 /// Converts a judgement into a reason to ask a person. The text of the judging model is stored in the content of the
-/// event, and the card shows it.
+/// event, and is shown on the card.
 fn judged(judgement: Judgement) -> Option<Reason> {
     let (code, text) = match judgement {
         Judgement::Clear => return None,

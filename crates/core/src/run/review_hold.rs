@@ -1,5 +1,5 @@
-//! Holds: a service stops a run until a person has reviewed it (contract D2). A hold is a single `review` interrupt
-//! about the whole run.
+//! Holds: a service stops a run until a person has reviewed the run (contract D2). A hold is a single `review`
+//! interrupt about the whole run.
 //!
 //! Running work is completed, and its results are kept. No further work begins before the approval. A hold only delays
 //! a run. Therefore every actor who is allowed to ask people can hold every run.

@@ -206,7 +206,7 @@ pub struct Used {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Planned {
     pub versions: Vec<Arc<Plan>>,
-    /// Turn of the planner that drafted the last version. `None` if a person wrote the last version.
+    /// Number of the planner's turn that drafted the last version. `None` if a person wrote the last version.
     pub turn: Option<u32>,
     /// Number of unusable plans that the planner proposed in a row.
     pub unusable: u32,
@@ -234,7 +234,7 @@ impl Planned {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     pub step: String,
-    /// Turn of the reply that made the call.
+    /// Number of the step's turn whose reply made the call.
     pub turn: u32,
     /// Agent that made the call. The step may have another agent by now.
     pub agent: String,
@@ -424,7 +424,8 @@ pub enum CallState {
     },
     /// A client executes the call. The client reports the result as the answer to this interrupt.
     WithClient(InterruptId),
-    /// It is unknown if the call had an effect, so a person is asked. The interrupt is `None` before it is opened.
+    /// Holdshort does not know if the call had an effect, so a person is asked. The interrupt is `None` before it is
+    /// opened.
     Doubted(Option<InterruptId>),
     Ended(CallEnd),
 }
@@ -474,7 +475,7 @@ pub struct Rounds {
     pub wanted: bool,
     /// True if a person ended the rounds.
     pub is_over: bool,
-    /// Open interrupt that asks a person before or after a round.
+    /// Open interrupt that asks a person before or after a round. `None` if no such interrupt is open.
     pub asked: Option<InterruptId>,
     /// Number of the first round whose conversation is part of the requests of later rounds.
     pub fresh_from: u32,

@@ -103,8 +103,8 @@ impl Draft<'_> {
         self.written() > before
     }
 
-    /// Handles the agent's final text. If there is a gate after the step, a person decides on the text. Without such a
-    /// gate, the text ends the step.
+    /// Handles the agent's final text. If there is a gate after the step, a person decides on the text. If there is no
+    /// such gate, the text ends the step.
     fn step_answered(&mut self, id: &str, step: &Step, text: &str) {
         let worry = self.run.worry_about_result(step, text);
         if self.run.asks_after(id, step) || worry.is_some() {

@@ -1,5 +1,5 @@
 //! Reminders, escalations and snoozes of interrupts that wait for a decision. Each reminder, each escalation and each
-//! end of a snooze is a deadline of the run. If a deadline was missed, it takes effect once, at the next check of the
+//! end of a snooze is a deadline of the run. A deadline that was missed takes effect once, at the next check of the
 //! deadlines.
 
 use std::collections::BTreeSet;

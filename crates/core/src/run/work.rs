@@ -37,7 +37,7 @@ pub enum Doing<'r> {
     Held(Vec<&'r str>),
     /// The phase waits until the listed phases have ended.
     Needs(Vec<&'r str>),
-    /// The run is paused or interrupted by a person.
+    /// A person paused or interrupted the run.
     Rests,
 }
 

@@ -94,7 +94,7 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         previous_until: Option<Timestamp>,
     },
-    /// A key was revoked. All its secrets became invalid.
+    /// A key was revoked. All secrets of the key became invalid.
     KeyRevoked {
         key: KeyId,
     },

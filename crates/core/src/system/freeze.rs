@@ -1,5 +1,5 @@
-//! Freezes: they stop all work, or the work of a run, workflow or agent, until they are lifted. During a freeze, no
-//! call starts and no deadline takes effect.
+//! Freezes stop all work, or the work of a run, workflow or agent. During a freeze, no call starts and no deadline
+//! takes effect. A freeze ends when a person lifts it.
 
 use std::collections::BTreeMap;
 

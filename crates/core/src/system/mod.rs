@@ -32,7 +32,7 @@ use webhooks::Registered;
 pub struct System {
     pub seq: u64,
     pub rules: Vec<Rule>,
-    /// Number of `policy_set` events so far. An interrupt states the version of the policy that caused it.
+    /// Number of `policy_set` events so far. Each interrupt states the number at the time when it was opened.
     pub policy_version: u64,
     pub freezes: Freezes,
     pub keys: Keys,
@@ -67,7 +67,8 @@ pub enum Rejection {
     UnknownPush,
     #[error("this group has no working hours")]
     UnknownGroup,
-    /// The person or the hours come from another source. Only that source is allowed to change them.
+    /// The record of the person, or the working hours, come from another source. Only that source is allowed to change
+    /// them.
     #[error("{0}")]
     OtherSource(&'static str),
     /// The token belongs to a person who was removed from this installation.

@@ -48,14 +48,15 @@ pub struct RefusedCall {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Identity {
-    /// Programs of a command line, without programs that only read. If all programs only read, all are included.
+    /// The calls are compared by the programs of their command lines. Programs that only read are left out if the
+    /// command line has other programs.
     Programs(BTreeSet<RefusedProgram>),
     /// The refusal matches every command line of any tool. The variant is used for a refused command line with too many
     /// programs.
     AnyCommand,
-    /// File that a file tool reads or changes.
+    /// The calls are compared by the file that a file tool reads or changes.
     Path(PathDigest),
-    /// Address of a page, without its query.
+    /// The calls are compared by the address of a page, without its query.
     Page(PathDigest),
     /// Only the tool is compared, so the refusal matches every call of the same tool.
     Tool,

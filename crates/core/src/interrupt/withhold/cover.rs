@@ -22,7 +22,7 @@ use crate::people::People;
 pub struct Cover {
     /// JSON pointers to the hidden values in the payload.
     pub places: BTreeSet<String>,
-    /// Texts and numbers in the hidden values. They are replaced in all displayed texts.
+    /// Texts and numbers in the hidden values, which are replaced in all displayed texts.
     words: BTreeSet<String>,
 }
 

@@ -25,7 +25,7 @@ use crate::schema::Problem;
 #[serde(deny_unknown_fields)]
 pub struct Withhold {
     pub from: BTreeSet<Role>,
-    /// JSON pointers into the payload. `*` matches any one member or element.
+    /// JSON pointers to the values of the payload that are hidden. In a pointer, `*` matches any one member or element.
     pub fields: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ pub struct Withhold {
 /// and an agent wrote the values itself.
 pub const BLINDED: [Role; 1] = [Role::Reviewer];
 
-/// Returns the reason why values cannot be hidden from this role. `None` if they can be hidden from it.
+/// Returns the reason why values cannot be hidden from this role. `None` if values can be hidden from the role.
 pub fn flaw_of_role(role: Role) -> Option<String> {
     let known: Vec<String> = BLINDED.iter().map(|role| format!("`{}`", role.as_str())).collect();
     let message = || {

@@ -28,7 +28,7 @@ fn below<'v>(at: &str, value: &'v Value, segment: &str) -> Vec<(String, &'v Valu
     value.pointer(&pointer).map(|child| (format!("{at}{pointer}"), child)).into_iter().collect()
 }
 
-/// Returns the members or elements of a value. Each comes with its segment of a JSON pointer.
+/// Returns the members or elements of a value, each with its segment of a JSON pointer.
 fn children(value: &Value) -> Vec<(String, &Value)> {
     match value {
         Value::Object(members) => members.iter().map(|(name, child)| (escaped(name), child)).collect(),
@@ -51,8 +51,8 @@ pub(super) fn outermost(places: &BTreeSet<String>) -> BTreeSet<String> {
     places.iter().filter(|place| !is_inside(place)).cloned().collect()
 }
 
-/// Collects the texts and numbers in a hidden value. Such a text or number could reveal the value if it occurs
-/// elsewhere.
+/// Collects the texts and numbers in a hidden value. Such a text or number in another value could reveal the hidden
+/// value.
 pub(super) fn collect_words(value: &Value, found: &mut BTreeSet<String>) {
     let text = match value {
         Value::String(text) => text.trim().to_owned(),

@@ -191,7 +191,7 @@ pub(in crate::reply) const WAITS: &[&str] = &[
     "please let me know what",
 ];
 
-/// Phrases that say that the work waits for a person's approval or answer. Such phrases are relevant at any place in a
+/// Phrases that say that the work waits for a person's approval or answer. Such phrases are relevant anywhere in a
 /// sentence.
 pub(in crate::reply) const YOUR_WORD: &[&str] = &[
     "need your approval",

@@ -177,7 +177,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Checks an edit by comparing it with the value that it replaces.
+    /// Checks an edit by comparing the edit with the value that it replaces.
     fn check_edit(&self, interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
         let edit = &decision.edit;
         if offer.effect == Effect::ProceedWithSome {

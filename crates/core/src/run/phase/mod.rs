@@ -211,8 +211,8 @@ impl Run {
         self.definition.phases.iter().filter_map(brought).collect::<serde_json::Map<_, _>>().into()
     }
 
-    /// Returns the result of a phase. Depending on the kind of the phase, it is a text, a plan, the outcomes of the
-    /// subtasks, or ideas with their judgements.
+    /// Returns the result of a phase: a text, a plan, the outcomes of the subtasks, or ideas with their judgements. The
+    /// kind of the phase determines the form of the result.
     fn brought(&self, phase: &Phase) -> Option<Value> {
         // The text of a skipped step is the person's reason for the skip, not a result.
         let output = |step: &str| {

@@ -113,7 +113,7 @@ impl Draft<'_> {
         self.plan_unusable(id, &step.phase, text, problem);
     }
 
-    /// Tells the planner why its plan is unusable. After too many unusable plans in a row, the step fails.
+    /// Tells the planner why the plan is unusable. After too many unusable plans in a row, the step fails.
     fn plan_unusable(&mut self, step: &str, phase: &str, text: String, problem: String) {
         let fact = Fact::PlanUnusable { phase: phase.to_owned(), step: step.to_owned() };
         self.emit(fact, Content::text(text));
