@@ -99,7 +99,8 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// Returns the reason why this reply cannot end a step. `None` if the reply can end the step.
+    /// Returns the flaw because of which a reply that stopped in this way cannot end a step. `None` if such a reply can
+    /// end the step.
     pub fn flaw(self) -> Option<Flaw> {
         match self {
             Self::Whole => None,

@@ -130,7 +130,8 @@ pub enum Recipient {
 }
 
 impl Recipient {
-    /// Returns the id of the person. `None` if the recipient is an address from the channel's configuration.
+    /// Returns the id of the person who is notified. `None` if the recipient is an address from the channel's
+    /// configuration.
     pub fn person(&self) -> Option<&str> {
         match self {
             Self::Person(id) | Self::Browser { person: id, .. } => Some(id),
@@ -248,7 +249,7 @@ fn facts(first_seq: u64, events: &[Event]) -> impl Iterator<Item = (u64, Timesta
     (first_seq..).zip(facts).map(|(seq, (at, fact))| (seq, at, fact))
 }
 
-/// Builds a notice. `None` if the run has not started.
+/// Builds the notice about an interrupt. `None` if the run has not started.
 fn notice(
     run: &Run,
     interrupt: &Interrupt,

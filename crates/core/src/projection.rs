@@ -22,7 +22,8 @@ pub struct RunRow {
     pub runnable: bool,
     pub deadline: Option<Timestamp>,
     pub seq: u64,
-    /// Sequence number of the event that ended the run.
+    /// Sequence number of the event that contains the result of the run. Normally, this event ended the run. If an
+    /// answer in the result was erased later, this event records the erasure.
     pub ended_seq: Option<u64>,
     /// Number of model replies. This field and the following fields up to `unpriced` are `None` if an older version of
     /// Holdshort wrote the row.

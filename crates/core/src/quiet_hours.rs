@@ -49,7 +49,7 @@ const MINUTES: usize = 24 * 60;
 const CHAINED: usize = 64;
 
 impl Hold {
-    /// Returns true if no notice is ever held back.
+    /// Returns true if the channel never holds a notice back.
     pub fn is_empty(&self) -> bool {
         self.quiet.is_empty() && self.digest.is_none()
     }

@@ -204,7 +204,7 @@ impl Session {
         }
     }
 
-    /// Applies an event. Ignores events of other streams.
+    /// Applies an event to the state of the session. Ignores events of other streams.
     pub fn apply(&mut self, event: &Event) {
         let event::Fact::Session(fact) = &event.fact else { return };
         let (at, actor) = (event.at, &event.actor);

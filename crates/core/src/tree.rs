@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::digest::Digest;
 
-/// Returns the hash of a leaf.
+/// Returns the hash of the leaf for an event.
 pub fn leaf(event: &Digest) -> Digest {
     Digest::of_parts(&[&[0], event.as_bytes()])
 }
@@ -28,7 +28,7 @@ pub struct Growing {
 }
 
 impl Growing {
-    /// Returns the number of leaves.
+    /// Returns the number of leaves of the tree.
     pub fn size(&self) -> u64 {
         self.peaks.iter().map(|(size, _)| size).sum()
     }

@@ -64,7 +64,8 @@ fn scope_covers(scope: &ChangeScope, changes: &Changeset, layer: &Changeset, sub
     }
 }
 
-/// Returns true if the changes match a rule that asks or forbids. Includes the changes to the run's private layer.
+/// Returns true if the changes match a rule that asks or forbids. Also examines the changes in `layer`, which are
+/// changes to ignored files that only this run sees.
 fn meets(scope: &ChangeScope, changes: &Changeset, layer: &Changeset) -> bool {
     match scope {
         ChangeScope::None => changes.is_empty() && layer.is_empty(),

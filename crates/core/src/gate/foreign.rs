@@ -76,7 +76,7 @@ pub struct Gated {
 }
 
 impl Gated {
-    /// Returns the reasons that the card of the call shows.
+    /// Returns the reasons for the verdict and for the risk, which the card of the call shows.
     pub fn reasons(&self) -> Vec<Reason> {
         let of_gate = match &self.verdict {
             Verdict::Forbid(reason) => vec![reason.clone()],
@@ -372,7 +372,7 @@ impl ForeignCall {
         RefusalRecord::for_call(&self.subject(agent, &[], Evidence::default()), &self.arguments)
     }
 
-    /// Counts the votes of all sources on the call.
+    /// Returns the verdict of the rules, the command parser and the grants on the call, with the risk of the call.
     pub(crate) fn vote(&self, agent: &str, votes: &ForeignInputs<'_>) -> Gated {
         let is_unread =
             self.is_unread() || self.is_nowhere(votes.rules) || self.may_be_held_back(agent, votes.rules);

@@ -69,7 +69,7 @@ pub struct Act<'a> {
     pub retries: u32,
 }
 
-/// Returns the reasons to ask a person, in the order of the table at the top of this file.
+/// Returns the reasons to ask a person about an action: keywords, production, uncertainty and failures, in this order.
 pub fn reasons(act: &Act<'_>, keywords: &[String]) -> Vec<Reason> {
     let within = |value: Option<&Value>| {
         let mut texts = Vec::new();

@@ -28,7 +28,8 @@ pub struct VoteInputs<'a> {
     pub refused: &'a RefusedBefore,
 }
 
-/// Counts the votes on one call.
+/// Counts the votes of rules, mandatory checkpoints, found risks, refusals and grants on a call, and returns the
+/// verdict.
 pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
     let lists =
         [(Source::System, rules.system), (Source::Run, rules.run), (Source::Workflow, rules.workflow)];

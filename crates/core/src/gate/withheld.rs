@@ -23,16 +23,16 @@ struct Entry {
 }
 
 impl WithheldPaths {
-    /// Prepares the lists of rules for a call. If the call returns contents of files, `reads` is the tool that reads a
-    /// file. Rules for this tool then apply, too.
+    /// Prepares the lists of rules for a call of a search or a listing. If the call returns contents of files, `reads`
+    /// is the tool that reads a file. Rules for this tool then apply, too.
     pub fn for_call(subject: &Subject<'_>, lists: [&[Rule]; 3], reads: Option<&str>) -> Self {
         let tools = std::iter::once(subject.tool).chain(reads);
         let all = tools.flat_map(|tool| lists.map(|list| entries(list, tool, subject)));
         Self(all.filter(|entries| entries.iter().any(Entry::withholds)).collect())
     }
 
-    /// Returns true if the path is left out of the result. The path must be relative to the workspace and contain no
-    /// links.
+    /// Returns true if the path is left out of the result of the search or listing. The path must be relative to the
+    /// workspace and contain no links.
     pub fn withholds(&self, path: &str) -> bool {
         let first = |entries: &Vec<Entry>| {
             entries.iter().find(|entry| entry.covers(path)).is_some_and(Entry::withholds)

@@ -24,7 +24,8 @@ pub struct Settlement<'a> {
 }
 
 impl Interrupt {
-    /// Returns the option that is decided by the latest vote. `None` if more people must agree.
+    /// Returns the option that the latest vote decides, together with the votes for the option. `None` if more people
+    /// must agree.
     pub fn settles(&self) -> Option<Settlement<'_>> {
         let newest = self.votes.last()?;
         let chosen = self.offers(&newest.option)?;
@@ -59,8 +60,9 @@ impl Interrupt {
         self.votes.iter().filter(says_so).collect()
     }
 
-    /// Returns the votes that count. If self-approval is not allowed, an author's vote for the author's own work does
-    /// not count. If one person voted under several names, only the first of these votes counts.
+    /// Returns the ballots for the votes in `agreed` that are counted. If self-approval is not allowed, an author's
+    /// vote for the author's own work is not counted. If one person voted under several names, only the first of these
+    /// votes is counted.
     pub(super) fn counted<'v>(&self, agreed: &[&'v Vote]) -> Vec<Ballot<'v>> {
         let may_be_own = self.assignment.self_approval || self.opened.kind == Kind::Question;
         let is_own = |vote: &Vote| {

@@ -46,8 +46,8 @@ impl Vote {
         ResponsiblePeople { id: &self.by, hand: self.hand() }
     }
 
-    /// Returns the creator of the login link with which the voter signed in. Without a login link, returns the voter.
-    /// See [`Actor::hand`](crate::actor::Actor::hand).
+    /// Returns the person who is responsible for the vote: the creator of the login link with which the voter signed
+    /// in, or the voter (see [`Actor::hand`](crate::actor::Actor::hand)).
     pub fn hand(&self) -> &str {
         actor::hand(&self.by, self.let_in_by.as_deref())
     }

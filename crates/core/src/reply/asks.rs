@@ -10,12 +10,13 @@ use super::prose::{self, Block};
 use super::speech::{self, SentenceContext, Speech};
 use super::texts::vocabulary::LISTED;
 
-/// Returns the sentence with which the text asks its reader for something.
+/// Returns the sentence with which the text asks its reader for something. `None` if the text asks for nothing.
 pub fn find_request(text: &str) -> Option<String> {
     first(text, &[Speech::Permission, Speech::Waiting, Speech::Request, Speech::Give, Speech::Question])
 }
 
-/// Returns the sentence at the end of the text that announces work.
+/// Returns the sentence at the end of the text that announces work. `None` if the text does not end with such a
+/// sentence.
 pub fn announced(text: &str) -> Option<String> {
     first(text, &[Speech::Announces])
 }

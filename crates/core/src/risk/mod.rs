@@ -185,7 +185,7 @@ pub fn raised(mut risk: Risk, said: &SearchedTexts) -> Risk {
     risk
 }
 
-/// Collects the texts of an external agent's call.
+/// Collects the texts of an external agent's call in which risk words are searched.
 pub fn of_call(call: &ForeignCall) -> SearchedTexts {
     let mut said = SearchedTexts::foreign();
     said.text("the tool's name", "", &call.tool);
@@ -193,8 +193,8 @@ pub fn of_call(call: &ForeignCall) -> SearchedTexts {
     said
 }
 
-/// Collects the texts about the work that continues after an approval of the interrupt. Collects no texts if the
-/// interrupt has no option with which work continues.
+/// Collects the texts of the interrupt in which risk words are searched. Collects no texts if the interrupt has no
+/// option with which work continues.
 pub(crate) fn of_interrupt(opened: &Opened, content: &Value) -> SearchedTexts {
     let is_after = matches!(opened.about, About::AfterStep(_));
     // An external agent may continue after every answer.

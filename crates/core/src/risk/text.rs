@@ -49,7 +49,8 @@ impl Text {
         LINES.contains(&name)
     }
 
-    /// Builds the text from a field and its value.
+    /// Builds the text for the search of risk words from a field and its value. `place` describes the part of the
+    /// interrupt.
     pub(super) fn from_member(place: &'static str, name: &str, text: &str) -> Self {
         if Self::is_line(name) {
             let (read, understood) = without_reading(text);
@@ -108,8 +109,8 @@ impl<'t> Compared<'t> {
         Self { text, readings, flags, plain, recursive_and_forced: None, host: None }
     }
 
-    /// Returns the risk words of a topic that occur in the text, in the spelling of the text. Each word comes with its
-    /// risk level.
+    /// Returns the risk words of a topic that occur in the text, each with its risk level. The words are spelled as in
+    /// the text.
     pub(super) fn found(&self, topic: Topic) -> Vec<(String, Level)> {
         let form = &self.text.form;
         let is_known = matches!(form, Form::Line { understood: true, .. });

@@ -190,7 +190,8 @@ impl Run {
         })
     }
 
-    /// Returns the assumptions of agents, in the order of their calls.
+    /// Returns the assumptions of agents, in the order of their calls. Also returns each unanswered question for which
+    /// an ended step recorded no assumption.
     pub(super) fn assumptions(&self) -> Vec<Value> {
         let recorded = self.calls_in_order().into_iter().filter(|(_, call)| is_recorded(call));
         let told = recorded.map(|(_, call)| {
@@ -310,7 +311,7 @@ fn describe_question(interrupt: &Interrupt) -> Value {
     told
 }
 
-/// Formats one person's answer to a question that several people answered.
+/// Formats one person's answer to a question that several people answered, for the agent that asked.
 fn each_told((by, given): (&str, AnswerContent)) -> Value {
     if given.edit.is_null() {
         return json!({ "by": by, "answer": given.text });

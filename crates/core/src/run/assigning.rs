@@ -15,7 +15,7 @@ use crate::people::{People, STARTER};
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// Returns the sender of the input, with the state on which the sender's rights depend.
+    /// Returns the actor who sent the input, with the state on which the rights of this actor depend.
     pub(super) fn voter(&self) -> Voter<'_> {
         Voter {
             actor: &self.cx.actor,
@@ -141,7 +141,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Withdraws the votes of one stage after its approvers have changed.
+    /// Withdraws the votes that were cast in one stage, after the approvers of the stage have changed.
     pub(super) fn withdraw_those_of(&mut self, interrupt: &Interrupt, stage: usize) {
         let of = interrupt.votes.iter().filter(|vote| vote.seat.stage == stage).map(|vote| &vote.by);
         for by in of.collect::<BTreeSet<_>>() {

@@ -382,7 +382,7 @@ impl Draft<'_> {
         self.emit(Fact::ToolReturned { call: id.to_owned(), why, paths }, Content::none());
     }
 
-    /// Handles the result of a tool call.
+    /// Handles the result of a tool call that the server executed.
     pub(super) fn ran(&mut self, id: &str, attempt: u32, outcome: Ran) -> Result<(), Rejection> {
         let call = self.call(id)?;
         if !matches!(call.state, CallState::Started { .. }) || call.attempt != attempt {
@@ -435,7 +435,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Handles a call that was running when the server process stopped.
+    /// Handles a call that was running when the server process stopped. The call is repeated, or a person is asked
+    /// about its outcome.
     pub(super) fn adopt_call(&mut self, id: &str) {
         let Ok(call) = self.call(id) else { return };
         match self.run.on_crash(&call) {

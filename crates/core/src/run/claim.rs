@@ -51,7 +51,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Records a decision, as `decide` does. If a client is to execute the approved call, the client that sent the
+    /// Records a decision, as `decide` does. If a client will execute the approved call, the client that sent the
     /// decision gets the call.
     pub(super) fn decide_as(
         &mut self,

@@ -128,8 +128,8 @@ impl<'a> Draft<'a> {
         self.draw.id_at(u16::from_be_bytes([high, low]))
     }
 
-    /// Returns the timestamp of the events that the draft emits. Deadlines are compared with the same timestamp. The
-    /// timestamp is never earlier than the last event of the run, of its session, or of the installation.
+    /// Returns the timestamp of the events that the draft emits, with which deadlines are also compared. The timestamp
+    /// is never earlier than the last event of the run, of its session, or of the installation.
     pub(super) fn now(&self) -> crate::time::Timestamp {
         let installation = self.cx.system.last_at().unwrap_or(self.cx.now);
         self.cx.now.max(self.run.last_at).max(self.session.last_at).max(installation)
@@ -335,9 +335,9 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Returns an option of the table with the label that the gate sets. `reject` and `respond` also get the effect that
-/// the gate sets, if the table allows that effect for the option. A workflow therefore cannot turn a refusal into an
-/// approval.
+/// Returns an option of the option table with the label that the workflow sets. `reject` and `respond` also get the
+/// effect that the workflow sets, if the table allows that effect for the option. A workflow therefore cannot turn a
+/// refusal into an approval.
 fn adapted(row: &Row, gate: &KindGate, usual: &[(&str, &str)]) -> Offer {
     let mut offer = Offer::from_row(row);
     if let Some((_, label)) = usual.iter().find(|(id, _)| *id == row.id) {

@@ -33,7 +33,7 @@ impl Run {
     }
 }
 
-/// Rejects an actor whose role does not have this permission. The engine is allowed to send every input.
+/// Returns an error if the role of the actor does not have this permission. The engine is allowed to send every input.
 fn require(actor: &Actor, permission: Option<Permission>, is_own: bool) -> Result<(), Rejection> {
     let may = match permission {
         _ if actor.role == Role::Engine => true,
@@ -283,7 +283,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Records that actions are about to start. Leaves out actions that are not needed any more in the current state.
+    /// Records that actions are about to start. Leaves out actions that the current state no longer requires.
     fn begin(&mut self, begins: Vec<Begin>) -> Result<(), Rejection> {
         if self.run.freeze(self.cx.system).is_some() {
             return Err(Rejection::Frozen);

@@ -226,7 +226,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// Returns the permission that the sender needs. `None` if only the engine may send this input.
+    /// Returns the permission that the sender of the input needs. `None` if only the engine may send this input.
     pub fn permission(&self) -> Option<Permission> {
         match self {
             Self::Start(_)
@@ -459,7 +459,8 @@ impl ClientOutcome {
         }
     }
 
-    /// Returns the text for the model. If a failed call has no text, returns a default text.
+    /// Returns the text that the model gets about the outcome of the call. If a failed call has no text, returns a
+    /// default text.
     pub(super) fn text(&self) -> &str {
         match self {
             Self::Failed { text } if text.trim().is_empty() => "it failed",
@@ -468,7 +469,7 @@ impl ClientOutcome {
     }
 }
 
-/// Rejects a text that is longer than the limit.
+/// Returns an error if the text is longer than the limit for answers, notes and messages.
 pub(super) fn check_text(text: &str) -> Result<(), Rejection> {
     if text.len() > limits::TEXT_BYTES {
         let message = format!("is longer than {} bytes", limits::TEXT_BYTES);

@@ -211,7 +211,7 @@ pub struct LegalHold {
 }
 
 impl LegalHold {
-    /// Returns the reason in parentheses, for the end of a sentence that names the person and the time.
+    /// Returns the reason for the hold in parentheses, for the end of a sentence that names the person and the time.
     pub(super) fn why(&self) -> String {
         self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
     }
@@ -329,7 +329,7 @@ impl Run {
         }
     }
 
-    /// Returns what happens to a call that was running when its process stopped. A commit is continued, because the
+    /// Returns the treatment of a call that was running when its process stopped. A commit is continued, because the
     /// files show which writes are still missing.
     fn on_crash(&self, call: &Call) -> tool::OnCrash {
         if call.committing().is_some() {

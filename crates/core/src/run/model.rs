@@ -116,7 +116,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Returns the reason why a call cannot be executed at all: a code, and a text for the model.
+    /// Returns the reason why a call in a reply cannot be executed at all: a code, and a text for the model. `None` if
+    /// the call can be executed.
     fn unusable(&self, step: &str, n: usize, call: &RequestedCall) -> Option<(&'static str, String)> {
         if n >= limits::CALLS_PER_REPLY {
             let text = format!("not run: a reply may hold at most {} calls", limits::CALLS_PER_REPLY);

@@ -45,7 +45,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns true if an earlier call of the same reply must end before this call starts.
+    /// Returns true if the call must wait for an earlier call of the same reply to end.
     pub fn waits_its_turn(&self, id: &str, call: &Call) -> bool {
         if self.is_client_call(call) {
             return false;

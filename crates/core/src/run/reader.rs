@@ -128,7 +128,8 @@ impl Run {
         })
     }
 
-    /// Returns the subtask of the current plan that the step carries out.
+    /// Returns the subtask that the step carries out, from the plan that agents are carrying out. `None` for other
+    /// steps.
     pub fn part(&self, step: &str) -> Option<Part<'_>> {
         let step = self.steps.get(step)?;
         let id = step.subtask.as_ref()?;

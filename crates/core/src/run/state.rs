@@ -224,7 +224,7 @@ impl Planned {
         self.versions.len()
     }
 
-    /// Returns the plan that agents carry out.
+    /// Returns the version of the plan that agents carry out. `None` if no version was approved yet.
     pub fn settled(&self) -> Option<&Arc<Plan>> {
         self.versions.get(self.settled?.checked_sub(1)?)
     }
@@ -347,7 +347,7 @@ impl Call {
         }
     }
 
-    /// Returns true if the card shows files, with their current content or their content after the call.
+    /// Returns true if the card of the call shows files, with their current content or their content after the call.
     pub fn shows_files(&self) -> bool {
         self.trial.found.is_some() || self.look.as_ref().is_some_and(|look| !look.preconditions.is_empty())
     }
@@ -546,7 +546,7 @@ impl Default for Rounds {
 }
 
 impl Rounds {
-    /// Begins the next round, with the texts and answers that were collected for it.
+    /// Begins the next round of a copilot, with the texts and answers that were collected for the round.
     pub(super) fn begin(&mut self) {
         self.begun += 1;
         let hint = self.routed.as_ref().and_then(Routed::hint).map(Arc::from);

@@ -94,7 +94,8 @@ impl Draft<'_> {
         self.run.wants_model(id) && self.make_room(id)
     }
 
-    /// Continues to end a step. If running work ends without a result, the work is not started again.
+    /// Continues to end a step that was closed while work was running. If this work ends without a result, the work is
+    /// not started again.
     fn advance_closing(&mut self, id: &str, step: &Step, end: StepEnd) -> bool {
         let before = self.written();
         if self.settle(id) {
@@ -103,8 +104,8 @@ impl Draft<'_> {
         self.written() > before
     }
 
-    /// Handles the agent's final text. If there is a gate after the step, a person decides on the text. If there is no
-    /// such gate, the text ends the step.
+    /// Handles the agent's final text. A person decides on the text if there is a gate after the step, or if the agent
+    /// says that it is uncertain. In all other cases, the text ends the step.
     fn step_answered(&mut self, id: &str, step: &Step, text: &str) {
         let worry = self.run.worry_about_result(step, text);
         if self.run.asks_after(id, step) || worry.is_some() {
@@ -269,8 +270,8 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Handles the final text of an agent. A person decides on a plan, and another agent judges ideas. Other texts are
-    /// the output of the step.
+    /// Handles the final text of an agent, or its plan. A person decides on a plan, and another agent judges ideas.
+    /// Other texts are the output of the step.
     fn step_rests(&mut self, id: &str, step: &Step) -> bool {
         if let Some((flaw, about)) = self.run.flaw(id, step)
             && self.end_refused(id, step, flaw, &about)

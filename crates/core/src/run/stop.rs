@@ -86,7 +86,7 @@ impl Draft<'_> {
         self.finish_call(id, CallEnd::Refused, Some(code(call)), text);
     }
 
-    /// Ends a call that was stopped while it ran in the workspace.
+    /// Ends a call that a person stopped while the call ran in the workspace.
     pub(super) fn finish_stopped(&mut self, id: &str, call: &Call, printed: Option<String>, data: Value) {
         let fact = Fact::ToolFinished {
             call: id.to_owned(),

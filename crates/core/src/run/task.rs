@@ -35,7 +35,8 @@ impl Run {
         }
     }
 
-    /// Returns the part of the task that this step must do. A person can replace this text before the step starts.
+    /// Returns the part of the task that this step must do. A person can replace the returned text before the step
+    /// starts.
     pub(super) fn work_of(&self, id: &str) -> String {
         let Some(step) = self.steps.get(id) else { return String::new() };
         match (step.role, &step.input) {
@@ -100,7 +101,7 @@ impl Run {
         }
     }
 
-    /// Returns the text that the judging agent of the phase must judge.
+    /// Returns the text that the judging agent of the phase must judge, such as a plan.
     fn to_judge(&self, phase: &Phase) -> String {
         let judged = self
             .steps

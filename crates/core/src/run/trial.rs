@@ -237,7 +237,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Sends the call to the gates without a trial. The card shows why there was no trial.
+    /// Sends a command to the gates without a trial. The card shows why there was no trial. An undo or a merge fails
+    /// instead.
     fn give_up_trial(&mut self, id: &str, call: &Call, why: String) {
         if self.run.is_worked_out(call) {
             self.supersede(call);
@@ -252,7 +253,7 @@ impl Draft<'_> {
         self.gate(id);
     }
 
-    /// Sends the call back to the gates with its current inspection.
+    /// Sends the call back to the gates with its current inspection, for a vote without a trial.
     fn take_back(&mut self, id: &str, call: &Call) {
         self.supersede(call);
         self.give_back(id, ReturnReason::Changed, Vec::new());

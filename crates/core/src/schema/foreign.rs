@@ -102,7 +102,8 @@ pub fn is_of_text(schema: &Value) -> bool {
         || schema.get("enum").is_some_and(all_texts)
 }
 
-/// Returns a message that explains an unknown type or an invalid pattern.
+/// Returns an error message for an unknown type or an invalid pattern in the schema. `None` if there is no such
+/// problem.
 fn unusable(schema: &Value, at: &str) -> Option<String> {
     let found = schema.pointer(at)?.as_str()?;
     let found = super::shorten(found);

@@ -142,7 +142,7 @@ fn describe_error(error: &ValidationError<'_>) -> String {
     without_value(error)
 }
 
-/// Returns the error message. The message quotes the value before the reason, so a long value is shortened.
+/// Returns the error message of the validator, which quotes the value before the reason. A long value is shortened.
 fn without_value(error: &ValidationError<'_>) -> String {
     const QUOTED_CHARS: usize = 60;
     let (text, value) = (error.to_string(), error.instance().to_string());

@@ -74,7 +74,7 @@ pub(super) fn under<'s>(keyword: &str, holds: Holds, value: &'s Value) -> Vec<(S
     found.into_iter().filter(|(_, item)| is_schema(item)).collect()
 }
 
-/// Returns this schema and every schema inside it, by JSON pointer.
+/// Returns this schema and every schema inside it. The key is the JSON pointer of the schema.
 pub(super) fn all(root: &Value) -> BTreeMap<String, &Value> {
     let mut found = BTreeMap::new();
     let mut left = vec![(String::new(), root)];

@@ -91,7 +91,7 @@ impl System {
         self.last_at
     }
 
-    /// Applies an event. Ignores events of other streams.
+    /// Applies an event to the state of the system. Ignores events of other streams.
     pub fn apply(&mut self, event: &Event) {
         let event::Fact::System(fact) = &event.fact else { return };
         // Expired keys are removed before each event. The state therefore does not depend on whether this node was

@@ -63,7 +63,7 @@ pub fn flaw_of_field(field: &str) -> Option<String> {
     (!is_escaped).then(|| "is not a JSON pointer: write `~` as `~0`, and `/` in a name as `~1`".to_owned())
 }
 
-/// Returns the problems of the rules. The JSON pointers of the problems begin with `at`.
+/// Returns the problems of rules that hide values. The JSON pointers of the problems begin with `at`.
 pub fn check(rules: &[Withhold], at: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     if rules.len() > limits::WITHHOLD_RULES {

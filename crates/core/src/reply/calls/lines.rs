@@ -89,7 +89,8 @@ impl Finder<'_> {
         self.code_call(&first).or_else(|| self.code_call_over(&first, below))
     }
 
-    /// Returns the name of the called tool if the first line begins with this name and arguments follow.
+    /// Returns the name of the called tool if the first of these lines begins with the name of a tool and arguments
+    /// follow.
     fn line_calls(&self, lines: &[&str]) -> Option<String> {
         let line = lines.first()?.trim();
         let (label, rest) = labelled(line);

@@ -600,8 +600,8 @@ pub enum Fact {
     CommentAdded {
         interrupt: InterruptId,
     },
-    /// A person viewed the interrupt for the first time in this channel (the channel of the event's actor). The event's
-    /// data is `{digest}`, with the digest of the content that was shown.
+    /// A person viewed the open interrupt for the first time. The event's data is `{digest}`, with the digest of the
+    /// content that was shown.
     InterruptViewed {
         interrupt: InterruptId,
     },

@@ -126,7 +126,7 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(routed.reasoning), data });
     }
 
-    /// Handles the reply of the router agent, or its failure.
+    /// Handles the reply of the router agent, which selects a route, or the failure of this agent.
     pub(in super::super) fn advance_router(&mut self, id: &str, step: &Step) -> bool {
         let Some((phase, copilot)) = self.run.copilot(&step.phase) else { return false };
         if step.crashes >= limits::CRASHES {
@@ -214,7 +214,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Applies a person's answer before a round, or a person's decision after a round.
+    /// Applies the decision on a question before a round, or on the question that follows a round.
     pub(in super::super) fn round_effect(
         &mut self,
         phase: &str,

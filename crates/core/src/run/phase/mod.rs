@@ -139,7 +139,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Approves a checkpoint without asking a person. The journal records the approval (contract E8).
+    /// Approves a checkpoint phase without asking a person. The journal records the approval (contract E8).
     fn approve_unasked(&mut self, interrupt: &InterruptId) {
         let Some(opened) = self.run.interrupts.get(interrupt).map(|each| (**each).clone()) else { return };
         let approve = opened.offers("approve");

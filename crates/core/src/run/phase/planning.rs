@@ -220,7 +220,7 @@ impl Run {
         self.phase(phase)?.kind.planning()
     }
 
-    /// Returns true if a person who has seen this number of plans may ask for another plan.
+    /// Returns true if a person who has seen `iterations` plans may ask for another plan.
     pub(in super::super) fn may_replan(&self, phase: &str, iterations: u32) -> bool {
         self.settles(phase) || self.planning(phase).is_some_and(|planning| iterations < planning.iterations)
     }

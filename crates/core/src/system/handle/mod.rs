@@ -20,7 +20,8 @@ use crate::system::{Fact, Input, OF_PERSON, Rejection, System, checkpoint};
 use crate::time::Timestamp;
 
 impl System {
-    /// Returns the events of an input. An input that changes nothing, such as a repeated freeze, causes no event.
+    /// Returns the events that an input causes. An input that changes nothing, such as a repeated freeze, causes no
+    /// event.
     pub fn handle(&self, now: Timestamp, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {
         self.require(actor, &input)?;
         let at = self.last_at.map_or(now, |last| now.max(last));
