@@ -89,13 +89,12 @@ impl Globs {
         Self(globs.iter().map(|glob| matcher(glob)).collect())
     }
 
-    /// Returns true if a glob matches the path, as rules that allow require it. A malformed glob matches no path.
+    /// Returns true if a glob matches the path, for a rule that allows. A malformed glob matches no path.
     pub(super) fn hold(&self, path: &str) -> bool {
         self.0.iter().flatten().any(|glob| glob.is_match(path))
     }
 
-    /// Returns true if a glob matches the path, as rules that ask or forbid require it. A malformed glob matches every
-    /// path.
+    /// Returns true if a glob matches the path, for a rule that asks or forbids. A malformed glob matches every path.
     pub(super) fn meet(&self, path: &str) -> bool {
         self.0.iter().any(|glob| glob.as_ref().is_none_or(|glob| glob.is_match(path)))
     }
