@@ -309,8 +309,8 @@ impl Session {
         self.undone.push_back_mut(undone);
     }
 
-    /// Returns the undone changes about which the agents of a run must be told: changes that the run made, and changes
-    /// that were undone while the run was the front run.
+    /// Returns the undone changes about which the agents of a run must be told. These are changes that the run made,
+    /// and changes that were undone while the run was the front run.
     pub fn undone_for<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s Undone> {
         self.undone.iter().filter(move |undone| undone.front.as_ref() == Some(run) || undone.of == *run)
     }

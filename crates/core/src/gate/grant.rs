@@ -208,9 +208,9 @@ fn run_by<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a Precondition> +
 }
 
 impl Matcher {
-    /// Returns the grant that a person would give by approving this call. `None` if no grant would be safe: for
-    /// commands that the parser does not understand, code within the command line, commands that run with another
-    /// user's rights, and calls that may write files which a person's own tools execute.
+    /// Returns the grant that a person would give by approving this call. `None` if no grant would be safe. Unsafe
+    /// calls are commands that the parser does not understand, code within the command line, and commands that run with
+    /// another user's rights. Calls that may write files which a person's own tools execute are unsafe, too.
     pub fn for_call(subject: &Subject<'_>) -> Option<Self> {
         let mut commands = Vec::new();
         let mut scripts = Vec::new();

@@ -11,8 +11,8 @@ use crate::time::Timestamp;
 
 /// Mark (entry of the approver index) of an interrupt with a stage in which every admin and operator can decide.
 pub const ANYBODY: &str = "\n*\n";
-/// Mark (entry of the approver index) of an interrupt whose table row does not refer to all events that are needed to
-/// show the interrupt, for example because its approvers have changed.
+/// Mark (entry of the approver index) of an interrupt that cannot be shown from its table row alone. The row does not
+/// refer to all events that are needed, for example because the approvers have changed.
 pub const INVOLVED: &str = "\n!\n";
 
 /// Beginning of each mark (entry of the approver index) that names a person.

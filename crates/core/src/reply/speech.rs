@@ -207,8 +207,8 @@ fn depends(clause: &str) -> bool {
     will && (on_you || IF_SO.iter().any(|start| clause.starts_with(start)))
 }
 
-/// Returns true if the sentence postpones work: *I'll begin as soon as the key is there.* After completed work, *I can
-/// …, if you like* is an offer and postpones nothing.
+/// Returns true if the sentence postpones work, such as *I'll begin as soon as the key is there*. After completed work,
+/// *I can …, if you like* is an offer and postpones nothing.
 fn defers(said: &str, before: SentenceContext) -> bool {
     let first = start(said);
     let Some(does) = strip_phrase(first, WILL_DO) else { return false };
@@ -290,8 +290,8 @@ fn cannot_go_on(said: &str, before: SentenceContext) -> bool {
     })
 }
 
-/// Returns true if the sentence says that information is missing: *I don't know which file you mean.* Returns false if
-/// the sentence also says that the agent decides by itself.
+/// Returns true if the sentence says that information is missing, such as *I don't know which file you mean*. Returns
+/// false if the sentence also says that the agent decides by itself.
 fn lacks(said: &str, before: SentenceContext) -> bool {
     if let Some((_, then)) = said.split_once(" so i ") {
         let goes_on = [

@@ -1,6 +1,5 @@
-//! Routes for a copilot's task. A route determines what happens before work on the task begins (contracts A19 to A22):
-//! either the agent begins at once, or the agent begins with a plan, or a person first answers questions, or a person
-//! first chooses a proposal.
+//! Routes for a copilot's task. A route determines what happens before work on the task begins (contracts A19 to A22).
+//! The agent can begin at once or with a plan. Alternatively, a person first answers questions or chooses a proposal.
 //!
 //! A router agent can select the route. `answer.rs` parses the reply of the router agent. Without a router agent, or if
 //! the reply is malformed, `rules.rs` selects the route. `run/phase/copilot.rs` then follows the route.

@@ -332,8 +332,8 @@ impl Run {
     }
 
     /// Returns true if a running call is allowed to follow a redirect to this URL. A redirect is allowed if the gates
-    /// allow the new URL. A redirect of a call that a person approved is also allowed if the gates have the same
-    /// reasons to ask about the new URL as about the first URL.
+    /// allow the new URL. If a person approved the call, a redirect is also allowed if the gates have no new reason to
+    /// ask.
     pub fn may_follow(
         &self,
         id: &str,

@@ -110,8 +110,8 @@ impl Run {
         session
     }
 
-    /// Returns true if the only grant of this session allows the call of the open interrupt `other`, and if the voter
-    /// is allowed to approve that interrupt.
+    /// Returns true if the only grant of this session allows the call of the interrupt `other`, and the voter is
+    /// allowed to approve this interrupt.
     fn is_also_covered(
         &self,
         other: &Interrupt,

@@ -312,7 +312,7 @@ impl Run {
     }
 
     /// Returns true if a person or a rule determined the result of the call, for example by an answer, a refusal, or a
-    /// decision on a plan or a review.
+    /// decision on a plan.
     fn is_of_a_person(&self, call: &Call) -> bool {
         let opens = matches!(self.spec(&call.tool).map(|spec| &spec.runs), Some(Runs::Opens(_)));
         let said = match call.state {

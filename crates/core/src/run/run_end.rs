@@ -1,6 +1,6 @@
-//! Exceptions to the table of effects: options that end the run although their effect normally does not, and options
-//! that do not end the run although their effect normally does. Exceptions are recorded when an interrupt is opened, so
-//! that clients can warn people before a decision. The modules in `decide/` carry out the decisions.
+//! Exceptions to the table of effects. Some options end the run although their effect normally does not. Other options
+//! do not end the run although their effect normally does. Exceptions are recorded when an interrupt is opened, so that
+//! clients can warn people before a decision. The modules in `decide/` carry out the decisions.
 
 use super::Run;
 use crate::interrupt::{About, Effect, HeldWork};

@@ -109,8 +109,8 @@ impl Run {
         older.map(|(id, call, _)| (id, call.attempt))
     }
 
-    /// Returns the next time at which something happens in the run without an input: the expiry, a reminder, an
-    /// escalation or the end of a snooze of an interrupt, or the retry of a failed model call.
+    /// Returns the next time at which something happens in the run without an input. Examples are the expiry of an
+    /// interrupt, a reminder, and the retry of a failed model call.
     pub fn next_deadline(&self) -> Option<Timestamp> {
         if self.ended.is_some() {
             return None;

@@ -6,8 +6,8 @@ use crate::actor::Role;
 use crate::interrupt::{Effect, Interrupt};
 
 impl Effect {
-    /// Returns true if an option with this effect depends on data that is computed from the payload, for example on the
-    /// list of calls that a grant would allow.
+    /// Returns true if an option with this effect depends on data that is computed from the payload, such as the calls
+    /// that a grant would allow.
     pub fn is_of_what_is_made(self) -> bool {
         matches!(self, Self::Grant | Self::ProceedWithSome)
     }

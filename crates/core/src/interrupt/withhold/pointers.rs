@@ -67,8 +67,8 @@ pub(super) fn collect_words(value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Collects JSON pointers to values that could reveal a hidden text: texts and numbers that contain one of `held`, and
-/// objects that have such a member name.
+/// Collects JSON pointers to values that could reveal a hidden text. These are texts and numbers that contain one of
+/// `held`, and objects that have such a member name.
 pub(super) fn holding(at: &str, value: &Value, held: &BTreeSet<String>, found: &mut BTreeSet<String>) {
     let holds = match value {
         Value::String(text) => held.iter().any(|word| text.contains(word)),
