@@ -10,6 +10,7 @@ use crate::tool::{Receiver, Runs, Spec};
 
 /// Receiver of a hand-off that ends the work instead of continuing it. No agent may have this name.
 pub const TERMINATOR: &str = "terminator";
+/// Receiver of a hand-off to a person. No agent may have this name.
 pub const ADMIN: &str = "admin";
 
 /// Maximum length of a tool name that all providers accept, in characters.

@@ -180,8 +180,7 @@ pub struct Precondition {
     pub sha256: Option<Digest>,
 }
 
-/// Path of a call that contains a link, so that the file lies in another folder than the path shows. A path without
-/// links has no entry.
+/// Path of a call that contains a link, with the path to which the link leads. A path without links has no entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResolvedPath {
@@ -242,8 +241,7 @@ pub struct Inspection {
     /// Codes of risks that the inspection found, such as `hard_link`. For each of these risks, the gates ask a person,
     /// even if the rules allow the call.
     pub ask_because: Vec<String>,
-    /// Paths of the call that contain a link, with the targets of the links. The file behind such a path lies in
-    /// another folder than the path shows.
+    /// Paths of the call that contain a link, with the paths to which the links lead.
     pub places: Vec<ResolvedPath>,
     /// Data for the card of the call: `{"diff": {…}, "impact": {…}}`.
     pub card: Value,

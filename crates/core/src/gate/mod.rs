@@ -48,8 +48,7 @@ pub struct Subject<'a> {
     /// Codes of the risks that the inspection found. For each of these risks, the gates ask a person, even if a rule or
     /// a grant allows the call.
     pub ask_because: &'a [String],
-    /// Paths of the call that contain a link, with the targets of the links. The file behind such a path lies in
-    /// another folder than the path shows.
+    /// Paths of the call that contain a link, with the paths to which the links lead.
     pub places: &'a [ResolvedPath],
     /// State of the files that the call would execute or change, as the inspection found it.
     pub preconditions: &'a [Precondition],

@@ -40,8 +40,8 @@ pub struct Reminders {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Escalation {
-    /// Delay of the escalation step in milliseconds, counted from the opening of the interrupt or from the previous
-    /// step.
+    /// Delay of the escalation step in milliseconds. The delay begins when approvers are asked, or when the previous
+    /// step is carried out.
     pub after_ms: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<String>,

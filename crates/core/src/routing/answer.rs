@@ -15,7 +15,9 @@ Prefer `direct`. `clarify` needs questions; `propose` needs at least two proposa
 
 /// Maximum number of questions in a router's reply.
 const QUESTIONS: usize = 5;
+/// Maximum number of proposals in a router's reply.
 const PROPOSALS: usize = 5;
+/// Maximum number of advantages, and of disadvantages, of one proposal.
 const POINTS: usize = 5;
 const WORDS_BYTES: usize = 1_000;
 const TASK_BYTES: usize = 8_000;

@@ -19,8 +19,8 @@ pub struct Config {
     /// Name of the configured model that the run uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// True if nobody attends the run. Checkpoints that the workflow allows to skip are then skipped. Everything else
-    /// still waits for a person.
+    /// True if nobody attends the run. Checkpoints are then skipped if the workflow allows this. Everything else still
+    /// waits for a person.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "is_default")]

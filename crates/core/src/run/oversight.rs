@@ -39,6 +39,7 @@ Answer with JSON alone: {\"escalate\": true or false, \"reasons\": [\"…\"]}, e
 
 /// Maximum number of reasons in a judgement.
 const REASONS: usize = 5;
+/// Maximum number of bytes of one reason in a judgement.
 const REASON_BYTES: usize = 300;
 
 fn response_schema() -> Value {

@@ -10,7 +10,7 @@ use jsonschema::error::ValidationErrorKind;
 
 /// Returns the relevant errors for a value that matches no schema of a union. If all but one schema of the union are
 /// ruled out, returns the errors within the remaining schema. If several schemas remain, returns the error of the union
-/// itself.
+/// itself. Returns any other error unchanged.
 pub(super) fn within<'e>(error: &'e ValidationError<'e>) -> Vec<&'e ValidationError<'e>> {
     let (ValidationErrorKind::AnyOf { context: members }
     | ValidationErrorKind::OneOfNotValid { context: members }) = error.kind()

@@ -35,6 +35,7 @@ pub struct RefusedProgram {
 /// Maximum number of operands of one program that are compared as paths. A program with more operands is treated as if
 /// it named every path.
 const OPERANDS: usize = 256;
+/// Maximum total number of bytes of the operands of one program that are compared as paths.
 const OPERAND_BYTES: usize = 8 * 1024;
 
 /// Program of a command line, with the absolute paths that the program names.

@@ -250,9 +250,9 @@ impl Run {
         }
     }
 
-    /// Returns the result of the run as `{text, phases, released, undone?}`. `text` is the output of the last phase
-    /// that was not skipped, and `phases` are the results of all phases. `released` are the outputs that reviews
-    /// approved, and `undone` are the items that agents reported as not done.
+    /// Returns the result of the run. `text` is the output of the workflow's result phase, or else of the last phase
+    /// that was not skipped. The other fields are the results of all phases, the outputs that reviews approved, and the
+    /// items that agents reported as not done. Questions and assumptions of agents are added, too.
     fn result(&self) -> Value {
         let brings = |phase: &&Phase| {
             !matches!(phase.kind, PhaseKind::Checkpoint(_))
