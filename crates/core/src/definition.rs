@@ -396,7 +396,8 @@ pub struct StepGates {
     /// refused.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unless_clean: bool,
-    /// True if a person is asked about a failed step. If false, a failed step fails the run.
+    /// True if a person is asked about a failed step. If false, a failed subtask fails alone, and any other failed step
+    /// fails the run.
     pub on_error: bool,
 }
 

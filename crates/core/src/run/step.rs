@@ -179,7 +179,7 @@ impl Draft<'_> {
 
     /// Handles a limit that the step has reached. For the limits on rounds and tool calls, up to `continues` new
     /// budgets are given without asking. After that, a person is asked for a new budget. If agents are not allowed to
-    /// ask people, the phase fails with the name of the limit.
+    /// ask people, the phase fails with the name of the limit as the reason.
     fn limit(&mut self, id: &str, limit: &str, value: u64) {
         self.emit(
             Fact::LimitReached { step: id.to_owned(), limit: limit.to_owned(), value },
@@ -219,8 +219,9 @@ impl Draft<'_> {
         self.failed_for(id, reason, text, step.failures);
     }
 
-    /// Handles a step that cannot continue: a person is asked, or the step fails. If a subtask fails, only the subtask
-    /// fails. If any other step fails, the run fails.
+    /// Handles a step that cannot continue. A step that only helps another step is replaced: a person or rules decide,
+    /// or the other step continues without a summary. For any other step, a person is asked if `on_error` is set. If
+    /// `on_error` is not set, a subtask fails alone, and any other step fails its phase.
     pub(super) fn failed_for(&mut self, id: &str, reason: &'static str, text: String, failures: u32) {
         let is = |role: StepRole| self.run.steps.get(id).is_some_and(|step| step.role == role);
         if is(StepRole::Overseer) {

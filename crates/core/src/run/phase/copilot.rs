@@ -322,8 +322,8 @@ impl Run {
         is_alone && self.wanted_task(phase).split_whitespace().count() <= most as usize
     }
 
-    /// Returns true if the router agent can give a task to the agent `name`. This agent must be in the team of the
-    /// phase. If the phase has no team, the phase's agent must be able to hand its work over to this agent.
+    /// Returns true if the router agent can give a task to the agent `name`, because this agent is in the team of the
+    /// phase.
     fn may_begin(&self, copilot: &Copilot, name: &str) -> bool {
         self.definition.agents.contains_key(name) && copilot.team.iter().any(|agent| agent == name)
     }

@@ -104,7 +104,8 @@ impl Draft<'_> {
         self.emit(fact, Content::data(arguments));
     }
 
-    /// Ends a step that consists of a single call, after the call has ended.
+    /// Ends a step that consists of a single call, after the call has ended. If the call failed, handles the failure of
+    /// the step. Returns true if events were emitted.
     pub(super) fn advance_call(&mut self, id: &str) -> bool {
         let made = self.run.calls.values().find(|call| call.step == id);
         let Some((call, CallState::Ended(end))) = made.map(|call| (call, &call.state)) else { return false };

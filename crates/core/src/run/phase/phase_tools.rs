@@ -65,7 +65,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Begins a phase after a person approved its call.
+    /// Begins a phase after a person approved the call that requested it. Refuses the call if a rule now forbids the
+    /// call.
     pub(in super::super) fn release_called(&mut self, id: &str, call: &Call) {
         if let Verdict::Forbid(reason) = self.run.vote(call, &self.session, self.cx.system, self.now()) {
             let text = format!("refused by policy: {}", reason.text);
@@ -143,8 +144,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Begins the next phase of the chain. After the last phase of the chain, the result of that phase becomes the
-    /// result of the call.
+    /// Begins the next phase of the chain that a call requested. After the last phase, or after a phase that did not
+    /// complete, the result of this phase becomes the result of the call.
     fn called_ended(&mut self, called: &StartedPhase, call: &Call, end: StepEnd) {
         let output = self.run.phase_result_text(&called.phase).unwrap_or_default();
         let went_well = end == StepEnd::Completed;
@@ -339,7 +340,8 @@ impl Run {
         Ok(RequestedPhase { phase, text: text.to_owned() })
     }
 
-    /// Returns the planning phase whose plan was approved last.
+    /// Returns the planning phase whose plan is the newest approved plan. Of the planning phases with an approved plan,
+    /// this is the phase whose last step ended last.
     fn last_plan(&self) -> Option<&str> {
         let ended = |phase: &&Phase| {
             phase.kind.planning().is_some()

@@ -225,8 +225,8 @@ impl Run {
         self.settles(phase) || self.planning(phase).is_some_and(|planning| iterations < planning.iterations)
     }
 
-    /// Returns true if the plan is carried out even though nobody approved it. False if the run, a mandatory checkpoint
-    /// (contract A13) or smart approval requires that a person decides.
+    /// Returns true if the next plan is carried out without an approval after a person has seen the maximum number of
+    /// plans. False if the run, a mandatory checkpoint (contract A13) or smart approval requires that a person decides.
     pub(in super::super) fn settles(&self, phase: &str) -> bool {
         let must =
             self.config().is_some_and(|config| config.gates.plan) || !self.reasons_about_plans().is_empty();
