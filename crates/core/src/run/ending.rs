@@ -31,7 +31,7 @@ use crate::tool::{Opens, Runs};
 const TOLD: u32 = 1;
 
 impl Draft<'_> {
-    /// Handles a flaw of the last reply: the model gets a message, a person is asked, or the run fails. Returns false
+    /// Handles a flaw of the last reply: the model gets a message, a person is asked, or the phase fails. Returns false
     /// if the step ends with the reply despite the flaw. `about` is the question in the reply, or the tool that the
     /// reply calls in its text.
     pub(super) fn end_refused(&mut self, id: &str, step: &Step, flaw: Flaw, about: &str) -> bool {

@@ -84,8 +84,8 @@ impl Run {
         decided
     }
 
-    /// Returns the interrupt with which a call was offered to clients for execution. `None` if the call was not offered
-    /// to clients.
+    /// Returns the open interrupt with which a call is offered to clients for execution. `None` if the call is not
+    /// offered to clients now.
     pub fn handed_out(&self, call: &str) -> Option<&Interrupt> {
         let CallState::WithClient(id) = &self.calls.get(call)?.state else { return None };
         self.interrupts.get(id).map(|each| &**each).filter(|each| each.is_open())

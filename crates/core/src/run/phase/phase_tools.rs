@@ -340,8 +340,8 @@ impl Run {
         Ok(RequestedPhase { phase, text: text.to_owned() })
     }
 
-    /// Returns the planning phase whose plan is the newest approved plan. Of the planning phases with an approved plan,
-    /// this is the phase whose last step ended last.
+    /// Returns the planning phase with the newest approved plan. The newest plan is the plan of the phase whose last
+    /// step ended last.
     fn last_plan(&self) -> Option<&str> {
         let ended = |phase: &&Phase| {
             phase.kind.planning().is_some()
