@@ -415,8 +415,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Handles the result of a commit. A commit writes all changes to the workspace, or none. If another process
-    /// changed a file at the same time, a person decides.
+    /// Handles the result of a commit. If a file had changed before the commit, the gates vote on the call again. If
+    /// only some of the changes were written, a person decides.
     fn committed(&mut self, id: &str, found: &super::CallChanges, outcome: Ran) {
         match outcome {
             Ran::Done { .. } | Ran::Confined { .. } | Ran::SetAside { .. } => {

@@ -264,7 +264,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Records the result that a client reports as the result of the call.
+    /// Ends a call that a client executes, with the result that the client reported. If no result arrived in time, the
+    /// call fails. A person decides instead if the call may have changed something.
     pub(super) fn client_effect(&mut self, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
         match (taken.offer.effect, taken.by) {
             (Effect::FailRun, _) => {

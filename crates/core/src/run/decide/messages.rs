@@ -50,8 +50,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Sends a person's text to the agents of open steps and of steps that start later. The person wrote the text in a
-    /// decision at the end of a step or phase.
+    /// Sends a text about a decision to the agents of open steps and of steps that start later. Does nothing if the
+    /// text is blank.
     pub(in super::super) fn tell_run(&mut self, text: &str) {
         if let Some(text) = nonempty(text) {
             self.emit(Fact::MessageAdded, Content::text(text));

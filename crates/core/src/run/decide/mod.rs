@@ -177,7 +177,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Checks an edit by comparing the edit with the value that it replaces.
+    /// Returns the problems of an edit. The edit is checked against the schema of the tool, the rules for plans, the
+    /// paths of the trial, or the response schema of the interrupt.
     fn check_edit(&self, interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
         let edit = &decision.edit;
         if offer.effect == Effect::ProceedWithSome {

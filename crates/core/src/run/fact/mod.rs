@@ -629,7 +629,8 @@ pub enum Fact {
     LegalHoldPlaced,
     LegalHoldLifted,
 
-    /// A person sent a message to the run. The event's text is the message.
+    /// A message for the agents of the run was added: a message that a person sent, or a text about a decision. The
+    /// event's text is the message.
     MessageAdded,
     /// A person undid changes on which the agents of this run may have built. The event's text is the message that
     /// tells the agents.
