@@ -417,8 +417,8 @@ impl People {
         Deciders { groups: groups.collect(), people }
     }
 
-    /// Returns the absent people whom this person currently represents as a delegate. If such a delegate is absent and
-    /// has named this person as delegate, the people whom the delegate represents are included.
+    /// Returns the absent people whom this person currently represents as a delegate. If a delegate is absent, the
+    /// delegate's own delegate also represents the people whom the absent delegate represents.
     pub fn represented_people(&self, id: &str, now: Timestamp) -> BTreeSet<&str> {
         let mut found: BTreeSet<&str> = BTreeSet::new();
         let mut news = vec![id];
