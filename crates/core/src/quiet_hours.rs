@@ -95,7 +95,7 @@ impl Quiet {
         if to > from { to - from } else { MINUTES - from + to }
     }
 
-    /// Returns the end of the quiet time that includes the time `at`. `None` if `at` is outside all quiet times.
+    /// Returns the end of this quiet time if the quiet time includes the time `at`. `None` otherwise.
     fn ends_after(&self, at: Timestamp, zone: Option<&str>) -> Option<Timestamp> {
         let zone = zone_of(self.zone.as_deref().or(zone));
         let today = date(at, &zone)?;

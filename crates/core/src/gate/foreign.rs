@@ -194,8 +194,8 @@ impl ForeignCall {
         problems
     }
 
-    /// Returns a copy of the call with other arguments. Drops `before` and `after`, because they show the effect of the
-    /// old arguments.
+    /// Returns a copy of the call with other arguments. Drops `before`, `after` and the trial, because they show the
+    /// effect of the old arguments.
     #[must_use]
     pub fn edited(&self, arguments: Value) -> Self {
         Self { arguments, before: None, after: None, trial: None, ..self.clone() }
@@ -234,8 +234,8 @@ impl ForeignCall {
     }
 
     /// Returns the absolute paths that the command line may name. Takes every word as a path, because for most programs
-    /// the parser does not know which arguments are files. `None` if there are too many paths, or if the folder to
-    /// which the paths are relative is unknown.
+    /// the parser does not know which arguments are files. `None` if the call has no command, if there are too many
+    /// paths, or if the folder to which the paths are relative is unknown.
     pub fn named_paths(&self) -> Option<Vec<String>> {
         let cwd = self.cwd.as_deref().or(self.workspace.as_deref())?;
         let paths = holdshort_command::parse(self.command()?).paths()?;
@@ -243,8 +243,8 @@ impl ForeignCall {
     }
 
     /// Returns true if the gates do not interpret one of the arguments, but a rule may be about this argument. Also
-    /// returns true if the call has more than one of `command`, `path` and `url`, because a rule examines only one of
-    /// them.
+    /// returns true if the call has more than one of `command`, `path` and `url`, or has a command and the content of a
+    /// file, because a rule examines only one of them.
     fn is_unread(&self) -> bool {
         let named = READ.iter().filter(|name| self.arguments.get(**name).is_some()).count();
         let has_command = self.arguments.get("command").is_some();
@@ -260,7 +260,7 @@ impl ForeignCall {
         })
     }
 
-    /// Returns the texts of the arguments that the gates do not interpret, at any depth.
+    /// Returns the texts of the arguments that the gates do not interpret, at any depth. Leaves out prose.
     fn unread_texts(&self) -> Vec<&str> {
         let mut texts = Vec::new();
         for (name, value) in self.arguments.as_object().into_iter().flatten() {
@@ -271,8 +271,8 @@ impl ForeignCall {
         texts
     }
 
-    /// Returns true if a rule that asks or forbids would match a text that the gates do not interpret. Compares each
-    /// text as a path, as a command and as an address.
+    /// Returns true if a rule that asks or forbids would match a text that the gates do not interpret. Also returns
+    /// true if there are too many such texts to compare. Compares each text as a path, as a command and as an address.
     fn may_be_held_back(&self, agent: &str, rules: &[Rule]) -> bool {
         let speaks = |rule: &&Rule| {
             let names_some = !rule.paths.is_empty() || !rule.commands.is_empty() || !rule.urls.is_empty();
@@ -372,7 +372,8 @@ impl ForeignCall {
         RefusalRecord::for_call(&self.subject(agent, &[], Evidence::default()), &self.arguments)
     }
 
-    /// Returns the verdict of the rules, the command parser and the grants on the call, with the risk of the call.
+    /// Returns the verdict of the rules, the command parser, the earlier refusals and the grants on the call, with the
+    /// risk of the call.
     pub(crate) fn vote(&self, agent: &str, votes: &ForeignInputs<'_>) -> Gated {
         let is_unread =
             self.is_unread() || self.is_nowhere(votes.rules) || self.may_be_held_back(agent, votes.rules);
@@ -455,7 +456,7 @@ fn split_words(name: &str) -> Vec<String> {
     words
 }
 
-/// Returns true if the value contains an object field, at any depth, whose name the gates do not interpret.
+/// Returns true if the value contains an object field, at any depth, whose name suggests a command, a path or a URL.
 fn holds_unread(value: &Value) -> bool {
     match value {
         Value::Object(fields) => fields.iter().any(|(name, value)| names_unread(name) || holds_unread(value)),

@@ -86,8 +86,8 @@ pub(super) fn title(call: &Call) -> String {
     }
 }
 
-/// Returns the number of files that the call would affect, as text. `None` if the files were not counted, or if the
-/// call affects one file.
+/// Returns the number of files that the call would affect, as text. `None` if the files were not counted, if the call
+/// affects at most one file, or if the count is too uncertain to show.
 fn reach(card: &Value) -> Option<String> {
     let impact = card.get("impact")?;
     let files = impact.get("files").and_then(Value::as_u64).filter(|files| *files > 1)?;
@@ -255,14 +255,14 @@ impl Run {
     }
 
     /// Returns the latest calls of this run that a grant would have allowed. Leaves out the call for which the grant
-    /// would be given, and calls that a person refused. Shows commands by their command line, and all other calls by
-    /// tool and path.
+    /// would be given, and calls that match a refusal of the session. Shows commands by their command line, and all
+    /// other calls by their title.
     pub(super) fn covered_before(&self, id: &str, grant: &Matcher, session: &Session) -> Vec<String> {
         let latest = (1..=self.proposed).rev().take(limits::PAST_COMPARED).map(|n| format!("call_{n}"));
         let latest = latest.filter_map(|other| self.calls.get_key_value(&other));
         let earlier = latest.filter(|(other, call)| *other != id && call.look.is_some());
-        // No grant lifts some of the reasons to ask. If a call has one of these reasons, a person is asked despite the
-        // grant.
+        // For some reasons, a person is asked despite every grant. For some other reasons, a person is asked despite a
+        // grant for a category. A call with such a reason is left out.
         let lifts = |reason: &Reason| match reason.source {
             Source::Checkpoint | Source::Smart | Source::Refusal => false,
             Source::System | Source::Run | Source::Workflow | Source::Inspection => grant.category.is_none(),

@@ -42,8 +42,8 @@ const LEAST_TOKENS: u64 = 200;
 /// Texts up to this number of bytes are never left out.
 const SHORT_BYTES: usize = 300;
 
-/// Maximum number of bytes to which the arguments of an old call are cut if a person or a rule decided the call. Plans
-/// are not shortened.
+/// Maximum number of bytes to which the arguments of an old call are cut if a person or a rule decided the call. The
+/// newest plan of a step is not cut.
 const DECIDED_ARGUMENTS_BYTES: usize = 1_000;
 
 /// Result of checking if the next request of a step fits into the model's context window.
@@ -59,7 +59,8 @@ enum Room {
 }
 
 impl Draft<'_> {
-    /// Shortens the next request of a step until it fits into the context window. Returns true if events were emitted.
+    /// Starts a summary of old turns if the next request of a step is too long. If nothing more can be left out of the
+    /// request, handles this as an error of the step. Returns true if events were emitted.
     pub(super) fn make_room(&mut self, id: &str) -> bool {
         match self.run.room(id) {
             Room::Fits => false,

@@ -54,8 +54,8 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Arguments {
-    /// Returns the title of an undo: the first line of the original run's task. If the original run has no task, the
-    /// title contains the id of the run.
+    /// Returns the title of an undo. The title contains the first line of the original run's task, or the id of the
+    /// original run if it has no task.
     pub fn task(run: &Run, to: u64) -> String {
         let after = if to == 0 { String::new() } else { format!(" after event {to}") };
         let task = run.task();
@@ -86,14 +86,15 @@ pub struct Undo {
     /// Paths that another program or a person changed between two commits of the run. The undo also reverts these
     /// changes of others.
     pub mixed: Vec<String>,
-    /// Calls whose changes are unknown: commands that ran without a trial, and calls with an unknown outcome.
+    /// Calls whose changes are unknown: commands that ran without a trial, calls with an unknown outcome, and calls
+    /// whose changeset was erased.
     pub unknown: Vec<String>,
     /// Phases of the calls that made the changes. People who can approve calls of these phases can approve the undo.
     #[serde(default)]
     pub phases: BTreeSet<String>,
 }
 
-/// Reason why there is nothing to undo.
+/// Reason why the changes of a run cannot be undone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotUndone {
     #[error("the run has no event with this number")]
@@ -235,9 +236,15 @@ fn as_before(changeset: &Changeset) -> String {
 }
 
 /// Returns the approvers of an undo of changes that these phases made. Every approver must be allowed to approve the
-/// calls of every phase. If all phases name approvers, the approvers are the people whom all phases name, with the
-/// largest number of required votes. If no phase names approvers, the result has only the largest number of required
-/// votes. In all other cases, the undo has the stages of all phases, one after the other.
+/// calls of every phase. If the approvers of all phases are equal, the result is these approvers. Other phases are
+/// combined as follows:
+///
+/// - All phases only name people and numbers of votes: the approvers are the people whom all phases name, with the
+///   largest number of required votes.
+/// - No phase has a condition other than the number of votes: the result has only the largest number.
+/// - All other phases: the undo has the stages of all phases, one after the other.
+///
+/// Returns an error if too few people are named by all phases, or if there are too many stages.
 pub(super) fn released_by(
     of: &Definition,
     phases: &BTreeSet<String>,
