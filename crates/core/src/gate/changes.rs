@@ -49,9 +49,10 @@ pub(super) fn meet_paths(globs: &[String], changes: &Changeset) -> bool {
     changes.counted().any(|change| globs.meet(&change.path))
 }
 
-/// Returns true if a rule that allows calls also allows these changes. Changes to the run's private layer are always
-/// allowed. This layer contains files that git ignores and that only this run sees. The criteria `ignored` and `paths`
-/// apply to the workspace. For `paths`, a path that git ignores is like any other path.
+/// Returns true if a rule that allows calls also allows these changes. The criterion `none` allows no change at all.
+/// The criteria `ignored` and `paths` apply only to the workspace, so they allow every change in `layer`. `layer`
+/// contains the changes to files that git ignores and that only this run sees. For `paths`, a path that git ignores is
+/// like any other path.
 ///
 /// The criterion `ignored` allows changes of ignored files only for commands. A build, for example, changes ignored
 /// cache files as a side effect. A file tool is different: the agent names the file, and so intends to change it.

@@ -1,7 +1,7 @@
 //! Vote of the gates on a call: allow, ask or forbid.
 //!
-//! The gates are code. The gates never rely on a prompt. All sources vote, and the most severe vote wins, in this
-//! order: forbid > mandatory ask > refused before (ask) > escalation ask > grant allow > rule > default (ask). The
+//! The gates are code. The gates never rely on a prompt. All sources vote, and the first vote in this order decides:
+//! forbid > mandatory ask > refused before (ask) > grant allow > rule that asks > rule that allows > default (ask). The
 //! gates fail closed: a person is asked about every call that the gates cannot interpret. This file defines the call.
 //! Read `verdict.rs` and `vote.rs` next.
 
@@ -40,7 +40,7 @@ pub struct Subject<'a> {
     pub path: Option<&'a str>,
     /// Argument `url` of a web tool.
     pub url: Option<&'a str>,
-    /// Argument `command` of `run_command`.
+    /// Argument `command` of the call: a command line.
     pub command: Option<&'a str>,
     pub workspace: &'a str,
     /// Working directory of a command. Empty if the call was not inspected.
@@ -54,8 +54,8 @@ pub struct Subject<'a> {
     pub preconditions: &'a [Precondition],
     /// Changes that the call makes to the workspace.
     pub changes: Changes<'a>,
-    /// Reason why a command had no trial although its workflow requires a trial. A person then decides on the call,
-    /// even if a rule or a grant allows the call.
+    /// Reason why a command had no trial although its workflow or its external agent requires a trial. A person then
+    /// decides on the call, even if a rule or a grant allows the call.
     pub untried: Option<&'a str>,
     /// True if an external agent makes the call. Calls of external agents are not inspected, and grants for Holdshort's
     /// own agents do not apply to them.

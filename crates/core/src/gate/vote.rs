@@ -20,7 +20,8 @@ pub struct VoteInputs<'a> {
     pub workflow: &'a [Rule],
     pub checkpoints: Checkpoints<'a>,
     pub smart: &'a [Reason],
-    /// Grants that could allow the call. `None` if approvals for the session are switched off.
+    /// Grants that could allow the call. `None` if no grant may allow the call, for example because several people must
+    /// decide.
     pub grants: Option<&'a [&'a Grant]>,
     /// Calls that a new grant would allow: similar calls, or all calls of the same category.
     pub covers: GrantCovers,

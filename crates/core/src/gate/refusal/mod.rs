@@ -96,7 +96,7 @@ pub enum Repeat {
 /// Result of comparing a call with all refusals of its session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RefusedBefore {
-    /// One reason for each earlier refusal that matches the call, the latest first. Only the latest [`NAMED`] refusals
+    /// One reason for each earlier refusal that matches the call, the latest first. Only the latest `NAMED` refusals
     /// are included.
     pub reasons: Vec<Reason>,
     /// True if all matching refusals are about exactly this call. If a person then allows the call for the session,

@@ -13,7 +13,7 @@ pub(super) const ROOT: &str = "/";
 /// Number of hexadecimal digits of a [`PathDigest`].
 const DIGITS: usize = 16;
 
-/// Maximum number of parent folders of a path. If a path has more folders, [`ROOT`] replaces it.
+/// Maximum number of parent folders of a path. If a path has more folders, [`ROOT`] replaces all paths of the program.
 const DEPTH: usize = 256;
 
 /// Maximum number of bytes of a name that is stored as text. A longer name is stored as a digest.
