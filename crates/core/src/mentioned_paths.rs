@@ -11,7 +11,8 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use crate::limits;
 
-/// Returns the given paths that none of the texts names. Returns an empty set if the texts name no path at all.
+/// Returns the given paths that none of the texts names. Returns an empty set if the texts name no path at all, or
+/// contain too many file patterns.
 ///
 /// Paths are relative to the workspace, with `/` as the separator. `workspace` is the absolute path of the workspace,
 /// because a text may use absolute paths.

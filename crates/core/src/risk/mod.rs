@@ -54,8 +54,8 @@ impl SearchedTexts {
         self.add(Text::from_member(place, name, text));
     }
 
-    /// Adds all texts inside a value, at any depth, to the texts that are searched for risk words. Also adds the names
-    /// of fields whose value is true.
+    /// Adds all texts inside a value, at any depth, to the texts that are searched for risk words. Leaves out documents
+    /// of Holdshort's own agents. Also adds the names of fields whose value is true.
     fn value(&mut self, place: &'static str, name: &str, value: &Value) {
         if self.texts.len() >= limits::RISK_TEXTS {
             return;
@@ -131,7 +131,7 @@ impl SearchedTexts {
     }
 }
 
-/// Raises the risk level if the texts contain risk words. Keeps the existing reasons.
+/// Raises the risk level if the texts contain risk words, or if not all texts were searched. Keeps the existing reasons.
 #[must_use]
 pub fn raised(mut risk: Risk, said: &SearchedTexts) -> Risk {
     for reason in said.texts.iter().filter_map(Text::line).flat_map(stakes::find_risks) {
