@@ -131,7 +131,8 @@ impl SearchedTexts {
     }
 }
 
-/// Raises the risk level if the texts contain risk words, or if not all texts were searched. Keeps the existing reasons.
+/// Raises the risk level if the texts contain risk words, or if not all texts were searched. Keeps the existing
+/// reasons.
 #[must_use]
 pub fn raised(mut risk: Risk, said: &SearchedTexts) -> Risk {
     for reason in said.texts.iter().filter_map(Text::line).flat_map(stakes::find_risks) {
