@@ -93,10 +93,11 @@ impl Actor {
         Self { id: id.to_owned(), role: Role::Admin, via: Some(via.to_owned()), let_in_by: None }
     }
 
-    /// Returns the id of the person who is responsible for the action. The responsible person is usually the actor. If
-    /// the actor signed in with a login link of another person, returns the creator of the link, because the creator
-    /// could have used the link. Exception: if the local operator created the link, returns the actor. The local
-    /// operator owns the server. Without an identity provider, all people sign in through links of the local operator.
+    /// Returns the id of the person who is responsible for what this actor does. Usually, the actor is responsible. The
+    /// creator of a login link is responsible for what another person does who signed in with the link, because the
+    /// creator could have used the link. Exception: if the local operator created the link, the actor is responsible.
+    /// The local operator owns the server. Without an identity provider, all people sign in through links of the local
+    /// operator.
     pub fn hand(&self) -> &str {
         hand(&self.id, self.let_in_by.as_deref())
     }
@@ -110,8 +111,8 @@ impl Actor {
     }
 }
 
-/// People who are responsible for an action: the actor, and the creator of the login link that the actor used (see
-/// [`Actor::hand`]).
+/// People who are responsible for what an actor does: the actor, and the creator of the login link that the actor used
+/// (see [`Actor::hand`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResponsiblePeople<'a> {
     pub id: &'a str,
@@ -124,7 +125,8 @@ impl<'a> ResponsiblePeople<'a> {
         Self { id, hand: id }
     }
 
-    /// Returns true if `who` is the actor or the creator of the login link. Ignores different spellings of a name.
+    /// Returns true if `who` is the actor or the creator of the login link. Treats different spellings of a name as
+    /// equal.
     pub fn includes(self, who: &str) -> bool {
         is_same(self.id, who) || is_same(self.hand, who)
     }
@@ -135,7 +137,8 @@ impl<'a> ResponsiblePeople<'a> {
     }
 }
 
-/// Implements [`Actor::hand`].
+/// Returns the id of the person who is responsible for what the actor `id` does: the creator of the actor's login link,
+/// or `id` (see [`Actor::hand`]).
 pub(crate) fn hand<'a>(id: &'a str, let_in_by: Option<&'a str>) -> &'a str {
     let_in_by.filter(|by| *by != LOCAL_OPERATOR).unwrap_or(id)
 }

@@ -23,8 +23,8 @@ pub fn canonical<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     bytes
 }
 
-/// Writes to the buffer `to`. Ignores the writer that serde passes to each method, because sorting the fields must read
-/// the bytes that were already written.
+/// Formatter that writes canonical JSON to the buffer `to`. Ignores the writer that serde passes to each method. To
+/// sort the fields of an object, the formatter must read the bytes that it has already written.
 struct Writer<'a> {
     to: &'a mut Vec<u8>,
     /// Objects that have not ended yet, the outermost first.
@@ -34,7 +34,7 @@ struct Writer<'a> {
 }
 
 struct Object {
-    /// Offset in `to` at which the first field of the object begins.
+    /// Offset in the output buffer at which the first field of the object begins.
     begin: usize,
     /// Number of entries in `fields` that belong to enclosing objects.
     outer: usize,
@@ -94,7 +94,7 @@ fn utf16(written: &[u8]) -> Vec<u16> {
     key.encode_utf16().collect()
 }
 
-/// `serde_json` escapes characters exactly as RFC 8785, 3.2.2.2 requires.
+/// Keeps the default escaping of texts, because `serde_json` escapes characters exactly as RFC 8785, 3.2.2.2 requires.
 impl Formatter for Writer<'_> {
     fn write_null<W: io::Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
         CompactFormatter.write_null(self.to)

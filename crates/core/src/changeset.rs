@@ -109,7 +109,7 @@ impl Changeset {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Composed {
     pub changeset: Changeset,
-    /// Paths that other programs or people changed between these commits.
+    /// Paths that other programs or people changed between the commits of the reverted changesets.
     pub mixed: Vec<String>,
 }
 
@@ -171,8 +171,8 @@ impl Changeset {
         parts
     }
 
-    /// Returns a changeset with only the selected parts. A new folder is created if something below it is selected. A
-    /// folder is deleted only if all deletions below it are selected.
+    /// Returns a changeset with only the parts that `names` lists by path. A new folder is created if something below
+    /// it is selected. A folder is deleted only if all deletions below it are selected.
     pub fn only(&self, names: &BTreeSet<&str>) -> Result<Self, NotKept> {
         if names.is_empty() {
             return Err(NotKept::Nothing);
@@ -197,7 +197,7 @@ impl Changeset {
         Ok(Self(self.0.iter().filter(is_kept).cloned().collect()))
     }
 
-    /// Returns true if the change at this path and all changes below it form one part.
+    /// Returns true if a person can select the change at this path and all changes below it only together.
     fn is_whole(&self, path: &str) -> bool {
         is_gits_own(path) || self.at(path).is_some_and(Change::replaces_a_folder)
     }
@@ -237,7 +237,7 @@ impl Change {
         Self { before: self.after.clone(), after: self.before.clone(), ..self.clone() }
     }
 
-    /// Returns true if a folder replaces a file or link, or if a file or link replaces a folder.
+    /// Returns true if this change replaces a file or link by a folder, or a folder by a file or link.
     fn replaces_a_folder(&self) -> bool {
         matches!((&self.before, &self.after), (Some(before), Some(after)) if before.is_content() != after.is_content())
     }

@@ -12,7 +12,7 @@ use crate::projection::Status;
 use crate::run::{Progress, Run, another_plan, said_about};
 use crate::session::Session;
 
-/// Number of bytes that are reserved for the label before each text.
+/// Number of bytes reserved for the label (`The person:` or `You:`) before each text in the history of a conversation.
 const LABEL: usize = 20;
 
 /// Messages and result of one earlier run.
@@ -54,8 +54,8 @@ fn indented(text: &str) -> String {
     text.lines().collect::<Vec<_>>().join("\n    ")
 }
 
-/// Shortens the turns until they fit into `room` bytes. Drops results before messages. The newest turn that does not
-/// fit is cut, and all older turns are dropped.
+/// Shortens the turns until they fit into `room` bytes. Drops results of runs before messages of people. Cuts the
+/// messages of the newest turn that does not fit, and drops all older turns.
 fn fitted(turns: Vec<Turn>, room: usize) -> Vec<Turn> {
     let mut left = room;
     let mut kept = Vec::new();
@@ -123,8 +123,8 @@ impl Turn {
         Self { said: Vec::new(), came: "(this part of the conversation cannot be read)".to_owned() }
     }
 
-    /// Returns the smallest number of bytes to which the turn can be shortened. The smallest size is the size of
-    /// people's messages.
+    /// Returns the number of bytes that the turn needs without the result of its run: the messages of people, and the
+    /// labels.
     pub fn bytes(&self) -> usize {
         self.said.iter().map(|said| said.len() + LABEL).sum::<usize>() + LABEL
     }
@@ -222,8 +222,8 @@ fn came(run: &Run) -> String {
     first.into_iter().chain(planned).collect::<Vec<_>>().join("\n")
 }
 
-/// Describes the plans of the run: each plan that was dropped, and each subtask of the plan that was carried out. A
-/// subtask is described with its output or its error.
+/// Describes the plans of the run for later runs: each plan that was dropped, and each subtask of the plan that was
+/// carried out. A subtask is described with its output or its error.
 fn planned(run: &Run) -> Vec<String> {
     let mut asked: Vec<_> = run.interrupts.values().collect();
     asked.sort_by_key(|interrupt| interrupt.opened_seq);

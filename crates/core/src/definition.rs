@@ -113,7 +113,8 @@ impl Definition {
 
     /// Adapts the tools of the workflow to its settings about questions to people. If agents are not allowed to ask
     /// people, removes the tools that ask people. If a question may stay unanswered, adds the tool that records
-    /// assumptions. No agent lists this tool. The run offers it to an agent when the agent needs it.
+    /// assumptions. No agent lists the tool for assumptions. The run offers this tool to an agent when the agent needs
+    /// it.
     pub fn settle_asking(&mut self) {
         if !self.asking.enabled {
             self.take_away(asks_people);
@@ -184,8 +185,8 @@ pub struct Phase {
     pub input: Option<String>,
     /// Gates before and after the steps of the phase, merged with the workflow's gates.
     pub gates: StepGates,
-    /// Settings that this phase has for kinds of interrupts. [`Definition::gate`] merges the settings of phase and
-    /// workflow.
+    /// Settings of this phase for interrupts, by kind of interrupt. [`Definition::gate`] merges these settings with the
+    /// settings of the workflow.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kinds: BTreeMap<Kind, KindGate>,
     pub limits: Limits,
@@ -395,7 +396,8 @@ pub struct StepGates {
     /// refused.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unless_clean: bool,
-    /// True if a person is asked about a failed step. If false, a failed step fails the run.
+    /// True if a person is asked about a failed step. If false, a failed subtask fails alone, and any other failed step
+    /// fails the run.
     pub on_error: bool,
 }
 
@@ -488,9 +490,9 @@ impl Default for Smart {
 #[serde(rename_all = "snake_case")]
 pub enum Judge {
     Off,
-    /// The model of the run.
+    /// The model of the run judges the calls.
     Run,
-    /// Name of a configured model.
+    /// The configured model with this name judges the calls.
     Model(String),
 }
 

@@ -64,7 +64,7 @@ pub enum DeliveryState {
     Delivered,
     /// The last attempt failed, and no further attempt follows.
     Failed,
-    /// The notification was no longer needed when it could have been sent.
+    /// The notification was discarded, because it was no longer needed at the time of sending.
     Dropped,
 }
 

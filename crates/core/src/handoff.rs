@@ -8,8 +8,9 @@ use serde_json::json;
 use crate::definition::Definition;
 use crate::tool::{Receiver, Runs, Spec};
 
-/// Names of the receivers of a hand-off that are not agents. No agent may have one of these names.
+/// Receiver of a hand-off that ends the work instead of continuing it. No agent may have this name.
 pub const TERMINATOR: &str = "terminator";
+/// Receiver of a hand-off to a person. No agent may have this name.
 pub const ADMIN: &str = "admin";
 
 /// Maximum length of a tool name that all providers accept, in characters.

@@ -29,7 +29,8 @@ impl Head {
     /// Head of an empty journal.
     pub const START: Self = Self { events: 0, hash: Digest::ZERO };
 
-    /// Returns the head after one more event. `event` is the hash of the added event in the chain of its stream.
+    /// Returns the head of the journal after one more event. `event` is the hash of the added event in the chain of its
+    /// stream.
     #[must_use]
     pub fn then(&self, event: &Digest) -> Self {
         let hash = Digest::of_parts(&[self.hash.as_bytes(), event.as_bytes()]);
@@ -76,7 +77,7 @@ impl fmt::Display for HeadNote {
     }
 }
 
-/// Prefix of the digits if they belong to a root.
+/// Prefix in a [`HeadNote`] whose digits are the root of the tree instead of the hash of the chain.
 const ROOT: &str = "root:";
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

@@ -81,7 +81,7 @@ pub fn searched(text: &str) -> Vec<String> {
 /// a later question.
 pub const NOTHING: &str = "No response provided";
 
-/// Returns true if the answer may be suggested for later questions.
+/// Returns true if the answer may be suggested to people for later questions.
 fn may_count(row: &AnswerRow) -> bool {
     !row.erased && !row.reused && row.answer != NOTHING
 }
@@ -98,8 +98,8 @@ pub fn has_form(row: &AnswerRow, schema: Option<&Value>) -> bool {
     data.zip(schema).is_some_and(|(data, schema)| schema::check(schema, &data, "").is_empty())
 }
 
-/// Returns earlier answers about the same subject to equal or similar questions. The best match is first, and of equal
-/// matches the newest. Each answer appears only once.
+/// Returns earlier answers to equal or similar questions about the same subject, the best match first. Of equal
+/// matches, the newest is first. Each answer appears only once. `itself` is the interrupt of the new question.
 pub fn suggestions(question: &str, itself: &InterruptId, rows: Vec<AnswerRow>) -> Vec<AnswerRow> {
     let (same, own) = (question_key(question), own_words(question));
     let mut ranked: Vec<(u32, AnswerRow)> = rows

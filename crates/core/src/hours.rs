@@ -200,7 +200,7 @@ pub(crate) enum Edge {
 
 /// Returns the point in time of a local time of day, in milliseconds. If a clock change skips this time of day, returns
 /// the time of the change. A clock change may repeat this time of day. The beginning of a working period is then its
-/// first occurrence, and the end is its last occurrence. A clock change therefore never shortens a working period.
+/// first occurrence, and the end is its last occurrence. The working period therefore includes both occurrences.
 pub(crate) fn moment(date: Date, minute: u16, edge: Edge, zone: &TimeZone) -> Option<i64> {
     // The last millisecond before the end still belongs to the working period.
     let back = i64::from(edge == Edge::Ends);

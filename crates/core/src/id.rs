@@ -23,7 +23,7 @@ const OF_TIME: usize = 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed(pub [u8; 16]);
 
-/// Generates the ids and salts for one input, one after the other.
+/// Generates the ids and salts that one input needs, one after the other, from the seed of the input.
 #[derive(Debug)]
 pub struct Draw {
     seed: Seed,
@@ -36,8 +36,7 @@ impl Draw {
         Self { seed, now, n: 0 }
     }
 
-    /// Returns the next 16 bytes. The bytes are used as the salt of an event's content. Ids do not reveal bits of a
-    /// salt.
+    /// Returns the next 16 bytes, as the salt of an event's content. Ids do not reveal bits of a salt.
     pub fn salt(&mut self) -> [u8; 16] {
         let hash = self.next(b"holdshort.salt.v1");
         let mut salt = [0; 16];

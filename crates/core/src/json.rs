@@ -32,7 +32,8 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     Ok(serde_json::from_value(parse(bytes)?)?)
 }
 
-/// Returns true if the value is the default value of its type. serde then leaves out the field.
+/// Returns true if the value is the default value of its type. Used with `skip_serializing_if`, so that serde leaves
+/// out such a field.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

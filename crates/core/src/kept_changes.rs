@@ -7,8 +7,8 @@ use crate::changeset::{self, Change, Changeset};
 use crate::limits;
 use crate::schema::Problem;
 
-/// Returns the changes that are committed after this edit, and the paths whose changes are dropped. The edit is a list
-/// of the approved paths, such as `["src/a.rs"]`.
+/// Returns the changes that are committed after a partial approval, and the paths whose changes are dropped. The edit
+/// is a list of the approved paths, such as `["src/a.rs"]`.
 pub(crate) fn selected<'c>(
     changes: &'c Changeset,
     edit: &Value,
@@ -31,7 +31,7 @@ fn in_order(changes: &Changeset) -> Vec<&str> {
     parts.into_iter().map(|(path, _)| path).collect()
 }
 
-/// Returns the paths among which a person can choose, and the number of further paths for which the card has no room.
+/// Returns the paths among which a person can choose, and the number of further paths that the card does not list.
 /// `None` if there is only one path.
 pub(crate) fn choice(changes: &Changeset) -> Option<Value> {
     let parts = in_order(changes);

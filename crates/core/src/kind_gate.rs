@@ -117,8 +117,8 @@ impl From<KindGate> for Stored {
 }
 
 impl KindGate {
-    /// Returns these settings, completed from `usual`. Only missing settings are taken from `usual`. Labels are merged
-    /// for each option. Lists are not merged.
+    /// Returns these settings, completed from `usual`. Only settings that are missing here are taken from `usual`.
+    /// Labels are merged for each option. Lists are not merged.
     pub fn over(&self, usual: Self) -> Self {
         let list = |own: &Vec<String>, usual| if own.is_empty() { usual } else { own.clone() };
         let mut labels = usual.labels;

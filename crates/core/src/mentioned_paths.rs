@@ -1,9 +1,9 @@
-//! Finds paths of files in texts. If no text of a task names a changed path, cards mark this path as *outside the
+//! Finds paths of files in texts. If no text of a task names a changed path, cards label this path as *outside the
 //! task*.
 //!
-//! The mark is a hint for the approver. The mark has no influence on approvals: rules, grants and gates ignore it.
-//! `docs/guides/changesets.md` describes when a path is marked. `tests/it/mentioned_paths.rs` has the table of test
-//! cases.
+//! The label is a hint for the approver. The label has no influence on approvals: rules, grants and gates ignore it.
+//! `docs/guides/changesets.md` describes when a path gets the label. `tests/it/mentioned_paths.rs` has the table of
+//! test cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +11,8 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use crate::limits;
 
-/// Returns those of the given paths that none of the texts names. Returns an empty set if the texts name no path at
-/// all.
+/// Returns the given paths that none of the texts names. Returns an empty set if the texts name no path at all, or
+/// contain too many file patterns.
 ///
 /// Paths are relative to the workspace, with `/` as the separator. `workspace` is the absolute path of the workspace,
 /// because a text may use absolute paths.
@@ -34,11 +34,11 @@ pub fn outside<'p>(
     found.into_iter().filter(|(_, found)| found.is_none()).map(|(path, _)| path).collect()
 }
 
-/// Certainty with which a word of a text is a path, in ascending order.
+/// Certainty that a word of a text is a path, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Certainty {
-    /// A word such as `docs`, which can also be an ordinary word. If the word is a path, then all paths below `docs`
-    /// are named, too. The word alone does not prove that the text names paths at all.
+    /// A word such as `docs`, which can also be an ordinary word. If `docs` is a path, the text also names all paths
+    /// below it. The word alone does not prove that the text names any path.
     Perhaps,
     /// A word such as `src/core`, or a word in backticks. Such a word is treated as a path only if it matches a changed
     /// path.
@@ -49,7 +49,7 @@ enum Certainty {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Name {
-    /// Path relative to the workspace. Everything below it is named, too.
+    /// Path relative to the workspace. A text that names a folder also names everything below the folder.
     Path(String),
     /// Name of a file that may be in any folder.
     File(String),
@@ -117,7 +117,7 @@ impl Names<'_> {
         *known = means.max(*known);
     }
 
-    /// Returns the path or file name for which a word stands. `None` if the word cannot be a path in the workspace.
+    /// Returns the path or file name that a word denotes. `None` if the word cannot be a path in the workspace.
     fn meant(&self, word: &str, is_quoted: bool) -> Option<(Name, Certainty)> {
         let mut word = word.trim_start_matches(if is_quoted { &['@'] } else { LEADING });
         if !is_quoted {
@@ -152,8 +152,8 @@ impl Names<'_> {
         alone(last, is_quoted)
     }
 
-    /// Compiles the file patterns that the texts contain. `None` if there are more than [`limits::NAMED_GLOBS`]
-    /// patterns.
+    /// Compiles the file patterns, such as `*.md`, that the texts contain. `None` if there are more than
+    /// [`limits::NAMED_GLOBS`] patterns.
     fn compiled(&self) -> Option<Vec<(GlobMatcher, Certainty)>> {
         let globs = self.names.iter().filter_map(|(name, means)| match name {
             Name::Glob(glob) => Some((glob, *means)),
@@ -194,7 +194,7 @@ impl Names<'_> {
     }
 }
 
-/// Returns the path or file name for which a word without `/` stands.
+/// Returns the path or file name that a word without `/` denotes.
 fn alone(word: &str, is_quoted: bool) -> Option<(Name, Certainty)> {
     let file = || Name::File(word.to_owned());
     let ending = word.rsplit_once('.').filter(|(_, ending)| ENDINGS.contains(ending));
@@ -277,7 +277,8 @@ const FILES: [&str; 15] = [
     "Vagrantfile",
 ];
 
-/// File extensions. A word that ends with one of them is the name of a file, even if the word names no folder.
+/// File extensions. A word that ends with one of these extensions is the name of a file, even if the word names no
+/// folder.
 const ENDINGS: [&str; 73] = [
     "adoc", "bat", "bib", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "db", "diff", "env", "ex",
     "exs", "go", "gradle", "h", "hpp", "hs", "htm", "html", "ini", "ipynb", "java", "js", "json", "jsonl",

@@ -37,7 +37,8 @@ pub enum Message {
         text: String,
     },
     Assistant {
-        /// Agent that wrote the message. Different turns of a step may have different agents.
+        /// Agent that wrote the message. In one step, several agents can write messages, because an agent can hand over
+        /// its work.
         agent: String,
         text: String,
         calls: Vec<Call>,
@@ -89,7 +90,7 @@ impl Reply {
 pub enum Stop {
     #[default]
     Whole,
-    /// The reply was cut off at a length limit.
+    /// The provider cut off the reply at a length limit.
     Cut,
     /// A content filter removed a part of the reply.
     Filtered,
@@ -98,7 +99,8 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// Returns the reason why this reply cannot end a step. `None` if it can end the step.
+    /// Returns the flaw because of which a reply that stopped in this way cannot end a step. `None` if such a reply can
+    /// end the step.
     pub fn flaw(self) -> Option<Flaw> {
         match self {
             Self::Whole => None,
@@ -130,7 +132,7 @@ pub struct Usage {
     pub output_tokens: u64,
 }
 
-/// Failure of a model call. The run decides if the call is retried.
+/// Failure of a model call. The run decides whether to retry the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub kind: FailureKind,

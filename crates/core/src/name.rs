@@ -46,7 +46,8 @@ const COMPATIBLE: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizer
 ///
 /// The form follows the compatibility caseless match of Unicode (D146), with full case folding and compatibility
 /// decomposition. `Straße` therefore equals `STRASSE`, and fullwidth letters equal plain letters. Invisible characters
-/// are removed, because earlier versions allowed some of them in names. The normal form is never displayed or stored.
+/// are removed, because earlier versions allowed some invisible characters in names. The normal form is never displayed
+/// or stored.
 pub fn form(name: &str) -> Cow<'_, str> {
     if name.is_ascii() {
         let has_capitals = name.bytes().any(|byte| byte.is_ascii_uppercase());

@@ -30,7 +30,7 @@ pub enum Occasion {
     Asked,
     Reminded,
     Escalated,
-    /// The interrupt was decided, or no decision was needed any more.
+    /// The interrupt was resolved by a decision, or because no decision was needed any more.
     Resolved,
     /// The interrupt expired without a decision.
     Expired,
@@ -87,7 +87,7 @@ pub struct Notice {
     pub occasion: Occasion,
     pub at: Timestamp,
     pub run: RunId,
-    /// Sequence number of the event that caused the notice, in the run's stream.
+    /// Sequence number of the event that caused the notice, in the stream of the run.
     pub seq: u64,
     pub session: SessionId,
     pub workflow: String,
@@ -112,7 +112,7 @@ pub struct Notice {
     /// Empty for other events.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<String>,
-    /// Recipient, if the channel notifies each recipient separately.
+    /// Recipient of the notice, if the channel notifies each recipient separately. `None` for other channels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Recipient>,
 }
@@ -130,7 +130,8 @@ pub enum Recipient {
 }
 
 impl Recipient {
-    /// Returns the id of the person. `None` if the recipient is an address from the channel's configuration.
+    /// Returns the id of the person who is notified. `None` if the recipient is an address from the channel's
+    /// configuration.
     pub fn person(&self) -> Option<&str> {
         match self {
             Self::Person(id) | Self::Browser { person: id, .. } => Some(id),
@@ -196,8 +197,8 @@ pub struct CheckpointNotice {
 }
 
 /// Returns the notices for the events of one append. `first_seq` is the sequence number of the first of these events in
-/// the run's stream. `before` is the run before the append, and `run` is the run after it. An interrupt causes at most
-/// one notice for each occasion.
+/// the run's stream. `before` is the run before the append, and `run` is the run after the append. An interrupt causes
+/// at most one notice for each occasion.
 pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
     let mut found: BTreeMap<(InterruptId, Occasion), Notice> = BTreeMap::new();
     for (seq, at, fact) in facts(first_seq, events) {
@@ -226,9 +227,9 @@ pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec
     notices
 }
 
-/// Returns the notices for [callbacks](crate::interrupt::Opened::callback) to external agents. Each interrupt that
-/// these events resolve causes one notice, even if nobody was asked about the interrupt. `run` is the state of the run
-/// after the events.
+/// Returns the notices for [callbacks](crate::interrupt::Opened::callback) to external agents. Each interrupt with a
+/// callback that these events resolve causes one notice, even if nobody was asked. `run` is the state of the run after
+/// the events.
 pub fn callbacks(run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
     let resolved = facts(first_seq, events).filter_map(|(seq, at, fact)| {
         let Fact::InterruptResolved { interrupt, outcome, .. } = fact else { return None };
@@ -238,7 +239,8 @@ pub fn callbacks(run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
     resolved.collect()
 }
 
-/// Returns the facts of those events that belong to the run, each with its sequence number in the run's stream.
+/// Returns the facts of the events that belong to a run, each with its sequence number in the run's stream and its
+/// time.
 fn facts(first_seq: u64, events: &[Event]) -> impl Iterator<Item = (u64, Timestamp, &Fact)> {
     let facts = events.iter().filter_map(|event| match &event.fact {
         event::Fact::Run(fact) => Some((event.at, fact)),
@@ -247,7 +249,7 @@ fn facts(first_seq: u64, events: &[Event]) -> impl Iterator<Item = (u64, Timesta
     (first_seq..).zip(facts).map(|(seq, (at, fact))| (seq, at, fact))
 }
 
-/// Builds a notice. `None` if the run has not started.
+/// Builds the notice about an interrupt. `None` if the run has not started.
 fn notice(
     run: &Run,
     interrupt: &Interrupt,
@@ -277,7 +279,8 @@ fn notice(
     })
 }
 
-/// Returns the interrupt that an event is about, the occasion, and the people at whom the event is directed.
+/// Returns the interrupt that an event is about, the reason for a notice, and the ids of the people at whom the event
+/// is directed.
 fn occasion<'f>(
     before: &Run,
     run: &Run,

@@ -28,7 +28,7 @@ pub struct Person {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     pub source: PeopleSource,
-    /// Time at which the identity provider issued the token with this information about the person.
+    /// Time at which the identity provider issued the token from which this record was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issued_at: Option<Timestamp>,
     #[serde(skip)]
@@ -41,15 +41,15 @@ pub struct Person {
 }
 
 /// Source of a person's record. The API cannot change people from the people file, and the people file cannot change
-/// people from the API. An identity provider can change neither of them.
+/// people from the API. A token of an identity provider can change neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PeopleSource {
-    /// The people file.
+    /// The record comes from the people file.
     File,
-    /// A token of an identity provider.
+    /// The record comes from a token of an identity provider.
     Provider,
-    /// An administrator, through the API.
+    /// An administrator created the record through the API.
     Api,
 }
 
@@ -73,13 +73,13 @@ pub struct Deciders {
 }
 
 impl Deciders {
-    /// Returns the names for a server whose only user is the local operator.
+    /// Returns the names of allowed approvers on a server whose only user is the local operator.
     pub fn local() -> Self {
         Self { people: BTreeSet::from([LOCAL_OPERATOR.to_owned()]), groups: BTreeSet::new() }
     }
 
-    /// Checks that a person with this name is allowed to decide, and returns an error message if not. The message is
-    /// sent to agents, so it contains no names of other people.
+    /// Returns an error message if no person with this name is allowed to decide. The message is sent to agents, so it
+    /// contains no names of other people.
     pub fn unknown_person(&self, name: &str) -> Option<String> {
         if name == STARTER || self.people.contains(name) {
             return None;
@@ -87,7 +87,7 @@ impl Deciders {
         Some(format!("no person who may decide is named `{name}`"))
     }
 
-    /// Checks that the group has a member who is allowed to decide, and returns an error message if not.
+    /// Returns an error message if the group has no member who is allowed to decide.
     pub fn unknown_group(&self, name: &str) -> Option<String> {
         if self.groups.contains(name) {
             return None;
@@ -96,7 +96,7 @@ impl Deciders {
     }
 }
 
-/// All people and the working hours of all groups, read from one source.
+/// All people and the working hours of all groups, read from one source, such as the people file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Roster {
     /// People by id.
@@ -112,7 +112,8 @@ pub const STARTER: &str = "starter";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct People {
     known: BTreeMap<String, Person>,
-    /// Ids of the people in `known`, by the normal form of their names.
+    /// Ids of the people in `known`. The key is the normal form of the name, so that different spellings of a name have
+    /// the same key.
     forms: BTreeMap<String, BTreeSet<String>>,
     /// Keys of services, by name.
     services: BTreeMap<String, Service>,
@@ -131,7 +132,7 @@ struct Service {
     until: Option<Timestamp>,
 }
 
-/// Time of an event about a person.
+/// Time at which an event about a person was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     pub at: Timestamp,
@@ -139,8 +140,8 @@ pub struct Moment {
     pub seq: u64,
 }
 
-/// Time of a sign-in or an invitation. Clocks of server nodes differ. Comparisons therefore use the sequence number if
-/// it is known.
+/// Time of a sign-in or an invitation. If the sequence number is known, it is compared instead of the time, because
+/// clocks of server nodes differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Since {
     pub at: Timestamp,
@@ -150,8 +151,8 @@ pub struct Since {
 }
 
 impl Since {
-    /// Returns true if the sign-in came before `moment`. Also returns true if there is no sequence number and the times
-    /// are equal.
+    /// Returns true if the sign-in came before `moment`. If the sign-in has no sequence number, times are compared. A
+    /// sign-in at the same time is then treated as earlier.
     pub(super) fn is_before(self, moment: Moment) -> bool {
         self.seq.map_or(self.at <= moment.at, |seq| seq < moment.seq)
     }
@@ -331,9 +332,9 @@ impl People {
         }
     }
 
-    /// Returns true if a sign-in or invitation is no longer valid. `since` is the time at which it was made. A sign-in
-    /// is invalid if the person does not exist, was signed out from all browsers after `since`, or left after `since`.
-    /// In the last case it remains invalid even if the person has returned.
+    /// Returns true if a sign-in or invitation is no longer valid. `since` is the time of the sign-in or invitation. A
+    /// sign-in is invalid if the person does not exist, was signed out from all browsers after `since`, or left after
+    /// `since`. A sign-in from before the departure remains invalid even if the person has returned.
     pub fn is_signed_out(&self, id: &str, since: Since) -> bool {
         self.signs_in(id).is_empty()
             || self.has_left(id, since)
@@ -364,7 +365,7 @@ impl People {
         }
     }
 
-    /// Returns the roles of a person or of a service key. The local operator is never missing.
+    /// Returns the roles of a person or of a service key. The local operator always has roles.
     pub fn roles(&self, id: &str) -> BTreeSet<Role> {
         let roles = self.signs_in(id);
         if roles.is_empty() {
@@ -374,13 +375,15 @@ impl People {
         }
     }
 
-    /// Returns true if this person or service key exists and is allowed to decide interrupts that are assigned to it.
+    /// Returns true if the person or service key `id` exists, and is allowed to decide interrupts that are assigned to
+    /// `id`.
     pub fn can_decide(&self, id: &str) -> bool {
         self.reach(id) != Extent::Nothing
     }
 
     /// Returns true if this person or service key was removed, or if the person is listed but is not allowed to decide.
-    /// Returns false for a name that was never in this list. The roles of such a person come from another source.
+    /// Returns false for a name that was never in the list of people, because the roles of such a person come from
+    /// another source.
     pub fn is_barred(&self, id: &str) -> bool {
         self.left.get(id).is_some_and(|left| !left.is_back)
             || (self.known.contains_key(id) && !self.can_decide(id))
@@ -414,8 +417,8 @@ impl People {
         Deciders { groups: groups.collect(), people }
     }
 
-    /// Returns the absent people whom this person currently represents as a delegate. Includes people whose delegate is
-    /// absent and has named this person as delegate.
+    /// Returns the absent people whom this person currently represents as a delegate. If a delegate is absent, the
+    /// delegate's own delegate also represents the people whom the absent delegate represents.
     pub fn represented_people(&self, id: &str, now: Timestamp) -> BTreeSet<&str> {
         let mut found: BTreeSet<&str> = BTreeSet::new();
         let mut news = vec![id];
@@ -446,8 +449,8 @@ impl People {
     }
 }
 
-/// Returns those problems of a person's record that can be found without other people's records. Each problem has a
-/// JSON pointer into the request body of the API.
+/// Returns the problems of a person's record that can be found without other people's records. Each problem has a JSON
+/// pointer into the request body of the API.
 pub fn check(id: &str, person: &Person) -> Vec<Problem> {
     let mut problems = Vec::new();
     if actor::RESERVED.iter().any(|name| is_same(name, id)) {
@@ -498,7 +501,7 @@ fn check_name(field: &str, name: &str) -> Option<Problem> {
 }
 
 impl Person {
-    /// Returns true if the two records are equal, ignoring the absence and the issue time of the token.
+    /// Returns true if two records of a person are equal. Ignores the absence and the issue time of the token.
     pub fn is_as(&self, other: &Self) -> bool {
         let bare = |person: &Self| Self { away: None, issued_at: None, ..person.clone() };
         bare(self) == bare(other)

@@ -10,7 +10,7 @@ use crate::tool::Category;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Complete names of tools.
+    /// Complete names of tools. If the list is empty, the rule matches calls of every tool.
     pub tools: Vec<String>,
     /// Command patterns, such as `git push *`. The patterns are compared with the words of a command after parsing.
     pub commands: Vec<String>,
@@ -21,7 +21,7 @@ pub struct Rule {
     pub urls: Vec<String>,
     pub categories: Vec<Category>,
     pub agents: Vec<String>,
-    /// Changes that the call must have made in its trial, for the rule to match.
+    /// Changes that the call must have made in its trial, so that the rule matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<ChangeScope>,
     /// Number of files that the call deletes. A rule that asks or forbids matches calls that delete at least this
@@ -35,7 +35,8 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Returns true if the rule matches every call of all agents, or every call of the agents that it names.
+    /// Returns true if the rule matches every call of the agents that it names. If the rule names no agents, returns
+    /// true if it matches every call.
     pub fn covers_every_call(&self) -> bool {
         let Self {
             tools,
@@ -62,12 +63,12 @@ impl Rule {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ChangeScope {
-    /// The call changes nothing.
+    /// The rule matches calls that change nothing.
     None,
-    /// Outside of ignored files, the call changes nothing in the workspace. Changes of files that git ignores are
-    /// stored in a private layer of the run.
+    /// The rule matches calls that change nothing in the workspace except files that git ignores. Changes of ignored
+    /// files are stored separately, and only this run sees them.
     Ignored,
-    /// Globs for paths relative to the workspace.
+    /// The rule matches changes at paths that match these globs. The paths are relative to the workspace.
     Paths(Vec<String>),
 }
 
@@ -104,13 +105,13 @@ impl Checkpoint {
     }
 }
 
-/// Later calls that a grant allows.
+/// Setting that determines which later calls a grant allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantCovers {
-    /// Calls that are similar to the granted call.
+    /// A grant allows calls that are similar to the granted call.
     #[default]
     Call,
-    /// All calls that have the same category as the granted call (contract A24).
+    /// A grant allows all calls that have the same category as the granted call (contract A24).
     Category,
 }

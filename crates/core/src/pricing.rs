@@ -10,7 +10,7 @@ use crate::message::Usage;
 /// the agent nor the run names a model.
 pub const DEFAULT: &str = "default";
 
-/// Number of millionths in one unit of a currency. Prices are stated per this number of tokens, too.
+/// Number of millionths in one unit of a currency. Also the number of tokens to which a price applies.
 const MILLION: u64 = 1_000_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

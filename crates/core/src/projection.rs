@@ -22,7 +22,8 @@ pub struct RunRow {
     pub runnable: bool,
     pub deadline: Option<Timestamp>,
     pub seq: u64,
-    /// Sequence number of the event that ended the run.
+    /// Sequence number of the event that contains the result of the run. Normally, this event ended the run. If an
+    /// answer in the result was erased later, this event records the erasure.
     pub ended_seq: Option<u64>,
     /// Number of model replies. This field and the following fields up to `unpriced` are `None` if an older version of
     /// Holdshort wrote the row.
@@ -32,7 +33,7 @@ pub struct RunRow {
     /// Cost of the run in millionths of the currency unit. `None` if the workflow has no prices.
     pub cost: Option<u64>,
     pub currency: Option<String>,
-    /// Number of replies of models without a price.
+    /// Number of replies of models for which the workflow has no price.
     pub unpriced: Option<u64>,
     pub created_at: Timestamp,
     /// Time at which the run ended, or the time of its last event if it has not ended. Events after the end, such as a
@@ -41,7 +42,8 @@ pub struct RunRow {
 }
 
 impl RunRow {
-    /// Returns the row without its counts, in the form in which an older version of Holdshort would have written it.
+    /// Returns the row without its counts (`requests` to `unpriced`), as an older version of Holdshort would have
+    /// written it.
     #[must_use]
     pub fn uncounted(&self) -> Self {
         Self {
@@ -56,7 +58,7 @@ impl RunRow {
     }
 }
 
-/// Total usage of those runs of a session that have the same currency, or of those that have none.
+/// Total usage of the runs of a session that have the same currency, or of the runs that have no currency.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionUsage {
     pub currency: Option<String>,
@@ -82,7 +84,7 @@ impl SessionUsage {
     }
 }
 
-/// Row of one interrupt, for an inbox.
+/// Row of one interrupt in the table from which inboxes are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterruptRow {
     pub interrupt: InterruptId,
@@ -106,20 +108,20 @@ pub struct InterruptRow {
 }
 
 impl InterruptRow {
-    /// Returns the row without its marks, in the form in which an older version of Holdshort would have written it.
+    /// Returns the row without its approvers, as an older version of Holdshort would have written it.
     #[must_use]
     pub fn unassigned(&self) -> Self {
         Self { assigned: None, ..self.clone() }
     }
 
-    /// Returns true if showing the interrupt needs more events than those to which the row refers. More events are
-    /// needed if a vote did not decide the interrupt, or if its approvers have changed.
+    /// Returns true if showing the interrupt needs more events than the events to which the row refers. More events are
+    /// needed, for example, if the approvers have changed.
     pub fn is_involved(&self) -> bool {
         self.assigned.as_ref().is_some_and(|marks| marks.contains(assignee_index::INVOLVED))
     }
 }
 
-/// Row of one grant. The row allows finding the grant by its id.
+/// Row of one grant, by which the grant is found by its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrantRow {
     pub grant: GrantId,
@@ -130,7 +132,7 @@ pub struct GrantRow {
 }
 
 /// Row of the answer to one question, in a run that has a subject. Only rows of this type have content, because people
-/// search in it. If the answer is erased, the content of its row is erased, too.
+/// search in the content. If the answer is erased, the content of its row is erased, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerRow {
     pub interrupt: InterruptId,
@@ -142,7 +144,7 @@ pub struct AnswerRow {
     /// Text of the answer, or the answer's data as JSON.
     pub answer: String,
     pub is_data: bool,
-    /// Id of the actor who answered. If the answer was reused, this is the engine.
+    /// Id of the actor who answered. If the answer was reused, the id of the engine.
     pub by: String,
     pub at: Timestamp,
     pub corrected_at: Option<Timestamp>,
@@ -151,7 +153,8 @@ pub struct AnswerRow {
     /// Earlier question whose answer was reused.
     pub source: Option<InterruptId>,
     pub erased: bool,
-    /// Key that is the same for [equal questions](crate::history::question_key). Empty after the answer is erased.
+    /// Key of the question for comparisons, which is the same for [equal questions](crate::history::question_key).
+    /// Empty after the answer is erased.
     pub asked: String,
     /// [Words](crate::history::collect_words) of the question and of the answer, separated by spaces. Empty after the
     /// answer is erased.
@@ -159,8 +162,8 @@ pub struct AnswerRow {
 }
 
 impl AnswerRow {
-    /// Returns the time from which the answer is valid: the time of its last correction, or else the time of the
-    /// answer.
+    /// Returns the time since which the answer is valid: the time of its last correction. If the answer was never
+    /// corrected, returns the time of the answer.
     pub fn since(&self) -> Timestamp {
         self.corrected_at.unwrap_or(self.at)
     }

@@ -11,7 +11,8 @@ use crate::hours::{Day, Edge, ZONES, moment};
 use crate::level::Level;
 use crate::time::Timestamp;
 
-/// Quiet hours and digest times of a channel. Both delay the notices of the channel.
+/// Quiet hours and digest times of a channel. The channel holds notices back during quiet hours and until the next
+/// digest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hold {
     /// Times of day at which no notices are sent. Quiet times that overlap or touch are treated as one.
@@ -44,19 +45,18 @@ pub enum Digest {
 }
 
 const MINUTES: usize = 24 * 60;
-/// Maximum number of consecutive quiet times that are joined. The maximum is larger than the number of quiet times in a
-/// week.
+/// Maximum number of consecutive quiet times that are joined. A week cannot have as many quiet times.
 const CHAINED: usize = 64;
 
 impl Hold {
-    /// Returns true if no notice is ever held back.
+    /// Returns true if the channel never holds a notice back.
     pub fn is_empty(&self) -> bool {
         self.quiet.is_empty() && self.digest.is_none()
     }
 
-    /// Returns the time until which a notice is held back, or `None` if it is sent at once. `written` is the time at
-    /// which the notice was created. `zone` is the recipient's time zone. Notices with critical risk are never held
-    /// back.
+    /// Returns the time until which a notice is held back, or `None` if the notice is sent at once. `written` is the
+    /// time at which the notice was created. `zone` is the recipient's time zone. Notices with critical risk are never
+    /// held back.
     pub fn until(&self, written: Timestamp, risk: Level, zone: Option<&str>) -> Option<Timestamp> {
         if risk >= Level::Critical {
             return None;
@@ -72,7 +72,8 @@ impl Hold {
         (at > written).then_some(at)
     }
 
-    /// Returns true if every minute of the week is quiet. Ignores differences between time zones.
+    /// Returns true if every minute of the week is quiet, so that no notice would be sent. Ignores differences between
+    /// time zones.
     pub fn is_for_ever(&self) -> bool {
         let mut week = vec![false; 7 * MINUTES];
         for quiet in &self.quiet {
@@ -94,7 +95,7 @@ impl Quiet {
         if to > from { to - from } else { MINUTES - from + to }
     }
 
-    /// Returns the end of the quiet time that includes the time `at`. `None` if `at` is outside all quiet times.
+    /// Returns the end of this quiet time if the quiet time includes the time `at`. `None` otherwise.
     fn ends_after(&self, at: Timestamp, zone: Option<&str>) -> Option<Timestamp> {
         let zone = zone_of(self.zone.as_deref().or(zone));
         let today = date(at, &zone)?;

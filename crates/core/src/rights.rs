@@ -1,7 +1,8 @@
 //! Table of permissions: for each role and each permission, the resources to which the permission extends.
 //!
-//! Each HTTP route names the permission that it needs. When the core makes a decision, it checks the table again. The
-//! table does not contain the owner and the assignment of a resource. The module of the resource checks them.
+//! Each HTTP route names the permission that it needs. The core checks the table again when it makes a decision. The
+//! table does not contain the owner and the assignment of a resource. The module of the resource checks the owner and
+//! the assignment.
 
 use std::collections::BTreeSet;
 
@@ -10,23 +11,24 @@ use crate::actor::Role;
 /// Permission to perform a group of related operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Permission {
-    /// Read runs, interrupts and events.
+    /// Permission to read runs, interrupts and events.
     Read,
-    /// Start, message, pause and cancel runs. Open and close sessions.
+    /// Permission to start, message, pause and cancel runs, and to open and close sessions.
     Steer,
-    /// Open interrupts.
+    /// Permission to open interrupts.
     Ask,
-    /// Decide, claim, comment, snooze.
+    /// Permission to decide on interrupts, and to claim, comment on and snooze them.
     Decide,
-    /// Reassign, delegate, create decision links.
+    /// Permission to reassign and delegate interrupts, and to create links with which a person decides.
     Assign,
-    /// Freeze and unfreeze the installation or parts of it, resume runs and sessions, and revoke grants.
+    /// Permission to freeze and unfreeze the installation or parts of it, to resume runs and sessions, and to revoke
+    /// grants.
     Halt,
-    /// Manage people, keys, channels and policy.
+    /// Permission to manage people, keys, channels and policy.
     Administer,
-    /// Read the audit log, receipts and exports.
+    /// Permission to read the audit log, receipts and exports.
     Audit,
-    /// Create links with which a browser signs in as any person.
+    /// Permission to create links with which a browser signs in as any person.
     SignIn,
 }
 
@@ -34,7 +36,7 @@ pub enum Permission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Extent {
     Nothing,
-    /// Resources that the caller created. Includes only external runs, not other runs.
+    /// Resources that the caller created. Of runs, includes only external runs.
     Own,
     /// Resources that are assigned to the caller.
     Assigned,
@@ -45,10 +47,10 @@ pub enum Extent {
 
 use Extent::{All, Assigned, Nothing, Own, Unassigned};
 
-/// Roles in the order of the table's columns. The engine has no column: it is no user and cannot sign in.
+/// Roles in the order of the columns of [`TABLE`]. The engine has no column, because it is no user and cannot sign in.
 pub const ROLES: [Role; 5] = [Role::Admin, Role::Operator, Role::Reviewer, Role::Agent, Role::Auditor];
 
-/// One row per permission. A row lists one extent per role, in the order of [`ROLES`].
+/// Table of permissions. Each row lists the extent of one permission per role, in the order of [`ROLES`].
 pub const TABLE: [(Permission, [Extent; ROLES.len()]); 9] = [
     (Permission::Read, [All, All, Assigned, Own, All]),
     (Permission::Steer, [All, All, Nothing, Own, Nothing]),
@@ -61,16 +63,16 @@ pub const TABLE: [(Permission, [Extent; ROLES.len()]); 9] = [
     (Permission::SignIn, [All, Nothing, Nothing, Nothing, Nothing]),
 ];
 
-/// Returns the resources to which a permission of a role extends. If the table has no column for the role, returns
-/// [`Extent::Nothing`].
+/// Returns the extent of a role's permission: the resources to which the permission applies. If the table has no column
+/// for the role, returns [`Extent::Nothing`].
 pub fn extent(role: Role, permission: Permission) -> Extent {
     let column = ROLES.iter().position(|of| *of == role);
     let row = TABLE.iter().find(|(of, _)| *of == permission);
     column.zip(row).and_then(|(column, (_, extents))| extents.get(column).copied()).unwrap_or(Nothing)
 }
 
-/// Returns the role in which a person uses a permission. The result is the role with the widest extent. If several
-/// roles have this extent, it is the weakest of them. `None` if no role of the person has the permission.
+/// Returns the role in which a person uses a permission: the role with the widest extent. If several roles have this
+/// extent, returns the weakest of these roles. `None` if no role of the person has the permission.
 pub fn acting(roles: &BTreeSet<Role>, permission: Permission) -> Option<Role> {
     let theirs = ROLES.into_iter().filter(|role| roles.contains(role));
     // `max_by_key` returns the last of equal items, and `ROLES` begins with the strongest role.

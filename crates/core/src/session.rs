@@ -59,8 +59,8 @@ pub enum Input {
         interrupt: InterruptId,
     },
     Open(Open),
-    /// Makes these runs the earlier runs of the conversation. An earlier version of Holdshort started these runs. Has
-    /// no effect if the conversation already has a run.
+    /// Makes `runs` the earlier runs of the conversation. An earlier version of Holdshort started these runs. Has no
+    /// effect if the conversation already has a run.
     Continue {
         runs: Vec<RunId>,
     },
@@ -125,8 +125,8 @@ impl Session {
         }
     }
 
-    /// Returns the events that follow from an input. A repeated input causes no event. `Open` is an exception, because
-    /// each opening creates a new id.
+    /// Returns the events that follow from an input. A repeated input causes no event. Exception: `Open` causes an
+    /// event each time, because each opening creates a new id.
     pub fn handle(&self, now: Timestamp, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {
         let may = |permission| rights::extent(actor.role, permission) == Extent::All;
         let may = match input {
@@ -193,7 +193,7 @@ impl Session {
         }
     }
 
-    /// Builds an event of this session. Does not apply it.
+    /// Builds an event of this session, without applying the event to the session.
     pub fn event(&self, now: Timestamp, actor: &Actor, fact: Fact) -> Event {
         Event {
             stream: StreamId::Session(self.id.clone()),
@@ -204,7 +204,7 @@ impl Session {
         }
     }
 
-    /// Applies an event. Ignores events of other streams.
+    /// Applies an event to the state of the session. Ignores events of other streams.
     pub fn apply(&mut self, event: &Event) {
         let event::Fact::Session(fact) = &event.fact else { return };
         let (at, actor) = (event.at, &event.actor);
@@ -280,8 +280,8 @@ impl Session {
         self.changed = Some(RowSpan { first_at, last_at: at, last_seq: self.seq });
     }
 
-    /// Returns the time at which the session expires if only its own events are considered. Runs of the session may
-    /// have been active later.
+    /// Returns the time at which the session expires, computed only from the session's own events. Runs of the session
+    /// may have been active later, and then the session expires later.
     fn idle_at(&self) -> Option<Timestamp> {
         let idle_ms = self.opened.as_ref()?.idle_ms?;
         Some(self.changed?.last_at.plus_ms(idle_ms))
@@ -309,8 +309,8 @@ impl Session {
         self.undone.push_back_mut(undone);
     }
 
-    /// Returns the undone changes about which the agents of a run must be told: changes that the run made, and changes
-    /// that were undone while the run was the front run.
+    /// Returns the undone changes about which the agents of a run must be told. These are changes that the run made,
+    /// and changes that were undone while the run was the front run.
     pub fn undone_for<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s Undone> {
         self.undone.iter().filter(move |undone| undone.front.as_ref() == Some(run) || undone.of == *run)
     }

@@ -82,7 +82,7 @@ impl<K: Ord + Clone, V: Open> OpenMap<K, V> {
         self.open.iter().filter_map(|key| Some((key, &**self.entries.get(key)?)))
     }
 
-    /// Adds an entry. If there is an entry with the same key, replaces it.
+    /// Adds an entry, or replaces the entry with the same key.
     pub(crate) fn insert(&mut self, key: K, entry: V) {
         self.mark(key.clone(), entry.is_open());
         self.entries.insert_mut(key, Arc::new(entry));
@@ -114,7 +114,7 @@ impl<K: Ord + Clone, V: Open> OpenMap<K, V> {
         }
     }
 
-    /// Changes those open entries for which `is_meant` returns true.
+    /// Changes the open entries for which `is_meant` returns true.
     pub(crate) fn change_open(&mut self, is_meant: impl Fn(&K, &V) -> bool, change: impl Fn(&mut V)) {
         let meant: Vec<K> =
             self.open().filter(|(key, entry)| is_meant(key, entry)).map(|(key, _)| key.clone()).collect();

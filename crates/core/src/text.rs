@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Cuts a text to at most `bytes` bytes, at a character boundary. The sign `…` marks the cut.
+/// Cuts a text to at most `bytes` bytes, at a character boundary. The sign `…` marks the cut and is not counted.
 pub(crate) fn clip(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();

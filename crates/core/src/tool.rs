@@ -22,7 +22,7 @@ pub struct Spec {
     pub runs: Runs,
 }
 
-/// Place where a call of the tool is executed.
+/// Way in which a call of the tool is executed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Runs {
@@ -76,15 +76,15 @@ impl PhaseTool {
     }
 }
 
-/// Receiver of work that an agent hands over.
+/// Receiver to which an agent hands over its work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Receiver {
-    /// Another agent, which continues the same conversation.
+    /// The agent hands its work over to this agent, which continues the same conversation.
     Agent(String),
-    /// No receiver, because the work is finished.
+    /// The agent hands its work over to nobody, because the work is finished.
     Terminator,
-    /// A person. After the person's answer, the agent that handed over continues.
+    /// The agent hands its work over to a person. After the person's answer, the agent continues.
     Admin,
 }
 
@@ -100,10 +100,10 @@ pub enum Effect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnCrash {
-    /// The call is read-only or idempotent, so it runs again.
+    /// The call runs again, because it is read-only or idempotent.
     Rerun,
-    /// The outcome of the call is unknown, so a person is asked. A commit is an exception: it is always completed after
-    /// a crash, whatever its tool declares, because its progress is visible. Definitions of version 0.1 used `probe`
+    /// The outcome of the call is unknown, so a person is asked. Exception: a commit is always completed after a crash,
+    /// whatever its tool declares, because the progress of a commit is visible. Definitions of version 0.1 used `probe`
     /// for tools that change files.
     #[serde(alias = "probe")]
     Ask,
@@ -180,15 +180,15 @@ pub struct Precondition {
     pub sha256: Option<Digest>,
 }
 
-/// Path of a call that contains a link. The file therefore lies at another place than its path shows. A path without
-/// links has no entry.
+/// Path of a call that contains a link, with the path to which the link leads. A path without links has no entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResolvedPath {
     /// Path as written in the call, relative to the working directory. If empty, the entry is about all paths of the
     /// call.
     pub named: String,
-    /// Absolute path without links. `None` if the target is unknown. Rules that ask or forbid then match any path here.
+    /// Absolute path without links. `None` if the target of a link is unknown. Rules that ask or forbid then match the
+    /// path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
 }
@@ -197,17 +197,18 @@ pub struct ResolvedPath {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxLevel {
-    /// The command is not confined. A person is asked about every command, and grants do not apply.
+    /// The sandbox confines nothing. A person is asked about every command, and grants do not apply.
     None,
-    /// Only files or only the network is confined. A person is asked about every command, and grants do not apply.
+    /// The sandbox confines only files or only the network. A person is asked about every command, and grants do not
+    /// apply.
     Partial,
-    /// Files (by Landlock), the network (by a separate namespace, unless the workflow allows network access), resources
-    /// and the process group are confined.
+    /// The sandbox confines files (by Landlock), the network (by a separate namespace), resources and the process
+    /// group. The workflow can allow network access.
     Full,
 }
 
-/// Effect that a command is permitted to have on the workspace. The gates determine it, an approval is bound to it, and
-/// the sandbox enforces it.
+/// Effect that a command is permitted to have on the workspace. The gates determine the effect, an approval is bound to
+/// the effect, and the sandbox enforces the effect.
 ///
 /// The variants are in ascending order: later variants permit more.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -215,11 +216,11 @@ pub enum SandboxLevel {
 pub enum CommandEffect {
     /// The command only reads. The workspace is read-only, its files cannot be executed, and there is no network.
     Reads,
-    /// The command may write only below these places. Places are paths relative to the workspace, with `/` as the
+    /// The command may write only below the paths in `places`. The paths are relative to the workspace, with `/` as the
     /// separator, and `.` is the whole workspace.
     Writes { places: Vec<String> },
-    /// The command may write anywhere in the workspace, except to guarded files. These are files from which a person's
-    /// own tools execute code ([`guarded`](holdshort_command::guarded)).
+    /// The command may write anywhere in the workspace, except to guarded files: files from which a person's own tools
+    /// execute code ([`guarded`](holdshort_command::guarded)).
     Workspace,
     /// The command may write anywhere in the workspace, including guarded files. A person has approved this on the
     /// card.
@@ -237,10 +238,10 @@ pub struct Inspection {
     pub preconditions: Vec<Precondition>,
     /// Level at which the sandbox confines the command. `None` if the tool is not a command.
     pub sandbox: Option<SandboxLevel>,
-    /// Codes of risks that the inspection found, such as `hard_link`. For each of them, the gates ask a person, even if
-    /// the rules allow the call.
+    /// Codes of risks that the inspection found, such as `hard_link`. For each of these risks, the gates ask a person,
+    /// even if the rules allow the call.
     pub ask_because: Vec<String>,
-    /// Paths of the call that contain a link. The file therefore lies at another place than its path shows.
+    /// Paths of the call that contain a link, with the paths to which the links lead.
     pub places: Vec<ResolvedPath>,
     /// Data for the card of the call: `{"diff": {…}, "impact": {…}}`.
     pub card: Value,
@@ -278,10 +279,10 @@ pub enum Outcome {
     /// executed.
     Done { text: String, data: Value },
     /// The command tried to write or execute something that its permitted effect excludes, and the sandbox prevented
-    /// this. The text reports this.
+    /// this attempt. The text reports the attempt.
     Confined { text: String, data: Value },
-    /// A command created files that a person's own tools execute automatically. The files were moved away. If this
-    /// failed, the text reports them.
+    /// A command created files that a person's own tools execute automatically. The files were moved away. The text
+    /// lists the files that could not be moved.
     SetAside { text: String, data: Value },
     /// A person stopped the command. The command may have done a part of its work. The text is the output of the
     /// command until the stop.
@@ -292,7 +293,7 @@ pub enum Outcome {
     Changed { paths: Vec<String> },
     /// The call began but did not finish, so a person must decide. The text describes how far the call got.
     Halfway { text: String },
-    /// The call was executed. The agent gets its result only after a person has approved it.
+    /// The call was executed. The agent gets the result only after a person has approved the result.
     Held(Box<HeldOutput>),
 }
 
@@ -329,16 +330,16 @@ pub enum TrialOutcome {
 }
 
 /// Changes that a commit makes to the run's private layer, not to the workspace. The layer contains files that git
-/// ignores, such as caches and build output. Only commands of this run see it.
+/// ignores, such as caches and build output. Only commands of this run see the layer.
 ///
-/// Each `before` is the entry that the layer had before. The layer is a cache. It is therefore no error if the layer
-/// has another entry at the time of the commit.
+/// Each `before` is the entry that the layer had before the change. Because the layer is a cache, it is not an error if
+/// the layer has another entry at the time of the commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayerChanges {
     pub changes: Changeset,
-    /// Time at which the trial started. All files of the layer get this modification time. If a source file changes
-    /// after the trial, it is therefore newer than the output that was built from it.
+    /// Time at which the trial started. All files of the layer get this modification time. A source file that changes
+    /// after the trial is therefore newer than the output that was built from it.
     pub made_at: Timestamp,
 }
 
@@ -348,10 +349,10 @@ pub struct LayerChanges {
 pub struct TrialResult {
     /// Changes to the workspace.
     pub changeset: Changeset,
-    /// Changes to the run's private layer.
+    /// Changes to the run's private layer: files that git ignores and that only this run sees.
     pub layer: Option<Box<LayerChanges>>,
     /// Codes of risks that were found in the changes: `hard_link`, `special_file`, `layer_full`, and the codes of
-    /// guarded files. For each of them, the gates ask a person, even if the rules allow the call.
+    /// guarded files. For each of these risks, the gates ask a person, even if the rules allow the call.
     pub ask_because: Vec<String>,
     /// Result that the agent gets after the changes are committed.
     pub text: String,

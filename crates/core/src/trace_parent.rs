@@ -1,9 +1,9 @@
 //! Trace and span of the caller, from the header `traceparent` (W3C Trace Context 1). Trace and span only connect an
-//! exported run with the caller's trace. Decisions do not depend on them.
+//! exported run with the caller's trace, and have no influence on decisions.
 
 use serde::{Deserialize, Serialize};
 
-/// Trace and span of the caller. The journal stores them as the header writes them.
+/// Trace and span of the caller, as the header `traceparent` writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TraceParent {

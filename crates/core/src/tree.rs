@@ -1,5 +1,5 @@
-//! Merkle tree over all events (RFC 9162, part 2.1). Computes the root of the tree. Can prove that the tree contains an
-//! event, or that it continues an earlier tree.
+//! Merkle tree over all events (RFC 9162, part 2.1). This module computes the root of the tree. This module also finds
+//! and checks proofs that the tree contains an event, or that the tree continues an earlier tree.
 //!
 //! The nth leaf is the hash of the nth event, in the order of positions. The hash of an event is also the end of its
 //! stream's hash chain at that time. The tree therefore contains all earlier ends of these chains. This module never
@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::digest::Digest;
 
-/// Returns the hash of a leaf.
+/// Returns the hash of the leaf for an event.
 pub fn leaf(event: &Digest) -> Digest {
     Digest::of_parts(&[&[0], event.as_bytes()])
 }
@@ -19,8 +19,8 @@ fn node(left: &Digest, right: &Digest) -> Digest {
     Digest::of_parts(&[&[1], left.as_bytes(), right.as_bytes()])
 }
 
-/// Computes the root of a list of leaves to which leaves are added. The memory grows with the logarithm of the number
-/// of leaves.
+/// Merkle tree to which leaves are added, and whose root can be computed at any time. The memory grows with the
+/// logarithm of the number of leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Growing {
     /// Sizes and roots of the perfect subtrees, from left to right. Each subtree is smaller than the subtree before it.
@@ -28,18 +28,18 @@ pub struct Growing {
 }
 
 impl Growing {
-    /// Returns the number of leaves.
+    /// Returns the number of leaves of the tree.
     pub fn size(&self) -> u64 {
         self.peaks.iter().map(|(size, _)| size).sum()
     }
 
-    /// Adds the next event.
+    /// Adds the next event as a leaf of the tree.
     pub fn event(&mut self, event: &Digest) {
         self.subtree(1, leaf(event));
     }
 
-    /// Adds a perfect subtree with `size` leaves. `size` must be a power of two, and the current number of leaves must
-    /// be a multiple of it.
+    /// Adds a perfect subtree with `size` leaves. `size` must be a power of two. The current number of leaves must be a
+    /// multiple of `size`.
     pub fn subtree(&mut self, size: u64, root: Digest) {
         debug_assert!(size.is_power_of_two() && self.size().is_multiple_of(size));
         let (mut size, mut root) = (size, root);
@@ -78,7 +78,7 @@ pub fn inclusion(index: u64, size: u64) -> Option<Vec<Range<u64>>> {
 }
 
 /// Returns the ranges whose roots prove that a tree of `size` leaves begins with the tree of the first `earlier`
-/// leaves. `None` if the earlier tree is larger, or if it is empty. An empty tree proves nothing.
+/// leaves. `None` if the earlier tree is larger, or if it is empty, because an empty tree proves nothing.
 pub fn consistency(earlier: u64, size: u64) -> Option<Vec<Range<u64>>> {
     if earlier == 0 || earlier > size {
         return None;

@@ -106,7 +106,7 @@ impl Target {
         format!("{}://{}{port}", self.url.scheme(), self.host())
     }
 
-    /// Returns the decoded path. `None` if the path is ambiguous: servers may interpret it differently.
+    /// Returns the decoded path. `None` if the path is ambiguous, because servers may interpret the path differently.
     pub fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
@@ -133,7 +133,7 @@ fn plain_name(name: &str) -> Option<&str> {
     name.split('.').all(|part| !part.is_empty()).then_some(name)
 }
 
-/// Decodes a path. `None` if the path is ambiguous: servers may interpret it differently.
+/// Decodes a path. `None` if the path is ambiguous, because servers may interpret the path differently.
 fn decoded(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
@@ -215,7 +215,8 @@ impl Pattern {
         })
     }
 
-    /// Returns true if a rule with this pattern that allows calls matches the address.
+    /// Returns true if the pattern matches the address, for a rule that allows calls. A pattern without a port matches
+    /// only the default port of the scheme. An ambiguous path matches only a pattern without a path.
     pub fn covers(&self, target: &Target) -> bool {
         let is_port = match self.port {
             None => target.port().is_none(),
@@ -229,7 +230,7 @@ impl Pattern {
         is_port && is_path && self.is_at(target)
     }
 
-    /// Returns true if a rule with this pattern that asks or forbids matches the address. A pattern without a port
+    /// Returns true if the pattern matches the address, for a rule that asks or forbids. A pattern without a port
     /// matches every port. The letter case of the path is ignored, and every ambiguous path matches.
     pub fn may_cover(&self, target: &Target) -> bool {
         let is_port = self.port.is_none_or(|port| target.url.port_or_known_default() == Some(port));

@@ -87,7 +87,7 @@ impl Channel {
         }
     }
 
-    /// Returns the channels of all registered webhooks that are active.
+    /// Returns the channels of all active webhooks that were registered through the API.
     pub fn registered(system: &System) -> impl Iterator<Item = Self> {
         let active = system.webhooks.iter().filter(|(_, registered)| registered.is.active);
         active.map(|(id, registered)| Self::of_webhook(id, &registered.is))
@@ -162,12 +162,13 @@ pub fn is_own_header(name: &str) -> bool {
 /// Recipients of a channel's deliveries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum To {
-    /// All readers of the channel together, with one notification per notice.
+    /// The channel notifies all its readers together, with one notification per notice.
     #[default]
     Channel,
-    /// Each approver. Each person gets one notification per notice. With push, each browser of the person gets one.
+    /// The channel notifies each approver separately, with one notification per notice. A push channel notifies each
+    /// browser of the person.
     People,
-    /// The addresses in this list. Each address gets one notification per notice.
+    /// The channel notifies each address in this list separately, with one notification per notice.
     Addresses(Vec<String>),
 }
 
@@ -195,8 +196,7 @@ pub enum Security {
 /// person to the app.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlackApp {
-    /// Id of the Slack conversation to which the app posts (`C…`). If the id is empty, each person gets a direct
-    /// message.
+    /// Id of the Slack conversation to which the app posts (`C…`). If empty, each person gets a direct message.
     pub conversation: String,
     pub token: Source,
     pub signing_secret: Source,
@@ -218,12 +218,12 @@ pub enum Source {
 pub struct Rule {
     pub occasions: BTreeSet<Occasion>,
     pub kinds: BTreeSet<Kind>,
-    /// People who are approvers or recipients of the notice. A notice matches if it matches `people` or `groups`. A
-    /// notice need not match both `people` and `groups`.
+    /// Ids of people. A notice matches if one of these people is an approver or a recipient of the notice. If `people`
+    /// and `groups` are both set, a notice needs to match only one of them.
     pub people: BTreeSet<String>,
     pub groups: BTreeSet<String>,
     pub workflows: BTreeSet<String>,
-    /// Minimum risk of the notice.
+    /// Minimum risk at which a notice matches. If `None`, notices of every risk match.
     pub risk: Option<Level>,
 }
 

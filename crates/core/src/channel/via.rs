@@ -40,7 +40,8 @@ pub enum Secrets {
     Url,
     /// The secret is a token for publishing, which is needed only if the server requires one.
     Token,
-    /// The settings of the channel type name the secrets.
+    /// The channel type has its own settings for secrets. For example, an e-mail channel stores the password of the
+    /// mail server.
     Own,
 }
 
@@ -48,7 +49,7 @@ pub enum Secrets {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checkpoints {
     Any,
-    /// Only addresses that the configuration lists, to archive the checkpoints there.
+    /// Checkpoints are sent only to addresses that the configuration lists, so that the recipients can archive them.
     Addresses,
     Never,
 }

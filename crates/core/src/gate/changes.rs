@@ -49,9 +49,10 @@ pub(super) fn meet_paths(globs: &[String], changes: &Changeset) -> bool {
     changes.counted().any(|change| globs.meet(&change.path))
 }
 
-/// Returns true if a rule that allows calls also allows these changes. Changes to the run's private layer are always
-/// allowed. This layer contains files that git ignores and that only this run sees. The criteria `ignored` and `paths`
-/// apply to the workspace. For `paths`, a path that git ignores is like any other path.
+/// Returns true if a rule that allows calls also allows these changes. The criterion `none` allows no change at all.
+/// The criteria `ignored` and `paths` apply only to the workspace, so they allow every change in `layer`. `layer`
+/// contains the changes to files that git ignores and that only this run sees. For `paths`, a path that git ignores is
+/// like any other path.
 ///
 /// The criterion `ignored` allows changes of ignored files only for commands. A build, for example, changes ignored
 /// cache files as a side effect. A file tool is different: the agent names the file, and so intends to change it.
@@ -64,7 +65,8 @@ fn scope_covers(scope: &ChangeScope, changes: &Changeset, layer: &Changeset, sub
     }
 }
 
-/// Returns true if the changes match a rule that asks or forbids. Includes the changes to the run's private layer.
+/// Returns true if the changes match a rule that asks or forbids. Also examines the changes in `layer`, which are
+/// changes to ignored files that only this run sees.
 fn meets(scope: &ChangeScope, changes: &Changeset, layer: &Changeset) -> bool {
     match scope {
         ChangeScope::None => changes.is_empty() && layer.is_empty(),
@@ -79,7 +81,7 @@ pub(super) fn matcher(glob: &str) -> Option<GlobMatcher> {
     GlobBuilder::new(glob).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
 }
 
-/// Compiled globs of a rule. `None` stands for a malformed glob.
+/// Compiled globs of a rule. An entry is `None` if the glob is malformed.
 #[derive(Clone, Debug)]
 pub(super) struct Globs(Vec<Option<GlobMatcher>>);
 
@@ -88,12 +90,12 @@ impl Globs {
         Self(globs.iter().map(|glob| matcher(glob)).collect())
     }
 
-    /// Returns true if the globs of a rule that allows match the path.
+    /// Returns true if a glob matches the path, for a rule that allows. A malformed glob matches no path.
     pub(super) fn hold(&self, path: &str) -> bool {
         self.0.iter().flatten().any(|glob| glob.is_match(path))
     }
 
-    /// Returns true if the globs of a rule that asks or forbids match the path.
+    /// Returns true if a glob matches the path, for a rule that asks or forbids. A malformed glob matches every path.
     pub(super) fn meet(&self, path: &str) -> bool {
         self.0.iter().any(|glob| glob.as_ref().is_none_or(|glob| glob.is_match(path)))
     }

@@ -5,9 +5,12 @@
 //! | checkpoint | covers |
 //! |---|---|
 //! | `after_planning` | plans of a planning phase, and of the tool `create_plan` |
-//! | `before_file_edit` | tools that write files; commands not known to only read; after a trial, only if files changed |
-//! | `before_execution` | every command |
+//! | `before_file_edit` | tools that write files or run code; commands not known to only read |
+//! | `before_execution` | every command; tools that run code |
 //! | `before_deploy` | tools and commands that may deploy |
+//!
+//! If the changes of a call are known from a trial or from its tool, `before_file_edit` stops the call only if there is
+//! a change.
 //!
 //! `before_deploy` stops:
 //!
@@ -15,6 +18,7 @@
 //! - a command that contains a deploy word or matches a command pattern. A file pattern (such as `*.sh`) is treated as
 //!   every name to which it may expand. In programs that only read or move files, file patterns are ignored;
 //! - a command that the parser does not fully understand;
+//! - a command that may write files which a person's own tools execute;
 //! - code that is part of the command line or that is read from standard input. Exception: sed scripts that only edit
 //!   text.
 //!

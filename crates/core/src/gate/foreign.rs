@@ -53,7 +53,7 @@ pub struct ForeignCall {
 /// Data that the gates need to vote on a call of an external agent.
 #[derive(Clone, Debug)]
 pub(crate) struct ForeignInputs<'a> {
-    /// Rules of the system.
+    /// Rules of the system policy, which apply to all runs.
     pub(crate) rules: &'a [Rule],
     /// Grants that apply to the call. `None` if several people must decide on the call. If several people must decide,
     /// a grant of one person does not suffice.
@@ -76,7 +76,7 @@ pub struct Gated {
 }
 
 impl Gated {
-    /// Returns the reasons that the card of the call shows.
+    /// Returns the reasons for the verdict and for the risk, which the card of the call shows.
     pub fn reasons(&self) -> Vec<Reason> {
         let of_gate = match &self.verdict {
             Verdict::Forbid(reason) => vec![reason.clone()],
@@ -90,13 +90,14 @@ impl Gated {
 /// Names of the arguments that the gates interpret.
 const READ: [&str; 3] = ["command", "path", "url"];
 
-/// Names of arguments that do not change the effect of a command. Every other argument next to `command` may change the
-/// effect.
+/// Names of arguments that do not change the effect of a command. Every other argument may change the effect of the
+/// command in the same call.
 const BESIDE_COMMAND: [&str; 6] =
     ["description", "explanation", "timeout", "timeout_ms", "timeout_s", "timeout_seconds"];
 
-/// Words by which the gates recognise that an argument is probably a command, a path or a URL, although they do not
-/// know its name (`filePath`, `target_file`). The gates do not interpret such arguments.
+/// Words in names of arguments, such as `filePath` or `target_file`. An argument with such a name is probably a
+/// command, a path or a URL. The gates do not interpret the argument, because its name is not exactly `command`, `path`
+/// or `url`.
 const UNREAD: [&str; 31] = [
     "arg",
     "argv",
@@ -131,15 +132,15 @@ const UNREAD: [&str; 31] = [
     "workdir",
 ];
 
-/// Prefixes and suffixes by which the gates recognise such a name if it has no word boundaries: `filename`,
-/// `absolutepath`.
+/// Prefixes and suffixes of argument names without word boundaries, such as `filename` or `absolutepath`. An argument
+/// with such a name is probably a command, a path or a URL.
 const GLUED: [&str; 7] = ["cmd", "command", "file", "path", "script", "shell", "url"];
 
-/// Words that begin or end with an entry of [`GLUED`] only by chance.
+/// Argument names that begin or end with an entry of [`GLUED`] only by chance.
 const NO_NAMES: [&str; 2] = ["profile", "transcript"];
 
-/// Names of arguments whose values are prose. Rules are not applied to prose: it is not a path, a command or an
-/// address.
+/// Names of arguments whose values are prose. Rules are not applied to prose, because prose is not a path, a command or
+/// an address.
 const PROSE: [&str; 15] = [
     "body",
     "comment",
@@ -162,7 +163,8 @@ const PROSE: [&str; 15] = [
 const MAX_TEXTS: usize = 64;
 
 impl ForeignCall {
-    /// Returns the problems in the form of the call.
+    /// Returns the problems of a call that is malformed, for example if its workspace is not an absolute path. JSON
+    /// pointers begin with `at`.
     pub fn problems(&self, at: &str) -> Vec<Problem> {
         let mut problems = Vec::new();
         if !is_name(&self.tool, limits::NAME_BYTES) {
@@ -192,8 +194,8 @@ impl ForeignCall {
         problems
     }
 
-    /// Returns a copy of the call with other arguments. Drops `before` and `after`, because they show the effect of the
-    /// old arguments.
+    /// Returns a copy of the call with other arguments. Drops `before`, `after` and the trial, because they show the
+    /// effect of the old arguments.
     #[must_use]
     pub fn edited(&self, arguments: Value) -> Self {
         Self { arguments, before: None, after: None, trial: None, ..self.clone() }
@@ -232,8 +234,8 @@ impl ForeignCall {
     }
 
     /// Returns the absolute paths that the command line may name. Takes every word as a path, because for most programs
-    /// the parser does not know which arguments are files. `None` if there are too many paths, or if the folder to
-    /// which they are relative is unknown.
+    /// the parser does not know which arguments are files. `None` if the call has no command, if there are too many
+    /// paths, or if the folder to which the paths are relative is unknown.
     pub fn named_paths(&self) -> Option<Vec<String>> {
         let cwd = self.cwd.as_deref().or(self.workspace.as_deref())?;
         let paths = holdshort_command::parse(self.command()?).paths()?;
@@ -241,8 +243,8 @@ impl ForeignCall {
     }
 
     /// Returns true if the gates do not interpret one of the arguments, but a rule may be about this argument. Also
-    /// returns true if the call has more than one of `command`, `path` and `url`, because a rule examines only one of
-    /// them.
+    /// returns true if the call has more than one of `command`, `path` and `url`, or has a command and the content of a
+    /// file, because a rule examines only one of them.
     fn is_unread(&self) -> bool {
         let named = READ.iter().filter(|name| self.arguments.get(**name).is_some()).count();
         let has_command = self.arguments.get("command").is_some();
@@ -258,7 +260,7 @@ impl ForeignCall {
         })
     }
 
-    /// Returns the texts of the arguments that the gates do not interpret, at any depth.
+    /// Returns the texts of the arguments that the gates do not interpret, at any depth. Leaves out prose.
     fn unread_texts(&self) -> Vec<&str> {
         let mut texts = Vec::new();
         for (name, value) in self.arguments.as_object().into_iter().flatten() {
@@ -269,8 +271,8 @@ impl ForeignCall {
         texts
     }
 
-    /// Returns true if a rule that asks or forbids would match a text that the gates do not interpret. Compares each
-    /// text as a path, as a command and as an address.
+    /// Returns true if a rule that asks or forbids would match a text that the gates do not interpret. Also returns
+    /// true if there are too many such texts to compare. Compares each text as a path, as a command and as an address.
     fn may_be_held_back(&self, agent: &str, rules: &[Rule]) -> bool {
         let speaks = |rule: &&Rule| {
             let names_some = !rule.paths.is_empty() || !rule.commands.is_empty() || !rule.urls.is_empty();
@@ -326,8 +328,8 @@ impl ForeignCall {
             })
     }
 
-    /// Returns true if a rule has `paths`, but the call's paths cannot be compared with them because their folder is
-    /// unknown.
+    /// Returns true if the call's paths cannot be compared with the `paths` of a rule, because the folder to which the
+    /// paths are relative is unknown.
     fn is_nowhere(&self, rules: &[Rule]) -> bool {
         let names_places = self.command().is_some() || self.argument("path").is_some();
         self.workspace.is_none() && names_places && rules.iter().any(|rule| !rule.paths.is_empty())
@@ -370,7 +372,8 @@ impl ForeignCall {
         RefusalRecord::for_call(&self.subject(agent, &[], Evidence::default()), &self.arguments)
     }
 
-    /// Counts the votes of all sources on the call.
+    /// Returns the verdict of the rules, the command parser, the earlier refusals and the grants on the call, with the
+    /// risk of the call.
     pub(crate) fn vote(&self, agent: &str, votes: &ForeignInputs<'_>) -> Gated {
         let is_unread =
             self.is_unread() || self.is_nowhere(votes.rules) || self.may_be_held_back(agent, votes.rules);
@@ -453,7 +456,7 @@ fn split_words(name: &str) -> Vec<String> {
     words
 }
 
-/// Returns true if the value contains an object field, at any depth, whose name the gates do not interpret.
+/// Returns true if the value contains an object field, at any depth, whose name suggests a command, a path or a URL.
 fn holds_unread(value: &Value) -> bool {
     match value {
         Value::Object(fields) => fields.iter().any(|(name, value)| names_unread(name) || holds_unread(value)),

@@ -30,7 +30,7 @@ pub struct ForeignTrial {
     /// Digest of the secret that the agent sends to use the approval.
     pub secret: Digest,
     pub changeset: Changeset,
-    /// Codes of the risks that were found in the changes. For each of them, the gates ask a person.
+    /// Codes of the risks that were found in the changes of the trial. For each of these risks, the gates ask a person.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ask_because: Vec<String>,
     pub exit_code: i32,

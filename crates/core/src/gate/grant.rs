@@ -43,9 +43,10 @@ impl Grant {
     }
 }
 
-/// Criteria by which a grant allows a later call. For a command, the criteria are its programs, their subcommands,
-/// their options, and the working directory. For a web tool, the criteria are the tool's full name and the origin of
-/// the URL. For any other tool, the only criterion is the tool's full name. If the criterion were the complete command
+/// Criteria by which a grant allows a later call. Every grant applies to only one workspace. For a command, the
+/// criteria are its programs with their subcommands, options and operands, the working directory, the files of its
+/// redirections, and the files that it executes. For a web tool, the criteria are the tool's full name and the origin
+/// of the URL. For any other tool, the criterion is the tool's full name. If the criterion were the complete command
 /// line, the grant would allow hardly any later call. With fewer criteria, the grant would allow too many calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -91,8 +92,8 @@ pub struct Program {
     /// True if the granted command writes files. A grant for a command that only reads does not allow a command that
     /// writes.
     pub writes: bool,
-    /// Absolute paths of the files to which the command redirects output. A grant for a test run therefore does not
-    /// allow a test run that redirects its output to a source file.
+    /// Absolute paths of the files of the command's redirections, if the command redirects output. A grant for a test
+    /// run therefore does not allow a test run that redirects its output to a source file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
     /// Options in the command line, with the values that determine the effect of the command. Grants of earlier
@@ -112,7 +113,7 @@ pub struct Program {
 
 impl Program {
     /// Builds the entry of a grant for one part of a command line. `None` if the parser does not understand the form of
-    /// the call, or if the working directory is unknown.
+    /// the call, if the working directory or the file of a redirection is unknown, or if the file is guarded.
     fn from_part(part: &Part, subject: &Subject<'_>) -> Option<Self> {
         if part.is_read_only() {
             return Some(Self {
@@ -201,15 +202,17 @@ fn tops(changes: &Changeset) -> Option<Vec<String>> {
     Some(tops)
 }
 
-/// Returns the files that a command executes. A path that ends with `/` is a working directory, not a file.
+/// Returns the files of the workspace that a command executes. A path that ends with `/` is a working directory, not a
+/// file.
 fn run_by<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a Precondition> + use<'a> {
     subject.preconditions.iter().filter(|file| !file.path.ends_with('/'))
 }
 
 impl Matcher {
-    /// Returns the grant that a person would give by approving this call. `None` if no grant would be safe: for
-    /// commands that the parser does not understand, code within the command line, commands that run with another
-    /// user's rights, and calls that may write files which a person's own tools execute.
+    /// Returns the grant that a person would give by approving this call. `None` if no grant would be safe. Unsafe
+    /// calls are commands that the parser does not understand, code within the command line, and commands that run with
+    /// another user's rights. Calls that may write files which a person's own tools execute are unsafe, too. If the
+    /// call deleted something in its trial, or if the changes of its trial were erased, the call is also unsafe.
     pub fn for_call(subject: &Subject<'_>) -> Option<Self> {
         let mut commands = Vec::new();
         let mut scripts = Vec::new();
@@ -240,8 +243,8 @@ impl Matcher {
         Some(Self { tool, workspace, category: None, origin, commands, scripts, within, elsewhere })
     }
 
-    /// Returns the grant for every call that has the same category as this call. `None` if even a grant for calls like
-    /// this one would not be safe.
+    /// Returns the grant for every call that has the same category as this call. `None` if the call only reads, or if a
+    /// grant would not be safe even for similar calls only.
     fn of_category(subject: &Subject<'_>) -> Option<Self> {
         let Self { tool, workspace, .. } =
             Self::for_call(subject).filter(|_| subject.category != Category::ReadOnly)?;
@@ -339,8 +342,9 @@ impl Matcher {
             && run_by(subject).all(|script| self.knows(script, command, subject))
     }
 
-    /// Returns true if a grant for a category may allow the call. The parser must fully understand the call, and must
-    /// have found no deletion in it. Each part of a command must belong to the category, or must only read.
+    /// Returns true if a grant for a category may allow the call. The parser must fully understand the command of the
+    /// call. The known changes of the call must not include a deletion. Each part of a command must belong to the
+    /// category, or must only read.
     fn covers_any(&self, subject: &Subject<'_>, command: Option<&Command>) -> bool {
         let is_safe = |command: &Command| {
             let mut categories = command.classes().into_iter().map(Category::from);

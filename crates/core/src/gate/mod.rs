@@ -1,9 +1,9 @@
 //! Vote of the gates on a call: allow, ask or forbid.
 //!
-//! The gates are code. The gates never rely on a prompt. All sources vote, and the most severe vote wins, in this
-//! order: forbid > mandatory ask > refused before (ask) > escalation ask > grant allow > rule > default (ask). The
-//! gates fail closed: if they cannot interpret a call, a person is asked. This file defines the call. Read `verdict.rs`
-//! and `vote.rs` next.
+//! The gates are code. The gates never rely on a prompt. All sources vote, and the first vote in this order decides:
+//! forbid > mandatory ask > refused before (ask) > grant allow > rule that asks > rule that allows > default (ask). The
+//! gates fail closed: a person is asked about every call that the gates cannot interpret. This file defines the call.
+//! Read `verdict.rs` and `vote.rs` next.
 
 mod changes;
 pub(crate) mod checkpoint;
@@ -40,25 +40,25 @@ pub struct Subject<'a> {
     pub path: Option<&'a str>,
     /// Argument `url` of a web tool.
     pub url: Option<&'a str>,
-    /// Argument `command` of `run_command`.
+    /// Argument `command` of the call: a command line.
     pub command: Option<&'a str>,
     pub workspace: &'a str,
     /// Working directory of a command. Empty if the call was not inspected.
     pub cwd: &'a str,
-    /// Codes of the risks that the inspection found. For each of them, the gates ask a person, even if a rule or a
-    /// grant allows the call.
+    /// Codes of the risks that the inspection found. For each of these risks, the gates ask a person, even if a rule or
+    /// a grant allows the call.
     pub ask_because: &'a [String],
-    /// Paths of the call that contain a link. The file therefore lies at another place than its path shows.
+    /// Paths of the call that contain a link, with the paths to which the links lead.
     pub places: &'a [ResolvedPath],
     /// State of the files that the call would execute or change, as the inspection found it.
     pub preconditions: &'a [Precondition],
     /// Changes that the call makes to the workspace.
     pub changes: Changes<'a>,
-    /// Reason why a command had no trial although its workflow requires a trial. A person then decides on the call,
-    /// even if a rule or a grant allows the call.
+    /// Reason why a command had no trial although its workflow or its external agent requires a trial. A person then
+    /// decides on the call, even if a rule or a grant allows the call.
     pub untried: Option<&'a str>,
-    /// True if an external agent makes the call. Such calls are not inspected. Grants for calls of Holdshort's own
-    /// agents do not apply to them.
+    /// True if an external agent makes the call. Calls of external agents are not inspected, and grants for Holdshort's
+    /// own agents do not apply to them.
     pub elsewhere: bool,
 }
 
@@ -75,8 +75,8 @@ pub enum Changes<'a> {
     Nothing,
     /// The changes are known, because a file tool proposed them as a changeset. All links in its paths are resolved.
     Proposed(&'a Changeset),
-    /// The changes are known, because a trial made them in the workspace and in the run's private layer. `ask_because`
-    /// contains the codes of the risks that were found in these changes. For each of them, the gates ask a person.
+    /// The changes are known, because a trial made them. `changes` lists changes to the workspace. `layer` lists
+    /// changes to ignored files, which only this run sees. For each risk code in `ask_because`, the gates ask a person.
     Tried { changes: &'a Changeset, layer: &'a Changeset, ask_because: &'a [String] },
     /// The changes were erased from the journal.
     Erased,
@@ -88,7 +88,8 @@ impl<'a> Changes<'a> {
         matches!(self, Self::Tried { changes, .. } if changes.is_empty())
     }
 
-    /// Returns the changes that a trial made to the run's private layer.
+    /// Returns the changes that a trial made to the run's private layer: files that git ignores and that only this run
+    /// sees.
     fn in_layer(self) -> &'a Changeset {
         match self {
             Self::Tried { layer, .. } => layer,

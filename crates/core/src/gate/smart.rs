@@ -44,14 +44,14 @@ const UNCERTAIN: [&str; 18] = [
 /// Number of consecutive failures at which a person is asked. Also the number of retries.
 const FAILURES: u32 = 3;
 
-/// Word endings. A word with one of these endings matches a keyword without it.
+/// Word endings. A word with one of these endings matches a keyword without the ending.
 const ENDINGS: [&str; 21] = [
     "s", "es", "d", "ed", "ing", "er", "ers", "or", "ors", "ion", "ions", "ment", "ments", "al", "als",
     "ure", "able", "ly", "y", "ies", "ied",
 ];
 
-/// Minimum length of a keyword that also matches with other endings. Shorter words are usually abbreviations: `apt`
-/// does not match `aptly`.
+/// Minimum number of characters of a keyword that also matches with other endings. Shorter words are usually
+/// abbreviations: `apt` does not match `aptly`.
 const INFLECTED: usize = 4;
 
 /// Next action of an agent: a call, a hand-off or a plan.
@@ -63,13 +63,13 @@ pub struct Act<'a> {
     pub arguments: Option<&'a Value>,
     /// Plan that the agent proposes. `None` if the action is not a plan.
     pub plan: Option<&'a Value>,
-    /// Number of consecutive failed calls of the step.
+    /// Number of consecutive failed calls of the step in which the agent acts.
     pub failures: u32,
-    /// Number of retries of the step.
+    /// Number of times that the step in which the agent acts was retried.
     pub retries: u32,
 }
 
-/// Returns the reasons to ask a person, in the order of the table at the top of this file.
+/// Returns the reasons to ask a person about an action: keywords, production, uncertainty and failures, in this order.
 pub fn reasons(act: &Act<'_>, keywords: &[String]) -> Vec<Reason> {
     let within = |value: Option<&Value>| {
         let mut texts = Vec::new();

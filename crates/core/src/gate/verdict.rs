@@ -8,23 +8,23 @@ use crate::id::GrantId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// The system policy.
+    /// The reason comes from the system policy.
     System,
-    /// The configuration of the run.
+    /// The reason comes from the configuration of the run.
     Run,
     Workflow,
-    /// A mandatory checkpoint of the workflow.
+    /// The reason is a mandatory checkpoint of the workflow.
     Checkpoint,
-    /// Smart approval: risk words, failures, or the judgement of a model.
+    /// The reason comes from smart approval: risk words, failures, or the judgement of a model.
     Smart,
-    /// The inspection of the call, which takes place before the vote.
+    /// The reason was found by the inspection of the call, which takes place before the vote.
     Inspection,
-    /// A person has refused the call before in this session.
+    /// The reason is that a person has refused the call before in this session.
     Refusal,
-    /// Words and options that indicate risk. Such words raise the risk level of the call, but do not make a person
-    /// decide.
+    /// The reason is a word or an option that indicates risk. Such reasons raise the risk level of the call, but do not
+    /// make a person decide.
     Words,
-    /// Default: no rule matches the call.
+    /// The reason is that no rule matches the call.
     Default,
 }
 
@@ -36,7 +36,7 @@ pub struct Reason {
     /// Stable code: `rule`, `default`, `hard_link`, `opaque_command`, `unclear_command`, `guarded_path`,
     /// `sandbox_none`, `refused_before` …
     pub code: String,
-    /// Index of the rule in its list.
+    /// Index of the rule in its list of rules, from 0. `None` if the reason is not a rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<usize>,
     pub text: String,
@@ -53,15 +53,15 @@ pub enum Release {
     Grant {
         grant: GrantId,
     },
-    /// The tool itself opens an interrupt.
+    /// The tool itself opens an interrupt, so the call needs no approval.
     OpensInterrupt,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Forbid(Reason),
-    /// A person must decide on the call. `grantable` is true if the person is offered to approve similar calls for the
-    /// session, too.
+    /// A person must decide on the call. If `grantable` is true, the person can also approve similar calls for the rest
+    /// of the session.
     Ask {
         reasons: Vec<Reason>,
         grantable: bool,

@@ -14,13 +14,14 @@ use crate::tool::Category;
 /// Data for the vote, in addition to the inspected call.
 #[derive(Clone, Copy, Debug)]
 pub struct VoteInputs<'a> {
-    /// Rules of the system.
+    /// Rules of the system policy, which apply to all runs.
     pub system: &'a [Rule],
     pub run: &'a [Rule],
     pub workflow: &'a [Rule],
     pub checkpoints: Checkpoints<'a>,
     pub smart: &'a [Reason],
-    /// Grants that could allow the call. `None` if approvals for the session are switched off.
+    /// Grants that could allow the call. `None` if no grant may allow the call, for example because several people must
+    /// decide.
     pub grants: Option<&'a [&'a Grant]>,
     /// Calls that a new grant would allow: similar calls, or all calls of the same category.
     pub covers: GrantCovers,
@@ -28,7 +29,8 @@ pub struct VoteInputs<'a> {
     pub refused: &'a RefusedBefore,
 }
 
-/// Counts the votes on one call.
+/// Counts the votes of rules, mandatory checkpoints, found risks, refusals and grants on a call, and returns the
+/// verdict.
 pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
     let lists =
         [(Source::System, rules.system), (Source::Run, rules.run), (Source::Workflow, rules.workflow)];
@@ -133,15 +135,15 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
     Verdict::Ask { reasons: vec![default], grantable }
 }
 
-/// Returns true if the lists contain a rule that asks or forbids, is selected by `is_such`, and is possibly about the
-/// call.
+/// Returns true if the lists contain a rule that asks or forbids, that may match the call, and for which `is_such`
+/// returns true.
 fn holds_back(lists: &[(Source, &[Rule])], subject: &Subject<'_>, is_such: fn(&Rule) -> bool) -> bool {
     let speaks = |rule: &&Rule| rule.action != RuleAction::Allow && rule::may_concern(rule, subject);
     lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(is_such)
 }
 
-/// Returns true if a list has a rule that asks about commands before the first rule that matches the call. The call may
-/// run a script, and the script may run a command that this rule names.
+/// Returns true if a list has a rule that asks about certain commands, and no earlier rule of the list matches the
+/// call. The call may run a script, and the script may run one of these commands.
 fn asks_about_commands(
     lists: &[(Source, &[Rule])],
     subject: &Subject<'_>,

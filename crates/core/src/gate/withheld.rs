@@ -1,5 +1,5 @@
-//! Paths that are left out of the result of a search or a listing, because a rule asks a person about them or forbids
-//! them. Such a call names only a folder. The tool then visits the paths in the folder.
+//! Paths that are left out of the result of a search or a listing, because a rule forbids them or asks a person about
+//! them. A call of a search or listing names only a folder, and the tool then visits the paths in the folder.
 //!
 //! Rules that match the call itself have already voted on the call. The other rules are applied to each path that the
 //! tool visits.
@@ -23,16 +23,16 @@ struct Entry {
 }
 
 impl WithheldPaths {
-    /// Prepares the lists of rules for a call. If the call returns contents of files, `reads` is the tool that reads a
-    /// file. Rules for this tool then apply, too.
+    /// Prepares the lists of rules for a call of a search or a listing. If the call returns contents of files, `reads`
+    /// is the tool that reads a file. Rules for this tool then apply, too.
     pub fn for_call(subject: &Subject<'_>, lists: [&[Rule]; 3], reads: Option<&str>) -> Self {
         let tools = std::iter::once(subject.tool).chain(reads);
         let all = tools.flat_map(|tool| lists.map(|list| entries(list, tool, subject)));
         Self(all.filter(|entries| entries.iter().any(Entry::withholds)).collect())
     }
 
-    /// Returns true if the path is left out of the result. The path must be relative to the workspace and contain no
-    /// links.
+    /// Returns true if the path is left out of the result of the search or listing. The path must be relative to the
+    /// workspace and contain no links.
     pub fn withholds(&self, path: &str) -> bool {
         let first = |entries: &Vec<Entry>| {
             entries.iter().find(|entry| entry.covers(path)).is_some_and(Entry::withholds)
@@ -41,7 +41,7 @@ impl WithheldPaths {
     }
 }
 
-/// Returns the rules of a list that may match a path which the call visits.
+/// Returns the rules of a list that may match a path which the search or listing visits.
 fn entries(list: &[Rule], tool: &str, call: &Subject<'_>) -> Vec<Entry> {
     let subject = Subject { tool, ..*call };
     let speaks = |rule: &&Rule| {

@@ -18,8 +18,8 @@ pub enum HandedTo {
 }
 
 impl Interrupt {
-    /// Returns true if a claim would change the interrupt. `over` is the sequence number of an earlier claim that the
-    /// new claim is allowed to replace.
+    /// Checks that the person is allowed to claim the interrupt. Returns false if the person already has this claim.
+    /// `over` is the sequence number of an earlier claim that the new claim is allowed to replace.
     pub fn check_claim(
         &self,
         voter: &Voter<'_>,
@@ -38,9 +38,9 @@ impl Interrupt {
         }
     }
 
-    /// Returns true if giving up the claim would change the interrupt. Admins can also end the claims of other people.
-    /// A claim of a client can only be given up by the same client. A claim on an approval of a call continues after
-    /// the decision, because the claim then applies to the approved call.
+    /// Checks that the person is allowed to end the claim. Returns false if there is no claim. Admins can also end the
+    /// claims of other people. A claim of a client can only be ended by the same client. A claim on an approval of a
+    /// call continues after the decision, because the claim then applies to the approved call.
     pub fn check_release(&self, voter: &Voter<'_>, holder: Option<&ClaimHolder>) -> Result<bool, Refusal> {
         self.may_take_part(voter)?;
         let actor = voter.actor;
@@ -50,7 +50,7 @@ impl Interrupt {
         if may { Ok(true) } else { Err(Refusal::Claimed { by: claim.by.clone() }) }
     }
 
-    /// Returns true if this view must be recorded, which applies only to the person's first view of an open interrupt.
+    /// Returns true if this is the person's first view of the open interrupt. Only the first view is recorded.
     pub fn check_view(&self, voter: &Voter<'_>) -> Result<bool, Refusal> {
         self.may_take_part(voter)?;
         let is_news = self.is_open() && !self.views.contains_key(&voter.actor.id);

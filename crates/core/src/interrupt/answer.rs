@@ -57,7 +57,7 @@ impl Interrupt {
         AnswerContent { text: Some(told.collect::<Vec<_>>().join("\n")), edit: Value::Null }
     }
 
-    /// Returns the answer of each person, in the order of the votes. Empty if one answer is enough for the question.
+    /// Returns each person's id and answer, in the order of the votes. Empty if one answer is enough for the question.
     pub fn each_given(&self) -> Vec<(&str, AnswerContent)> {
         if self.kept.erased || self.kept.corrected.is_some() {
             return Vec::new();

@@ -1,5 +1,6 @@
-//! Marks: the approvers of an interrupt, written as one text, so that a store can find the interrupts of a person by
-//! substring search. A mark stands between two line feeds. Names cannot contain line feeds.
+//! Index of the approvers of interrupts. The approvers of each interrupt are written as one text, so that a store can
+//! find the interrupts of a person by substring search. An entry of the text is called a mark. A mark names a person or
+//! a group, and stands between two line feeds. Names cannot contain line feeds.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,15 +9,15 @@ use super::{Interrupt, Stage};
 use crate::people::People;
 use crate::time::Timestamp;
 
-/// Mark of an interrupt with a stage in which every admin and operator can decide.
+/// Mark (entry of the approver index) of an interrupt with a stage in which every admin and operator can decide.
 pub const ANYBODY: &str = "\n*\n";
-/// Mark of an interrupt whose approvers cannot be read from its row. The approvers depend on the complete state of the
-/// run.
+/// Mark (entry of the approver index) of an interrupt that cannot be shown from its table row alone. The row does not
+/// refer to all events that are needed, for example because the approvers have changed.
 pub const INVOLVED: &str = "\n!\n";
 
-/// Beginning of a mark that names a person.
+/// Beginning of each mark (entry of the approver index) that names a person.
 pub const ANY_PERSON: &str = "\np:";
-/// Beginning of a mark that names a group.
+/// Beginning of each mark (entry of the approver index) that names a group.
 pub const ANY_GROUP: &str = "\ng:";
 
 pub fn person(id: &str) -> String {
@@ -27,7 +28,8 @@ pub fn group(name: &str) -> String {
     format!("\ng:{name}\n")
 }
 
-/// Returns the marks of all interrupts on which the person may decide now, as approver or as delegate.
+/// Returns the marks (entries of the approver index) of the interrupts on which the person may decide now: by name,
+/// through a group, or as a delegate.
 pub fn of_person(id: &str, people: &People, now: Timestamp) -> BTreeSet<String> {
     let others = people.represented_people(id, now);
     let mut marks = BTreeSet::new();
@@ -43,7 +45,7 @@ pub fn of_person(id: &str, people: &People, now: Timestamp) -> BTreeSet<String> 
 }
 
 impl Interrupt {
-    /// Returns the marks that are stored in the row of this interrupt.
+    /// Returns the marks (entries of the approver index) that are stored in the table row of this interrupt.
     pub fn marks(&self) -> String {
         let mut lines = BTreeSet::new();
         let (people, groups) = self.assignment.people_and_groups();

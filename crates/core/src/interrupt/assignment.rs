@@ -46,10 +46,10 @@ pub struct Stage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Represented {
-    /// At least `required` of the named approvers.
+    /// At least `required` of the named approvers must agree.
     #[default]
     Any,
-    /// Every named person, and at least one member of each named group.
+    /// Every named person, and at least one member of each named group, must agree.
     All,
 }
 
@@ -87,7 +87,7 @@ impl Default for Assignment {
 pub struct Seat {
     /// Index of the stage, from 0.
     pub stage: usize,
-    /// Absent person whom the voter represents as a delegate.
+    /// Absent person whom the voter represents as a delegate. `None` if the voter represents nobody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<String>,
     /// Groups of the stage to which the voter belongs. If the voter represents an absent person, the groups of that
@@ -103,7 +103,7 @@ impl Seat {
     }
 }
 
-/// Voter and seat of a vote. An assignment evaluates nothing else.
+/// Voter and seat of a vote: the data by which an assignment counts the vote.
 #[derive(Clone, Copy, Debug)]
 pub struct Ballot<'a> {
     pub by: &'a str,
@@ -114,7 +114,7 @@ pub struct Ballot<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApproverShortage {
     pub stage: usize,
-    /// End of an error message that begins with the name of the stage.
+    /// Reason as the end of an error message, which begins with the name of the stage.
     pub why: String,
 }
 
@@ -190,8 +190,8 @@ impl Stage {
         people.deciding().filter(|id| self.is_for(id, people) && forms.insert(form(id))).collect()
     }
 
-    /// Returns the people and groups that must still agree. For each of them, also returns the people who can give this
-    /// agreement.
+    /// Returns the people who can give each missing agreement. One set of people is returned for each named person or
+    /// group that must still agree.
     fn speakers<'p>(
         &self,
         candidates: &BTreeSet<&'p str>,
@@ -209,9 +209,9 @@ impl Stage {
         self.missing(agreed).into_iter().map(of).collect()
     }
 
-    /// Returns the votes that are still required. For each vote, returns the people who can cast it. If every named
-    /// approver must agree, some votes can be cast by one person only: the vote of a named person, and the vote of a
-    /// group with only one possible voter. The other votes can be cast by every candidate.
+    /// Returns the people who can cast each vote that is still required. If every named approver must agree, some votes
+    /// can be cast by one person only: the vote of a named person, and the vote of a group with only one possible
+    /// voter. The other votes can be cast by every candidate.
     fn places<'p>(
         &self,
         candidates: &BTreeSet<&'p str>,
@@ -276,15 +276,15 @@ impl Assignment {
         self.stages.iter().any(|stage| stage.is_for(id, people))
     }
 
-    /// Returns true if this person alone could decide the interrupt. `starter` is the person who started the run. An
-    /// earlier decision of such a person can then be applied to this interrupt.
+    /// Returns true if this person alone could decide the interrupt. If so, an earlier decision of the person can be
+    /// applied to this interrupt. `starter` is the person who started the run.
     pub fn trusts(&self, id: &str, people: &People, starter: Option<&str>) -> bool {
         self.takes_one() && self.is_for(id, people) && !people.is_barred(id) && !self.is_own(id, starter)
     }
 
-    /// Returns true if a decision of the time `at` can still be applied to later interrupts. This ends when the person
-    /// leaves the list of people, or when the creator of the person's login link leaves it. The decision cannot be
-    /// applied again when the person returns.
+    /// Returns true if a decision that the person made at the time `at` can still be applied to later interrupts. The
+    /// decision can no longer be applied when the person, or the creator of the person's login link, has left the list
+    /// of people. The decision stays inapplicable if the person returns.
     pub fn still_trusts(
         &self,
         who: ResponsiblePeople<'_>,
@@ -303,7 +303,7 @@ impl Assignment {
         !self.self_approval && starter.is_some_and(|starter| is_same(starter, id))
     }
 
-    /// Returns the reason why `other` is weaker than this assignment: it requires less agreement. `None` if `other` is
+    /// Returns the reason why the assignment `other` requires less agreement than this assignment. `None` if `other` is
     /// at least as strict.
     pub(super) fn asks_for_more_than(&self, other: &Self) -> Option<String> {
         let votes = |of: &Self| of.stages.iter().map(Stage::needed).sum::<usize>();
@@ -322,7 +322,7 @@ impl Assignment {
             .then(|| "does not require every named approver and group, as the gate does".to_owned())
     }
 
-    /// Returns the index of the first stage that still needs votes, if these ballots are the votes so far.
+    /// Returns the index of the first stage that still needs votes. `agreed` contains the votes so far.
     pub fn stage(&self, agreed: &[Ballot<'_>]) -> Option<usize> {
         self.stages.iter().enumerate().position(|(i, stage)| {
             let here: Vec<Ballot<'_>> = agreed.iter().filter(|one| one.seat.stage == i).copied().collect();
@@ -460,8 +460,8 @@ impl Assignment {
     }
 }
 
-/// Assigns a different person to each required vote (bipartite matching with augmenting paths). If nobody is left for a
-/// vote, returns the stage of this vote.
+/// Assigns a different person to each required vote (bipartite matching with augmenting paths). Returns the stage of
+/// the first vote for which nobody is left. `None` if every vote has a person.
 fn find_unfilled_stage(places: &[(usize, BTreeSet<&str>)]) -> Option<usize> {
     let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
     let free = (0..places.len()).find(|place| !take(*place, places, &mut taken, &mut BTreeSet::new()));

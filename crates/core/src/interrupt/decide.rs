@@ -8,7 +8,8 @@ use crate::schema::Problem;
 /// Result of a successful check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Checked {
-    /// Acceptable new decision, with the chosen option and the seat in which it counts.
+    /// The decision is acceptable and new. Contains the chosen option, and the stage and groups for which the vote
+    /// counts.
     New(Offer, Seat),
     /// The person has already made exactly this decision. The interrupt does not change, and the person gets the
     /// current result.
@@ -71,7 +72,7 @@ pub fn check(
     if problems.is_empty() { Ok(Checked::New(offer.clone(), seat)) } else { Err(Refusal::Invalid(problems)) }
 }
 
-/// Returns the problems of the text, the edit and the other fields of a decision. Does not compare the edit with its
+/// Returns the problems of the decision's fields, such as its text and its edit. Does not compare the edit with its
 /// schema.
 pub(crate) fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
     let mut problems = Vec::new();

@@ -22,22 +22,22 @@ pub struct Decision {
     /// Earlier question, if the person reused its answer.
     #[serde(default)]
     pub from: Option<InterruptId>,
-    /// Time for which the person's client displayed the card, in milliseconds. The client reports it.
+    /// Time for which the card was displayed to the person, in milliseconds, as the person's client reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// Name of the person that the voter acts for. The client reports the name. The name is only recorded: nobody
-    /// verifies it, and it has no effect.
+    /// Name of the person that the voter acts for, as the client reports it. The name is only recorded: nobody verifies
+    /// it, and it has no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<String>,
-    /// Further open interrupts that this decision also approves, because they match the grant that it gives. The client
-    /// showed a list of them, from which the person could remove some.
+    /// Further open interrupts that this decision also approves, because they match the grant that the decision gives.
+    /// The client showed a list of these interrupts, from which the person could remove some.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<InterruptId>,
-    /// Open interrupts that the client showed to the person at this time. The client reports them.
+    /// Further open interrupts that the client displayed to the person with this decision, as the client reports them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_shown: Vec<InterruptId>,
-    /// True if the decision was made on a page that showed the current card. The person is then also recorded as having
-    /// viewed the interrupt.
+    /// True if the decision was made on a page that showed the current card. The decision then also records that the
+    /// person viewed the interrupt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_page: bool,
 }

@@ -43,13 +43,13 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldWork {
-    /// The work continues.
+    /// The work that waits for the decision continues.
     Continues,
     /// The work is done again, and a person then decides on the new result.
     Repeats,
-    /// The work does not continue, or other work replaces it.
+    /// The work that waits for the decision does not continue, or other work replaces it.
     Held,
-    /// The work does not continue, and the run ends.
+    /// The work that waits for the decision does not continue, and the run ends.
     Ended,
 }
 
@@ -118,8 +118,8 @@ impl Effect {
         matches!(self.work(), HeldWork::Continues | HeldWork::Repeats)
     }
 
-    /// Returns true if the effect exists only for calls that Holdshort itself executes. Such effects give a grant, or
-    /// commit only some of a trial's changes.
+    /// Returns true if only options for calls that Holdshort itself executes can have the effect. Such effects give a
+    /// grant, or commit only some of a trial's changes.
     pub fn is_of_own_calls(self) -> bool {
         matches!(self, Self::Grant | Self::ProceedWithSome)
     }

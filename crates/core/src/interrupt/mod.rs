@@ -68,7 +68,8 @@ pub struct Interrupt {
     /// Version of the interrupt, which increases each time its approvers change. A decision can state the version that
     /// the person saw.
     pub version: u64,
-    /// Current votes. Each person has at most one.
+    /// Current votes. Each person has at most one vote per stage. If the assignment requires different people in each
+    /// stage, each person has at most one vote.
     pub votes: Vec<Vote>,
     /// Person who wrote the work on which people decide, for example a rewritten plan. `None` if an agent wrote it.
     pub written_by: Option<Actor>,
@@ -87,9 +88,9 @@ pub struct Interrupt {
     pub resolution: Option<Resolution>,
     /// Correction and erasure of the answer. Only for questions.
     pub kept: AnswerAmendments,
-    /// Record that the external agent has used the approval.
+    /// Use of the approval by an external agent. `None` until the agent has used the approval.
     pub used: Option<Usage>,
-    /// Report in which the external agent states if it wrote the approved changes. `None` until the report arrives.
+    /// Report of the external agent on writing the approved changes. `None` until the report arrives.
     pub exec: Option<ExecReport>,
 }
 
@@ -99,8 +100,8 @@ impl Open for Interrupt {
     }
 }
 
-/// Removes the output of a trial from the state, so that a run with many trials needs little memory. Readers get the
-/// output from the event.
+/// Removes the output of a trial from the content of an interrupt, so that a run with many trials needs little memory.
+/// Readers get the output from the event.
 fn drop_streams(content: &mut Value) {
     content.as_object_mut().map(|members| members.remove(STREAMS));
 }
@@ -144,10 +145,9 @@ impl Interrupt {
         self.opened.options.iter().find(|offer| offer.id == option)
     }
 
-    /// Returns the value that an edit would replace. The value is a member of the payload. The name of this member
-    /// depends on the kind of interrupt. If the payload has no such member, the value is the complete payload. `None`
-    /// if the kind has no edits, or if the interrupt is a question. Before its answer, a question has nothing to
-    /// replace.
+    /// Returns the value that an edit would replace: a member of the payload, whose name depends on the kind of
+    /// interrupt. If the payload has no such member, the value is the complete payload. `None` if the kind has no
+    /// edits, or if the interrupt is a question. Before its answer, a question has nothing to replace.
     pub fn replaced(&self) -> Option<&Value> {
         let member = self.opened.kind.row().edits?;
         let payload = self.content.get("payload")?;

@@ -17,8 +17,8 @@ pub struct Offer {
     pub needs_text: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_edit: bool,
-    /// Exception to the effect of the option: true if the option ends the run although its effect does not, and false
-    /// if the run continues although the effect ends it. `None` if there is no exception.
+    /// Exception to the effect of the option. True: the option ends the run, although its effect does not. False: the
+    /// run continues, although the effect of the option ends runs. `None`: there is no exception.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_run: Option<bool>,
 }
@@ -46,8 +46,8 @@ impl Offer {
         Self { needs_text: false, needs_edit: true, ..self }
     }
 
-    /// Returns a copy of the option. If the schema of the question requires data, the option requires data instead of a
-    /// text.
+    /// Returns a copy of the option, adapted to a question with this schema. If the schema requires data, the option
+    /// requires data instead of a text.
     pub fn answered_by(self, kind: Kind, schema: Option<&Value>) -> Self {
         let is_data = schema.is_some_and(|schema| !schema::is_of_text(schema));
         if kind == Kind::Question && self.effect == Effect::Respond && is_data {
@@ -95,8 +95,8 @@ impl Offer {
         self.ends_run == Some(true) || option(kind, &self.id).is_some_and(|row| row.asks_again)
     }
 
-    /// Returns true if waiting work continues with this option. Every kind also has at least one option with which it
-    /// does not continue.
+    /// Returns true if waiting work continues with this option. Every kind also has at least one option with which
+    /// waiting work does not continue.
     pub fn releases(&self) -> bool {
         self.effect.outcome() == Outcome::Approved
     }

@@ -18,7 +18,8 @@ pub struct Risk {
     pub reasons: Vec<Reason>,
 }
 
-/// Part of the run about which people decide. The result of the interrupt is applied to this part.
+/// Subject of an interrupt: the step, call or phase of the run about which people decide. The result of the interrupt
+/// is applied to this subject.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum About {
@@ -26,23 +27,24 @@ pub enum About {
     BeforeStep(String),
     AfterStep(String),
     Phase(String),
-    /// Plan of a planning phase.
+    /// The interrupt is about the plan of the planning phase with this id.
     Plan(String),
-    /// Step that failed.
+    /// The interrupt is about the failure of the step with this id.
     Failure(String),
-    /// Step that reached a limit.
+    /// The interrupt is about the step with this id, which reached a limit.
     Limit(String),
-    /// Step whose agent asked a question in the text of its reply instead of calling a tool.
+    /// The interrupt is about the step with this id, whose agent asked a question in the text of its reply instead of
+    /// calling a tool.
     Printed(String),
-    /// Step whose agent ended it with a reply that is not allowed to end it.
+    /// The interrupt is about the step with this id, whose agent replied in a way that is not allowed to end the step.
     Ending(String),
-    /// Copilot phase, before or after one of its rounds.
+    /// The interrupt is about the copilot phase with this id, before or after one of its rounds.
     Round(String),
-    /// Run that a person interrupted.
+    /// The interrupt is about the whole run, which a person interrupted.
     Interruption,
-    /// Run that a service has stopped until a person reviews the run.
+    /// The interrupt is about the whole run, which a service has stopped until a person reviews the run.
     Hold,
-    /// Request of an external agent, which runs in another framework.
+    /// The interrupt is about a request of an external agent, which runs in another framework.
     External,
 }
 
@@ -115,8 +117,8 @@ impl Opened {
         }
     }
 
-    /// Returns the option that takes effect when the interrupt expires. `None` if no option takes effect. Also `None`
-    /// if an earlier version of Holdshort recorded an option that needs a text.
+    /// Returns the option that takes effect when the interrupt expires. `None` if the interrupt expires without an
+    /// option, or if an earlier version of Holdshort recorded an option that needs a text.
     pub fn taken_on_expiry(&self) -> Option<&Offer> {
         self.options.iter().find(|offer| offer.id == self.on_expiry && offer.applies_alone())
     }

@@ -22,8 +22,8 @@ pub struct Delegation {
     pub until: Option<Timestamp>,
 }
 
-/// Claim: a person states that they will decide on the interrupt. Other people can still decide on it. If a client of
-/// the person executes the call that the interrupt is about, the claim names this client.
+/// Claim on an interrupt, by which a person states that they will decide. Other people can still decide on the
+/// interrupt. If a client of the person executes the call that the interrupt is about, the claim names this client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub by: String,
@@ -120,15 +120,15 @@ pub struct Usage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecOutcome {
-    /// All changes were written.
+    /// The agent wrote all approved changes.
     Done,
-    /// No change was written.
+    /// The agent wrote none of the approved changes.
     Nothing,
-    /// Some of the changes were written.
+    /// The agent wrote only some of the approved changes.
     Halfway,
 }
 
-/// Report of an external agent: if it wrote the approved changes. `text` is `None` after it is erased.
+/// Report of an external agent on writing the approved changes. `text` is `None` after the text is erased.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecReport {
     pub outcome: ExecOutcome,
@@ -142,7 +142,7 @@ pub struct ExecReport {
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     Decision,
-    /// The deadline passed, and nobody had decided.
+    /// The deadline passed before a decision was made.
     Expiry,
     /// A new grant covers the call of the interrupt.
     Grant(GrantId),
@@ -160,7 +160,7 @@ pub enum Cause {
     Superseded,
     /// The agent withdrew its question.
     Withdrawn,
-    /// The run ended.
+    /// The run ended before a decision was made.
     RunEnded,
 }
 

@@ -1,4 +1,5 @@
-//! Seats: the stages in which a person can vote, as approver or as delegate. Also finds votes that have become invalid.
+//! Seats: the stages in which a person can vote, as approver or as delegate. This module also finds votes that have
+//! become invalid.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +37,8 @@ impl Interrupt {
         if sits { Ok(()) } else { Err(Refusal::NotAnApprover) }
     }
 
-    /// Returns the seat that the person would get by voting now for this option with this edit.
+    /// Returns the seat that the person would get by voting now for this option with this edit. The seat consists of
+    /// the stage in which the vote counts, and the approver whom the voter represents.
     pub(super) fn seat(
         &self,
         voter: &Voter<'_>,
@@ -92,8 +94,8 @@ impl Interrupt {
         Err(Refusal::NotYourStage { stage: reached.unwrap_or_default() + 1 })
     }
 
-    /// Returns true if there would still be enough people for a result after this vote. Also returns true if there were
-    /// too few people even before this vote.
+    /// Returns true if enough people would be left to complete all stages after this vote. Also returns true if there
+    /// were too few people even before this vote.
     fn leaves_enough(&self, voter: &Voter<'_>, offer: &Offer, edit_of: Option<u64>, seat: &Seat) -> bool {
         let who = voter.actor.id.as_str();
         // If the assignment has a single stage, no people must remain for a later stage.
@@ -120,16 +122,15 @@ impl Interrupt {
         is_in_reach(&ballots)
     }
 
-    /// Returns the people who must not approve because it would be their own work: the person who started the run, and
-    /// the author of the edit. Without an edit, the author of the original work is used instead of the author of the
-    /// edit.
+    /// Returns the people who must not approve their own work: the person who started the run, and the author of the
+    /// edit. Without an edit, the author of the original work is used instead of the author of the edit.
     fn whose_own<'s>(&'s self, starter: Option<&'s str>, edit_of: Option<u64>) -> BTreeSet<&'s str> {
         let authors = self.author(edit_of).into_iter().flat_map(|author| [&*author.id, author.hand()]);
         starter.into_iter().chain(authors).filter(|_| !self.assignment.self_approval).collect()
     }
 
-    /// Returns the seat that the person would get by agreeing with the latest vote. Without an earlier vote, returns
-    /// the seat for a first vote.
+    /// Returns the seat (stage and represented approver) that the person would get by agreeing with the latest vote.
+    /// Without an earlier vote, returns the seat for a first vote.
     pub fn seat_now(&self, voter: &Voter<'_>) -> Result<Seat, Refusal> {
         let newest = self.votes.last();
         let agrees = newest.and_then(|vote| Some((self.offers(&vote.option)?, vote.edit_of)));
@@ -174,8 +175,8 @@ impl Interrupt {
         stood_in_for.into_iter().chain([id]).any(|id| self.assignment.is_for(id, people))
     }
 
-    /// Returns the seats that the person can take in a stage: first the seat as approver, then the seats as a delegate.
-    /// People in `barred` cannot be represented.
+    /// Returns the seats that the person can take in a stage: first as an approver, then as a delegate of each person
+    /// whom the voter can represent. People in `barred` cannot be represented.
     fn seats_in(&self, voter: &Voter<'_>, stage: usize, barred: &dyn Fn(&str) -> bool) -> Vec<Seat> {
         let Some(of) = self.assignment.stages.get(stage) else { return Vec::new() };
         let Voter { actor, people, now, .. } = *voter;
@@ -234,7 +235,8 @@ impl Interrupt {
         votes.into_iter().map(|vote| vote.by.clone()).collect()
     }
 
-    /// Returns the voters whose votes have become invalid, because the voter left or would now get a different seat.
+    /// Returns the voters whose votes have become invalid. A vote becomes invalid if the voter has left, or may no
+    /// longer decide in the stage for which the vote was counted.
     pub fn unseated(&self, people: &People) -> Vec<String> {
         let sits = |vote: &Vote| {
             let Some(of) = self.assignment.stages.get(vote.seat.stage) else { return false };

@@ -2,8 +2,8 @@
 //!
 //! Workflows and edges (adapters for other frameworks) can rename, leave out or reorder options. Workflows and edges
 //! cannot add options. Exception: the agent that opens an interrupt of the kind `choice` defines its options. Choosing
-//! any of them answers the interrupt. The option `custom` of `choice` is always offered, too. Choosing `custom` answers
-//! the interrupt with a text.
+//! one of these options answers the interrupt. The option `custom` of `choice` is always offered, too. Choosing
+//! `custom` answers the interrupt with a text.
 
 use serde::{Deserialize, Serialize};
 
@@ -300,7 +300,7 @@ const UNKNOWN_OUTCOME: KindRow = KindRow {
     ],
 };
 
-/// Returns the row of an option. `None` if the kind does not have the option.
+/// Returns the row of an option in the option table. `None` if the kind does not have the option.
 pub fn option(kind: Kind, id: &str) -> Option<&'static Row> {
     kind.row().options.iter().find(|row| row.id == id)
 }

@@ -2,8 +2,8 @@
 //!
 //! A vote to stop or to replace work decides the interrupt at once. Votes to approve work decide the interrupt when
 //! they satisfy all stages of the assignment. Approving votes are counted together if they have the same effect and the
-//! same edit. If a person votes again, the new vote replaces the earlier vote. A question to several people is decided
-//! when enough of them have answered. The answers of these people may differ.
+//! same edit. If a person votes again in a stage, the new vote replaces the earlier vote. A question to several people
+//! is decided when enough of these people have answered. The answers of these people may differ.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,8 @@ pub struct Settlement<'a> {
 }
 
 impl Interrupt {
-    /// Returns the option that is decided by the latest vote. `None` if more people must agree.
+    /// Returns the option that the latest vote decides, together with the votes for the option. `None` if more people
+    /// must agree.
     pub fn settles(&self) -> Option<Settlement<'_>> {
         let newest = self.votes.last()?;
         let chosen = self.offers(&newest.option)?;
@@ -59,8 +60,9 @@ impl Interrupt {
         self.votes.iter().filter(says_so).collect()
     }
 
-    /// Returns the votes that count. If self-approval is not allowed, an author's vote for the author's own work does
-    /// not count. If a person voted under several names, only the first of these votes counts.
+    /// Returns the ballots for the votes in `agreed` that are counted. If self-approval is not allowed, an author's
+    /// vote for the author's own work is not counted. If one person voted under several names, only the first of these
+    /// votes is counted.
     pub(super) fn counted<'v>(&self, agreed: &[&'v Vote]) -> Vec<Ballot<'v>> {
         let may_be_own = self.assignment.self_approval || self.opened.kind == Kind::Question;
         let is_own = |vote: &Vote| {
@@ -80,8 +82,8 @@ impl Interrupt {
         counted.into_iter().map(|vote| Ballot { by: &vote.by, seat: &vote.seat }).collect()
     }
 
-    /// Returns true if the person wrote this edit, or created the login link with which the author signed in. Without
-    /// an edit, examines the author of the original work instead.
+    /// Returns true if the person wrote this edit, or created the login link with which the author of the edit signed
+    /// in. Without an edit, examines the author of the original work.
     pub(super) fn wrote(&self, who: &str, edit_of: Option<u64>) -> bool {
         self.author(edit_of).is_some_and(|author| author.responsible_people().includes(who))
     }

@@ -9,7 +9,8 @@ use crate::people::{People, STARTER};
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
-/// Settings of reminders and escalation. The gate configures them, or the agent or service that opens the interrupt.
+/// Settings of reminders and escalation. The settings come from the gate, or from the agent or service that opens the
+/// interrupt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
@@ -26,7 +27,7 @@ pub struct Timing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reminders {
-    /// Delay from the time when the approvers were asked until the first reminder.
+    /// Delay of the first reminder in milliseconds, counted from the time when the approvers were asked.
     pub after_ms: u64,
     /// Interval between reminders. If `None`, only one reminder is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,13 +40,14 @@ pub struct Reminders {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Escalation {
-    /// Delay since the interrupt was opened or since the previous escalation step.
+    /// Delay of the escalation step in milliseconds. The delay begins when approvers are asked, or when the previous
+    /// step is carried out.
     pub after_ms: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// True if the new approvers replace the current approvers. If false, the new approvers are added to them.
+    /// True if the new approvers replace the current approvers. If false, the current approvers remain approvers, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replace: bool,
 }
@@ -80,8 +82,8 @@ impl Timing {
         *self == Self::default()
     }
 
-    /// Returns true if there are settings for reminders or escalation steps. Both start again when further approvers
-    /// are asked.
+    /// Returns true if there are settings for reminders or escalation steps. Reminders and escalation start again when
+    /// further approvers are asked.
     pub fn has_follow_ups(&self) -> bool {
         self.reminders.is_some() || !self.escalation.is_empty()
     }
@@ -260,8 +262,8 @@ impl Timing {
 }
 
 impl Escalation {
-    /// Returns true if the escalation step names at least one person of the installation who is allowed to decide. The
-    /// person who started the run counts only if self-approval is allowed.
+    /// Returns true if the escalation step names at least one person of the installation who is allowed to decide. If
+    /// self-approval is not allowed, the person who started the run is ignored.
     pub fn reaches(&self, assignment: &Assignment, people: &People, starter: Option<&str>) -> bool {
         let named =
             Stage { approvers: self.approvers.clone(), groups: self.groups.clone(), ..Stage::default() };
@@ -270,8 +272,8 @@ impl Escalation {
 }
 
 impl Assignment {
-    /// Returns the assignment after an escalation step. The people of the step become approvers of one stage, in
-    /// addition to its approvers or instead of them.
+    /// Returns the assignment after an escalation step. The people of the step replace the approvers of one stage, or
+    /// become approvers in addition.
     #[must_use]
     pub fn escalated(&self, stage: usize, step: &Escalation) -> Self {
         let mut next = self.clone();

@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 /// Reason why an approval cannot be used. The attempt changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
-    /// Reason, which is the end of the error message.
+    /// The interrupt is not approved. The value is the reason, as the end of the error message.
     #[error("the interrupt is not approved: {0}")]
     NotApproved(&'static str),
     #[error("the approval was already used at {at}, by `{by}`")]
@@ -63,8 +63,8 @@ impl Interrupt {
         }
     }
 
-    /// Returns the approved changes of a call that ran in a trial, and the paths that were not approved. `None` if
-    /// nobody and no rule approved the call, if there was no trial, or if the content was erased.
+    /// Returns the approved changes of a call that ran in a trial, and the paths that were not approved. `None` if the
+    /// call was not approved, if there was no trial, or if the content was erased.
     pub fn released_changes(&self) -> Option<ReleasedChanges> {
         let edit = self.answer_from_votes().edit;
         let is_approved = self.resolution.as_ref().is_some_and(|it| it.outcome == Outcome::Approved);

@@ -23,11 +23,11 @@ pub struct Vote {
     pub from: Option<InterruptId>,
     /// Stage, person and groups for which the vote counts.
     pub seat: Seat,
-    /// Time for which the voter's client displayed the card, in milliseconds. The client reports it.
+    /// Time for which the card was displayed to the voter, in milliseconds, as the voter's client reports it.
     pub viewed_ms: Option<u64>,
-    /// Name of the person that the voter acted for. The client reports the name.
+    /// Name of the person that the voter acted for, as the voter's client reports it.
     pub on_behalf_of: Option<String>,
-    /// Further open interrupts that this vote also approves, because they match the grant that it gives.
+    /// Further open interrupts that this vote also approves, because they match the grant that the vote gives.
     pub also: Vec<InterruptId>,
     /// Creator of the login link with which the voter signed in, if another person created the link.
     pub let_in_by: Option<String>,
@@ -46,8 +46,8 @@ impl Vote {
         ResponsiblePeople { id: &self.by, hand: self.hand() }
     }
 
-    /// Returns the creator of the login link with which the voter signed in. Without a login link, returns the voter.
-    /// See [`Actor::hand`](crate::actor::Actor::hand).
+    /// Returns the person who is responsible for the vote: the creator of the login link with which the voter signed
+    /// in, or the voter (see [`Actor::hand`](crate::actor::Actor::hand)).
     pub fn hand(&self) -> &str {
         actor::hand(&self.by, self.let_in_by.as_deref())
     }

@@ -8,7 +8,7 @@ use crate::people::People;
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
-/// Event that happens to a waiting interrupt at a certain time.
+/// Event that is due for an open interrupt at a certain time: an escalation step, a reminder, or the end of a snooze.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DueEvent {
     Escalate,
@@ -17,8 +17,8 @@ pub enum DueEvent {
 }
 
 impl Interrupt {
-    /// Returns the first event whose time has come at `now`. If several events have the same time, the order of
-    /// [`DueEvent`] decides.
+    /// Returns the first escalation, reminder or end of a snooze that is due at `now`. If several of these events have
+    /// the same time, the order of [`DueEvent`] decides.
     pub fn due_by(&self, now: Timestamp) -> Option<DueEvent> {
         let snoozed = self.snoozes.values().min().copied();
         let all = [
@@ -30,7 +30,8 @@ impl Interrupt {
         due.min().map(|(_, what)| what)
     }
 
-    /// Returns the times of all events that will happen if nobody decides.
+    /// Returns the times of the expiry, the reminders, the escalation and the ends of snoozes that happen if nobody
+    /// decides.
     pub fn deadlines(&self) -> impl Iterator<Item = Timestamp> {
         let own = [self.opened.expires_at, self.due.remind_at, self.due.escalate_at];
         own.into_iter().flatten().chain(self.snoozes.values().copied())
@@ -67,7 +68,8 @@ impl Interrupt {
         told
     }
 
-    /// Returns true if the snooze would change the interrupt. If `until` is `None`, the person's current snooze ends.
+    /// Checks that the person is allowed to snooze the interrupt until `until`. If `until` is `None`, the person's
+    /// current snooze ends. Returns false if nothing would change.
     pub fn check_snooze(&self, voter: &Voter<'_>, until: Option<Timestamp>) -> Result<bool, Refusal> {
         self.may_act(voter)?;
         let before = self.snoozes.get(&voter.actor.id);

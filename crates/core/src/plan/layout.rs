@@ -14,8 +14,9 @@ pub struct NodePosition {
 }
 
 impl Plan {
-    /// Returns a different position for each subtask, in the order of the plan. A subtask that belongs to a cycle of
-    /// dependencies, or depends on one, is in the first layer. A plan that has passed the check has no cycle.
+    /// Returns a different position for each subtask, in the order of the plan. If a subtask belongs to a cycle of
+    /// dependencies, or depends on a cycle, its position is in the first layer. A plan that has passed the check has no
+    /// cycle.
     pub fn layout(&self) -> Vec<NodePosition> {
         let layers = self.layers();
         let mut places: Vec<NodePosition> = Vec::new();
@@ -57,7 +58,7 @@ impl Plan {
         self.subtasks.iter().map(|subtask| layers.get(subtask.id.as_str()).copied().unwrap_or(0)).collect()
     }
 
-    /// Returns the mean row of the subtasks on which this subtask depends, multiplied by two.
+    /// Returns the mean row, multiplied by two, of the subtasks on which the subtask at index `at` depends.
     fn middle(&self, at: usize, rows: &BTreeMap<usize, usize>) -> usize {
         let needs = &self.subtasks[at].depends_on;
         let place = |need: &String| self.subtasks.iter().position(|other| other.id == *need);

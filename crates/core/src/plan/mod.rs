@@ -27,7 +27,7 @@ pub struct Plan {
 pub struct Subtask {
     pub id: String,
     pub description: String,
-    /// Agent that carries out the subtask. If `None`, the default agent of the phase carries it out.
+    /// Agent that carries out the subtask. If `None`, the default agent of the phase carries out the subtask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -39,9 +39,9 @@ pub struct Subtask {
 }
 
 impl Plan {
-    /// Parses and checks a plan. A plan must have from 1 to `limit` subtasks with unique ids and known agents. All its
-    /// dependencies must exist, and they must not form a cycle. `base` is the JSON pointer of the plan in the request,
-    /// for the problems that are returned.
+    /// Parses and checks a plan. A plan must have from 1 to `limit` subtasks with unique ids and known agents. All
+    /// dependencies must exist, and must not form a cycle. The returned problems have JSON pointers that begin with
+    /// `base`, the JSON pointer of the plan in the request.
     pub fn check(
         value: &Value,
         known_agents: &BTreeSet<&str>,
@@ -187,8 +187,8 @@ pub fn schema() -> Value {
     })
 }
 
-/// Returns true if the id of a subtask is valid. Ids become part of step ids, paths and labels. Ids are not erased when
-/// texts are erased.
+/// Returns true if a text is a valid id of a subtask. Ids become part of step ids, paths and labels. Ids are not erased
+/// when texts are erased.
 fn is_id(id: &str) -> bool {
     (1..=limits::SUBTASK_ID_BYTES).contains(&id.len())
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))

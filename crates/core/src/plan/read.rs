@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-/// Returns `{subtasks: […]}`, which [`Plan::check`](super::Plan::check) then checks. `None` if the value does not
-/// resemble a plan. An empty list becomes a plan without subtasks.
+/// Converts a value to the form `{subtasks: […]}`, which [`Plan::check`](super::Plan::check) then checks. `None` if the
+/// value does not resemble a plan. An empty list becomes a plan without subtasks.
 pub fn read(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => candidates(text).pop(),
@@ -26,7 +26,7 @@ pub fn sent(value: &Value) -> Option<Value> {
     }
 }
 
-/// Returns all fields of a request except the plan.
+/// Returns all fields of the value except `plan`. `None` if the value has no field `plan`, or no other field.
 pub fn fields_without_plan(value: &Value) -> Option<Value> {
     let mut rest = value.as_object().filter(|fields| fields.contains_key("plan"))?.clone();
     rest.remove("plan");
@@ -78,7 +78,7 @@ fn count(subtasks: &mut [Value]) {
 }
 
 /// Renames the fields of a subtask to the names that [`Plan`](super::Plan) uses. Keeps fields with a wrong type, so
-/// that the later check reports them. Drops fields that a plan does not have, such as results.
+/// that [`Plan::check`](super::Plan::check) reports them. Drops fields that a plan does not have, such as results.
 fn subtask(item: &Value) -> Value {
     let fields = match item {
         Value::String(text) => return json!({ "description": text.trim() }),
@@ -115,8 +115,8 @@ fn subtask(item: &Value) -> Value {
 /// Fields that may contain the description of a subtask. The texts of these fields are joined in this order.
 const WORDS: [&str; 5] = ["title", "sub_task", "task", "description", "bullet_points"];
 
-/// Joins the descriptions of a subtask into one text. Keeps a description that is not a text, so that the later check
-/// reports it.
+/// Joins the descriptions of a subtask into one text. A description that is not a text is kept, so that the check of
+/// the plan reports it.
 fn description(fields: &Map<String, Value>) -> Option<Value> {
     let mut told: Option<String> = None;
     for word in WORDS {
@@ -149,9 +149,9 @@ fn id(n: usize) -> String {
     format!("s{n}")
 }
 
-/// Returns all possible plans in a text. The most likely plan is the last. A plan can be JSON alone, JSON in a code
-/// fence, or JSON within prose. If there is no JSON, the items of a list become the plan. The last plan is the most
-/// likely one, because many models write down their thoughts before the plan.
+/// Returns all possible plans in a text. A plan can be JSON alone, JSON in a code fence, or JSON within prose. If there
+/// is no JSON, the items of a list become the plan. The last plan is the most likely one, because many models write
+/// down their thoughts before the plan.
 pub fn candidates(text: &str) -> Vec<Value> {
     let fenced =
         text.split("```").skip(1).step_by(2).map(|block| block.split_once('\n').map_or(block, |(_, it)| it));

@@ -1,8 +1,8 @@
 //! Finds sentences of a text that ask the reader for something, or that announce work instead of doing it. The analysis
-//! understands English. From other languages, it recognises only question marks.
+//! understands English. In other languages, only question marks are recognised.
 //!
 //! A sentence that says that the work cannot continue (*should I*, *waiting for your*, *I need … to continue*) is a
-//! request at any place in the text. Other requests (a question, *please provide*) count only at the end of the text,
+//! request anywhere in the text. Other requests (a question, *please provide*) are found only at the end of the text,
 //! because earlier questions are usually rhetorical. If a text ends by announcing work (*I will now run the tests.*),
 //! the work was not done. `speech.rs` classifies a single sentence. `tests/it/endings/` has the tables of test cases.
 
@@ -10,17 +10,18 @@ use super::prose::{self, Block};
 use super::speech::{self, SentenceContext, Speech};
 use super::texts::vocabulary::LISTED;
 
-/// Returns the sentence with which the text asks its reader for something.
+/// Returns the sentence with which the text asks its reader for something. `None` if the text asks for nothing.
 pub fn find_request(text: &str) -> Option<String> {
     first(text, &[Speech::Permission, Speech::Waiting, Speech::Request, Speech::Give, Speech::Question])
 }
 
-/// Returns the sentence at the end of the text that announces work.
+/// Returns the sentence at the end of the text that announces work. `None` if the text does not end with such a
+/// sentence.
 pub fn announced(text: &str) -> Option<String> {
     first(text, &[Speech::Announces])
 }
 
-/// Returns the first sentence that is of one of these kinds and stands at a place in the text where this kind counts.
+/// Returns the first sentence of one of the kinds `sought`. Some kinds are found only at the end of the text.
 fn first(text: &str, sought: &[Speech]) -> Option<String> {
     let said = prose::strip_thoughts(text);
     let blocks = prose::blocks(&said);
@@ -66,9 +67,9 @@ fn first(text: &str, sought: &[Speech]) -> Option<String> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Where {
     Middle,
-    /// Paragraph that introduces a list at the end of the text.
+    /// Position of a paragraph that introduces a list at the end of the text.
     Lead,
-    /// Item of a list at the end of the text.
+    /// Position of an item of a list at the end of the text.
     Item,
     End,
 }
@@ -76,15 +77,15 @@ enum Where {
 #[derive(Default)]
 struct Reader {
     before: SentenceContext,
-    /// True if a heading or a sentence shows that the questions in the following list are information for the reader.
+    /// True if the questions in the following list are information for the reader, as a heading or a sentence shows.
     /// The text then does not ask these questions.
     section: bool,
     lead: bool,
 }
 
 impl Reader {
-    /// Returns the first sentence of a block that is of one of these kinds, if this kind counts at the place of the
-    /// block (`place`).
+    /// Returns the first sentence of a block that is of one of the kinds `sought`. Some kinds are found only in blocks
+    /// at the end of the text. `place` is the position of the block.
     fn read(&mut self, text: &str, place: Where, next: Option<&Block>, sought: &[Speech]) -> Option<String> {
         let sentences = prose::sentences(text);
         let mut spoken: Vec<(Speech, String)> = Vec::new();

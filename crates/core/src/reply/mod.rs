@@ -37,7 +37,7 @@ pub fn says_something(text: &str) -> bool {
     })
 }
 
-/// Returns true if the character is content: not white space, markup or padding.
+/// Returns true if the character is content for a reader: not white space, markup or padding.
 fn is_seen(each: char) -> bool {
     let is_mark =
         matches!(each, '.' | '…' | '`' | '~' | '*' | '_' | '#' | '>' | '-' | '–' | '—' | '|' | '•' | '=');
@@ -48,9 +48,9 @@ fn is_seen(each: char) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Flaw {
-    /// The provider cut the reply off at a length limit.
+    /// The provider cut off the reply at a length limit.
     Cut,
-    /// The provider removed a part of the reply.
+    /// A content filter of the provider removed a part of the reply.
     Filtered,
     /// The provider stopped for an unclear reason, so the reply may be incomplete.
     Unclear,
@@ -60,9 +60,9 @@ pub enum Flaw {
     Asks,
     /// The reply ends by announcing work, which was therefore not done.
     Announces,
-    /// The agent must end its step by calling the tool `finish`, and did not call it.
+    /// The agent must end its step by calling the tool `finish`, and has not called the tool.
     NotFinished,
-    /// A question of the agent got no answer, and the agent did not record an assumption.
+    /// The agent did not record an assumption after one of its questions got no answer.
     Unassumed,
     /// The questions in the reply are malformed. Only for agents that ask their questions in replies.
     MalformedQuestions,
@@ -71,8 +71,8 @@ pub enum Flaw {
 }
 
 impl Flaw {
-    /// Returns the `end_reason` with which this flaw fails a run in which nobody can be asked. `None` if the flaw does
-    /// not fail such a run.
+    /// Returns the `end_reason` of the run if a reply with this flaw fails a run in which nobody can be asked. `None`
+    /// if the flaw does not fail such a run.
     pub fn reason(self) -> Option<&'static str> {
         match self {
             Self::Cut => Some("reply_cut"),
@@ -88,7 +88,7 @@ impl Flaw {
         }
     }
 
-    /// Describes the flaw for a person. The text is the end of a sentence about the agent's last reply.
+    /// Describes the flaw for a person, as the end of a sentence about the agent's last reply.
     pub fn says(self) -> &'static str {
         match self {
             Self::Cut => "was cut off before it was complete",

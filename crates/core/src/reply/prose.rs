@@ -23,7 +23,7 @@ pub(super) enum Segment<'t> {
     Fenced(Vec<&'t str>),
 }
 
-/// Removes the text in which a reasoning model thinks, because it does not belong to the reply.
+/// Removes the thoughts of a reasoning model from its reply, because they do not belong to the result.
 pub(super) fn strip_thoughts(text: &str) -> String {
     let mut rest = text;
     if let (None, Some((_, after))) = (rest.find("<think>"), rest.split_once("</think>")) {
@@ -148,8 +148,8 @@ fn is_bold(text: &str) -> bool {
     text.len() > 4 && ["**", "__"].iter().any(|mark| text.starts_with(mark) && text.ends_with(mark))
 }
 
-/// Removes emphasis. Replaces code by the word `code` and quotations by the word `quote`, because they ask the reader
-/// for nothing.
+/// Removes emphasis from a text. Replaces code by the word `code` and quotations by the word `quote`, because code and
+/// quotations ask the reader for nothing.
 fn plain(text: &str) -> String {
     let text = without_code(text).replace(['’', '‘'], "'");
     let mut said = String::new();

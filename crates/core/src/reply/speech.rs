@@ -12,7 +12,7 @@ use super::texts::vocabulary::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speech {
-    /// The sentence asks for permission to continue, or asks the reader to choose before the work continues.
+    /// The sentence asks for permission to continue, or asks the reader to make a choice before the work continues.
     Permission,
     /// The sentence says that the work waits for the reader.
     Waiting,
@@ -40,7 +40,7 @@ enum Text {
     Other,
 }
 
-/// Properties of the text in which a sentence stands.
+/// Properties of the text around a sentence, by which the sentence is classified.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SentenceContext {
     /// True if an earlier sentence says that work is done.
@@ -88,7 +88,7 @@ impl SentenceContext {
 }
 
 /// Maximum number of bytes of a sentence that is analysed completely. In a longer sentence, only the beginning and the
-/// end are analysed. The run time grows with the square of the number of clauses.
+/// end are analysed, because the run time grows with the square of the number of clauses.
 const SENTENCE_BYTES: usize = 2_000;
 
 /// Classifies a sentence, which must be in lower case.
@@ -207,8 +207,8 @@ fn depends(clause: &str) -> bool {
     will && (on_you || IF_SO.iter().any(|start| clause.starts_with(start)))
 }
 
-/// Returns true if the sentence postpones work: *I'll begin as soon as the key is there.* After completed work, *I can
-/// …, if you like* is an offer and postpones nothing.
+/// Returns true if the sentence postpones work, such as *I'll begin as soon as the key is there*. After completed work,
+/// *I can …, if you like* is an offer and postpones nothing.
 fn defers(said: &str, before: SentenceContext) -> bool {
     let first = start(said);
     let Some(does) = strip_phrase(first, WILL_DO) else { return false };
@@ -244,7 +244,7 @@ fn with_leave(said: &str) -> bool {
     }
 }
 
-/// Returns true if the sentence says what the agent needs to continue: *I need the key to continue.*
+/// Returns true if the sentence says that the agent needs something to continue: *I need the key to continue.*
 fn needs_to_go_on(said: &str) -> bool {
     let needs = clauses(said).any(|clause| {
         [
@@ -266,8 +266,8 @@ fn needs_to_go_on(said: &str) -> bool {
             .any(|end| said.contains(end))
 }
 
-/// Returns true if the sentence says what prevents the agent from continuing: *I can't continue: …*, *I can't go on
-/// without …*
+/// Returns true if the sentence says that something prevents the agent from continuing: *I can't continue: …*, *I can't
+/// go on without …*
 fn cannot_go_on(said: &str, before: SentenceContext) -> bool {
     let goes_on = has(said, &["proceed", "continue", "go on", "go ahead", "move forward", " you"]);
     let lacks = has(said, &[" without ", " until ", " unless "]);
@@ -290,8 +290,8 @@ fn cannot_go_on(said: &str, before: SentenceContext) -> bool {
     })
 }
 
-/// Returns true if the sentence says that information is missing: *I don't know which file you mean.* Returns false if
-/// the sentence also says that the agent decides by itself.
+/// Returns true if the sentence says that information is missing, such as *I don't know which file you mean*. Returns
+/// false if the sentence also says that the agent decides by itself.
 fn lacks(said: &str, before: SentenceContext) -> bool {
     if let Some((_, then)) = said.split_once(" so i ") {
         let goes_on = [
@@ -425,7 +425,7 @@ fn let_me_know(rest: &str) -> Speech {
     }
 }
 
-/// Returns true if the text says that the agent then continues its work: *… and I'll continue.*
+/// Returns true if the text says that the agent will continue its work afterwards: *… and I'll continue.*
 fn and_then_i(said: &str) -> bool {
     ["i'll ", "i will ", "i can "]
         .iter()

@@ -1,5 +1,5 @@
 //! Risk that is recognised by words and flags in texts. The table in `table.rs` is applied to every interrupt after
-//! which work may continue. The table is built in: neither the agent nor the workflow can change it.
+//! which work may continue. The table is built in, so neither the agent nor the workflow can change it.
 //!
 //! A match only raises the risk level and adds a reason. The decision to ask, allow or forbid is made elsewhere, in
 //! `gate`. In commands, words that are only searched for (as with `grep`) are ignored. Effects of commands are in
@@ -47,13 +47,15 @@ impl SearchedTexts {
         Self { is_foreign: true, ..Self::default() }
     }
 
-    /// Adds a text. `name` is the name of the field that contains the text.
+    /// Adds a text that is searched for risk words. `name` is the name of the field that contains the text. `place`
+    /// describes the part of the interrupt from which the text comes.
     fn text(&mut self, place: &'static str, name: &str, text: &str) {
         let text = if Text::is_line(name) { text } else { self.part(text) };
         self.add(Text::from_member(place, name, text));
     }
 
-    /// Adds all texts inside a value, at any depth. Also adds the names of fields whose value is true.
+    /// Adds all texts inside a value, at any depth, to the texts that are searched for risk words. Leaves out documents
+    /// of Holdshort's own agents. Also adds the names of fields whose value is true.
     fn value(&mut self, place: &'static str, name: &str, value: &Value) {
         if self.texts.len() >= limits::RISK_TEXTS {
             return;
@@ -76,7 +78,8 @@ impl SearchedTexts {
         }
     }
 
-    /// Adds the name of a field, if it was not added before. Leaves out a field whose value is false.
+    /// Adds the name of a field to the searched texts, if the name was not added before. Leaves out a field whose value
+    /// is false.
     fn name(&mut self, place: &'static str, name: &str, value: &Value) {
         if *value != Value::Bool(false) && self.names.insert(name.to_owned()) {
             let name = self.part(name);
@@ -84,7 +87,7 @@ impl SearchedTexts {
         }
     }
 
-    /// Adds the options that an agent defined, and the labels that it chose.
+    /// Adds the options that an agent defined, and the labels that the agent chose for options.
     fn options(&mut self, opened: &Opened, content: &Value) {
         for offer in &opened.options {
             if option(opened.kind, &offer.id).is_none() {
@@ -108,7 +111,7 @@ impl SearchedTexts {
         }
     }
 
-    /// Describes those texts that were not searched. `None` if all texts were searched.
+    /// Describes the texts of the interrupt that were not searched for risk words. `None` if all texts were searched.
     fn unread(&self) -> Option<String> {
         if self.texts.len() >= limits::RISK_TEXTS {
             Some(format!(
@@ -128,7 +131,8 @@ impl SearchedTexts {
     }
 }
 
-/// Raises the risk level if the texts contain risk words. Keeps the existing reasons.
+/// Raises the risk level if the texts contain risk words, or if not all texts were searched. Keeps the existing
+/// reasons.
 #[must_use]
 pub fn raised(mut risk: Risk, said: &SearchedTexts) -> Risk {
     for reason in said.texts.iter().filter_map(Text::line).flat_map(stakes::find_risks) {
@@ -182,7 +186,7 @@ pub fn raised(mut risk: Risk, said: &SearchedTexts) -> Risk {
     risk
 }
 
-/// Collects the texts of an external agent's call.
+/// Collects the texts of an external agent's call in which risk words are searched.
 pub fn of_call(call: &ForeignCall) -> SearchedTexts {
     let mut said = SearchedTexts::foreign();
     said.text("the tool's name", "", &call.tool);
@@ -190,8 +194,8 @@ pub fn of_call(call: &ForeignCall) -> SearchedTexts {
     said
 }
 
-/// Collects the texts about the work that continues after an approval of the interrupt. Returns no texts if the
-/// interrupt has no option with which work continues.
+/// Collects the texts of the interrupt in which risk words are searched. Collects no texts if the interrupt has no
+/// option with which work continues.
 pub(crate) fn of_interrupt(opened: &Opened, content: &Value) -> SearchedTexts {
     let is_after = matches!(opened.about, About::AfterStep(_));
     // An external agent may continue after every answer.

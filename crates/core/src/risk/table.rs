@@ -14,7 +14,7 @@ pub(super) enum Topic {
 impl Topic {
     pub(super) const ALL: [Self; 4] = [Self::Destructive, Self::Production, Self::Privilege, Self::Network];
 
-    /// Returns the code of the topic, which is used in reasons and never changes.
+    /// Returns the code of the topic. Reasons contain this code, so it never changes.
     pub(super) fn code(self) -> &'static str {
         match self {
             Self::Destructive => "destructive",
@@ -33,7 +33,7 @@ impl Topic {
         }
     }
 
-    /// Returns true if a reason with this code already reports a risk of this topic.
+    /// Returns true if the reason code `code` already reports a risk of this topic.
     pub(super) fn is_said_by(self, code: &str) -> bool {
         let same: &[&str] = match self {
             Self::Destructive => &["destructive", "deletes_folders", "loses", "forced"],
@@ -48,15 +48,15 @@ impl Topic {
 /// Way in which words of a row are compared with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MatchKind {
-    /// Whole words, also with other endings: `deletes`, `deletion`.
+    /// Whole words match, also with other endings: `deletes`, `deletion`.
     Form,
-    /// Exact phrases.
+    /// Exact phrases match.
     Words,
-    /// Whole words that digits may follow: `prod2`.
+    /// Whole words match, also if digits follow: `prod2`.
     Numbered,
-    /// Whole words, only in command lines. In prose, these words have other meanings.
+    /// Whole words match, but only in command lines. In prose, these words have other meanings.
     InLine,
-    /// Options (`--force`, `-Force`, `--force=yes`), and names of fields whose value is true (`force: true`).
+    /// Options match (`--force`, `-Force`, `--force=yes`), and names of fields whose value is true (`force: true`).
     Flag,
 }
 

@@ -23,8 +23,8 @@ pub(super) struct Text {
 #[derive(Clone, Debug)]
 enum Form {
     Words(String),
-    /// A shell command line. `words` has the words of those parts that do more than read. If `understood` is true, the
-    /// command parser knows the effects of the programs, and `gate/stakes` reports them.
+    /// A shell command line. `read` has the words of the command's parts that do more than read. If `understood` is
+    /// true, the command parser knows the effects of the programs, and `gate/stakes` reports these effects.
     Line {
         line: String,
         read: Vec<String>,
@@ -43,13 +43,14 @@ impl Text {
         Self { place, form: Form::Switch(name.to_owned()) }
     }
 
-    /// Returns true if a field with this name contains a shell command line. Even a long command line is searched
-    /// completely.
+    /// Returns true if a field with this name contains a shell command line. A command line is searched completely,
+    /// even if it is longer than other texts may be.
     pub(super) fn is_line(name: &str) -> bool {
         LINES.contains(&name)
     }
 
-    /// Builds the text from a field and its value.
+    /// Builds the text for the search of risk words from a field and its value. `place` describes the part of the
+    /// interrupt.
     pub(super) fn from_member(place: &'static str, name: &str, text: &str) -> Self {
         if Self::is_line(name) {
             let (read, understood) = without_reading(text);
@@ -72,7 +73,7 @@ impl Text {
         }
     }
 
-    /// Returns the text in the forms that are compared with the table.
+    /// Returns the text in the forms in which risk words are searched.
     pub(super) fn compared(&self) -> Compared<'_> {
         let (text, is_known, words) = match &self.form {
             Form::Words(text) => (Cow::from(text), false, &[][..]),
@@ -90,7 +91,7 @@ impl Text {
     }
 }
 
-/// Forms of a text with which the rows of the table are compared.
+/// Forms of a text in which the risk words of the table are searched.
 pub(super) struct Compared<'t> {
     pub(super) text: &'t Text,
     readings: Vec<smart::Text>,
@@ -108,8 +109,8 @@ impl<'t> Compared<'t> {
         Self { text, readings, flags, plain, recursive_and_forced: None, host: None }
     }
 
-    /// Returns the risk words of a topic that occur in the text, in the spelling of the text. Each word comes with its
-    /// risk level.
+    /// Returns the risk words of a topic that occur in the text, each with its risk level. The words are spelled as in
+    /// the text.
     pub(super) fn found(&self, topic: Topic) -> Vec<(String, Level)> {
         let form = &self.text.form;
         let is_known = matches!(form, Form::Line { understood: true, .. });
@@ -152,7 +153,7 @@ impl<'t> Compared<'t> {
     }
 }
 
-/// Converts the name of an option to the spelling of the table.
+/// Converts the name of an option to the spelling in the table of risk words.
 fn flag_name(name: &str) -> String {
     name.replace('_', "-").to_lowercase()
 }
@@ -195,8 +196,8 @@ fn recursive_and_forced(text: &str) -> Option<String> {
     text.split_whitespace().find(is_both).map(str::to_owned)
 }
 
-/// Returns the words of a command line without those parts that only read. For example, the text that `grep` searches
-/// for is left out, because it is not an action. If the parser does not fully understand the line, returns all words.
+/// Returns the words of a command line without its parts that only read. For example, the text that `grep` searches for
+/// is left out, because searching is not a risk. If the parser does not fully understand the line, returns all words.
 fn without_reading(line: &str) -> (Vec<String>, bool) {
     let command = holdshort_command::parse(line);
     if command.is_read_only() {

@@ -13,10 +13,11 @@ Answer with JSON alone: {\"route_type\": \"direct\" | \"plan\" | \"clarify\" | \
 Complexity: 0 to 30 is one simple action, 31 to 60 a few steps, 61 to 100 needs several steps and a plan.\n\
 Prefer `direct`. `clarify` needs questions; `propose` needs at least two proposals.";
 
-/// Maximum number of questions, of proposals, and of points for each proposal in a router's reply, and maximum number
-/// of bytes of its texts.
+/// Maximum number of questions in a router's reply.
 const QUESTIONS: usize = 5;
+/// Maximum number of proposals in a router's reply.
 const PROPOSALS: usize = 5;
+/// Maximum number of advantages, and of disadvantages, of one proposal.
 const POINTS: usize = 5;
 const WORDS_BYTES: usize = 1_000;
 const TASK_BYTES: usize = 8_000;
@@ -70,8 +71,8 @@ pub fn response_schema() -> Value {
     })
 }
 
-/// Parses the reply of a router. `None` if it is malformed. In [`Mode::Minimal`], a route that would ask a person is
-/// replaced by [`Route::Direct`].
+/// Parses the reply of a router. `None` if the reply is malformed. In [`Mode::Minimal`], a route that would ask a
+/// person is replaced by [`Route::Direct`].
 pub fn read(text: &str, mode: Mode) -> Option<Routed> {
     let object = text.get(text.find('{')?..=text.rfind('}')?)?;
     let value = crate::json::parse(object.as_bytes()).ok()?;

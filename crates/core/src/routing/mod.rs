@@ -1,9 +1,8 @@
-//! Routes for a copilot's task. A route determines what happens before work on the task begins (contracts A19 to A22):
-//! either the agent begins at once, or the agent begins with a plan, or a person first answers questions, or a person
-//! first chooses a proposal.
+//! Routes for a copilot's task. A route determines what happens before work on the task begins (contracts A19 to A22).
+//! The agent can begin at once or with a plan. Alternatively, a person first answers questions or chooses a proposal.
 //!
-//! A router agent can select the route. This module parses its reply. Without a router agent, or if its reply is
-//! malformed, `rules.rs` selects the route. `run/phase/copilot.rs` then follows the route.
+//! A router agent can select the route. `answer.rs` parses the reply of the router agent. Without a router agent, or if
+//! the reply is malformed, `rules.rs` selects the route. `run/phase/copilot.rs` then follows the route.
 
 mod answer;
 mod rules;
@@ -17,11 +16,12 @@ pub use rules::heuristics;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Asks the person nothing.
+    /// The person is asked nothing.
     Minimal,
-    /// Asks only essential questions.
+    /// The person is asked only essential questions.
     Balanced,
-    /// Asks about everything that is unclear. Shows proposals for shorter tasks than the balanced mode does.
+    /// The person is asked about everything that is unclear. Proposals are shown for shorter tasks than in the balanced
+    /// mode.
     Aggressive,
 }
 
@@ -63,13 +63,13 @@ pub struct Routed {
     pub route: Route,
     /// Complexity of the task, from 0 to 100.
     pub complexity: Option<u8>,
-    /// Agent that begins the task. If `None`, the phase's agent begins it.
+    /// Agent that begins the task. If `None`, the default agent of the phase begins the task.
     pub agent: Option<String>,
     pub questions: Vec<String>,
     pub proposals: Vec<Proposal>,
-    /// Task, reworded by the router agent.
+    /// Text of the task, reworded by the router agent. `None` if the router agent did not reword the task.
     pub refined: Option<String>,
-    /// Reason for the route.
+    /// Reason why the route was selected.
     pub reasoning: String,
 }
 
@@ -98,8 +98,8 @@ impl Routed {
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
-    /// Adds what is missing in a route. A route that asks questions but has none gets default questions. A route that
-    /// makes proposals but has fewer than two gets default proposals.
+    /// Adds missing questions or proposals to a route. A route that asks questions but has none gets default questions.
+    /// A route that makes proposals but has fewer than two gets default proposals.
     pub(crate) fn complete(mut self) -> Self {
         if self.route == Route::Clarify && self.questions.is_empty() {
             self.questions = rules::QUESTIONS.map(str::to_owned).to_vec();

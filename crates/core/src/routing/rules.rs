@@ -5,8 +5,9 @@
 
 use super::{Mode, Proposal, Route, Routed};
 
-/// Phrases that ask the agent to find out the task by itself. They are searched before the length of the task is
-/// examined: a text such as "… no further details. Generate a plan" is long, but describes no task (contract E6).
+/// Phrases with which a person tells the agent to find out the task by itself. These phrases are searched before the
+/// length of the task is examined: a text such as "… no further details. Generate a plan" is long, but describes no
+/// task (contract E6).
 const META: [&str; 11] = [
     "clarify requirements",
     "clarify the requirements",
@@ -21,17 +22,16 @@ const META: [&str; 11] = [
     "needs clarification",
 ];
 
-/// Verbs, each with its objects. A task that has only such a verb and object does not say what it is for.
+/// Verbs, each with its objects. A task that has only such a verb and object does not state its purpose.
 const GENERIC: [(&str, &[&str]); 4] = [
     ("create", &["script", "file", "app", "function"]),
     ("write", &["script", "code", "function"]),
     ("make", &["script", "file", "program"]),
     ("build", &["app"]),
 ];
-/// Maximum number of words of a task that is assumed not to say what it is for.
+/// Maximum number of words of a task that is assumed to state no purpose.
 const GENERIC_WORDS: usize = 5;
-/// Maximum number of words of a task that is assumed not to say what it is for, if the task contains no word of
-/// `PURPOSE`.
+/// Maximum number of words of a task that is assumed to state no purpose if the task contains no word of `PURPOSE`.
 const GENERIC_WORDS_WITHOUT_PURPOSE: usize = 10;
 const PURPOSE: [&str; 31] = [
     "that",

@@ -1,5 +1,5 @@
-//! Actions that a run has the driver perform, such as a tool call or a model call. The actions follow from the state of
-//! the run alone. If the process stops after a commit and before the action, the same state leads to the same action
+//! Actions that the driver performs for a run, such as a tool call or a model call. The actions follow only from the
+//! state of the run. If the process stops after a commit and before the action, the same state leads to the same action
 //! after the restart.
 
 use std::fmt;
@@ -40,17 +40,17 @@ impl Action {
         }
     }
 
-    /// Returns the id of an action of type [`Try`](Self::Try).
+    /// Returns the id of the action that tries a call on a copy of the workspace ([`Try`](Self::Try)).
     pub fn trial_id(call: &str, attempt: u32) -> ActionId {
         ActionId(format!("try/{call}/{attempt}"))
     }
 
-    /// Returns the id of an action of type [`CallTool`](Self::CallTool).
+    /// Returns the id of the action that executes a tool call ([`CallTool`](Self::CallTool)).
     pub fn tool_id(call: &str, attempt: u32) -> ActionId {
         ActionId(format!("tool/{call}/{attempt}"))
     }
 
-    /// Returns the id of an action of type [`CallModel`](Self::CallModel).
+    /// Returns the id of the action that calls a model ([`CallModel`](Self::CallModel)).
     pub fn model_id(step: &str, turn: u32, attempt: u32) -> ActionId {
         ActionId(format!("model/{step}/{turn}/{attempt}"))
     }

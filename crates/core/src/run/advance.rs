@@ -1,5 +1,5 @@
 //! Events that follow from an input without any further input. After each input, the run emits such follow-up events
-//! until none is left to emit. Examples:
+//! until no follow-up event is left. Examples:
 //!
 //! A phase starts when all phases that it needs have ended. A call to a tool that asks a person opens an interrupt. A
 //! step ends when its last reply has arrived. If a limit is reached, a person is asked. A run completes when no work is
@@ -49,8 +49,8 @@ impl Draft<'_> {
             || self.open_gathered_questions()
     }
 
-    /// Opens the interrupts of calls to tools that ask a person. Such calls are not inspected. A person sees them at
-    /// once.
+    /// Opens the interrupts of calls to tools that ask a person. Such calls need no inspection, so the interrupts open
+    /// at once.
     fn open_asking_calls(&mut self) -> bool {
         let kept_back = self.run.definition.asking.deliver == Deliver::PerStage;
         let due = self.run.calls.open().filter_map(|(id, call)| {

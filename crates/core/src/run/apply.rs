@@ -1,5 +1,5 @@
-//! Changes the state of a run. No other code does. `apply` applies one event at a time. `apply` cannot fail and reads
-//! no clock. The branches of `apply` never depend on content that can be erased.
+//! Changes the state of a run. No other code changes the state. `apply` applies one event at a time, cannot fail, and
+//! reads no clock. Its branches never depend on content that can be erased.
 
 use std::sync::Arc;
 

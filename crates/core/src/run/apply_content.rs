@@ -1,5 +1,5 @@
 //! State that is read from the content of events: a plan, a route, the changes of a call. If the content was erased,
-//! this state is empty. Also removes erased answers from the state.
+//! this state is empty. This module also removes erased answers from the state.
 
 use std::sync::Arc;
 
@@ -69,8 +69,8 @@ pub(super) fn changeset_of(content: &Content, digest: Digest) -> Option<Arc<Chan
     (changes.digest() == digest).then(|| Arc::new(changes))
 }
 
-/// Reads the changes of the run's private layer from the content of an event. `None` if the changes do not have the
-/// digest in `named`.
+/// Reads the changes of the run's private layer (files that git ignores) from the content of an event. `None` if the
+/// changes do not have the digest in `named`.
 pub(super) fn layer_changes(content: &Content, named: &LayerDigest) -> Option<Arc<LayerChanges>> {
     let layer = LayerChanges::deserialize(content.data.get("layer")?).ok()?;
     (layer.changes.digest() == named.changeset).then(|| Arc::new(layer))
@@ -86,7 +86,7 @@ impl Run {
         });
     }
 
-    /// Sends a text to the agents of open steps and of steps that start later.
+    /// Sends the text of an event to the agents of open steps, and of steps that start later.
     pub(super) fn tell_all(&mut self, content: &Content) {
         let text: Arc<str> = Arc::from(content.as_text());
         self.messages.push_back_mut(text.clone());
@@ -123,7 +123,7 @@ impl Run {
     }
 }
 
-/// Returns the message with which later steps learn a person's text. The person wrote the text in a decision on `step`.
+/// Returns the message that tells the agents of later steps about a text that a person wrote in a decision on `step`.
 pub fn said_about(step: &str, text: &str) -> String {
     format!("A person said about `{step}`: {text}")
 }

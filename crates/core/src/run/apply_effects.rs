@@ -54,8 +54,7 @@ impl Run {
         }
     }
 
-    /// Returns the last interrupt about this call, and the reasons to ask that were shown to the person who approved
-    /// the call.
+    /// Returns the last interrupt about a call, and the reasons that were shown to the person who approved the call.
     pub(super) fn released_from(&self, call: &str) -> Option<(InterruptId, Vec<Reason>)> {
         let call = self.calls.get(call)?;
         let last = call.interrupt.clone()?;
@@ -72,9 +71,9 @@ impl Run {
         Some((last, reasons))
     }
 
-    /// After a call has written, marks other calls for a new inspection. The write may have changed files that the
-    /// other calls depend on, or the targets of links. The result of an inspection that is running is rejected, because
-    /// it may have read files before the write.
+    /// Marks other calls for a new inspection after the call `writer` has written. The write may have changed files
+    /// that the other calls depend on, or the targets of links. The result of a running inspection is rejected, because
+    /// the inspection may have read files before the write.
     pub(super) fn look_again(&mut self, writer: &str) {
         let definition = self.definition.clone();
         let runs_here = |call: &Call| {
@@ -92,8 +91,9 @@ impl Run {
         );
     }
 
-    /// Resets the number of replies that did not end the step, because a person has given the agent new information. An
-    /// approval of a call does not reset it, because an approval tells the agent nothing new.
+    /// Resets the step's number of replies that were not allowed to end the step. A person has given the agent new
+    /// information, so the agent can try again. An approval of a call does not reset the number, because an approval
+    /// contains no new information.
     pub(super) fn reset_refused_ends(&mut self, interrupt: &InterruptId, outcome: Outcome) {
         let Some(opened) = self.interrupts.get(interrupt).map(|interrupt| &interrupt.opened) else { return };
         let is_word = !matches!(opened.about, About::Call(_)) || outcome != Outcome::Approved;
@@ -108,7 +108,7 @@ impl Run {
         self.rounds.insert_mut(phase.to_owned(), rounds);
     }
 
-    /// If steps of this role start rounds, begins a new round of the phase. Returns the number of the new round.
+    /// Begins a new round of the phase if steps of this role start rounds. Returns the number of the new round.
     pub(super) fn begin_round(&mut self, phase: &str, role: StepRole) -> Option<u32> {
         let found = self.phase(phase)?;
         if role != StepRole::Worker || !matches!(found.kind, PhaseKind::Copilot(_)) {
@@ -143,8 +143,8 @@ impl Run {
         self.call(call, |call| call.held = Some(Arc::new(HeldResult { title, content, digest, data })));
     }
 
-    /// Stops the run until the interrupt is resolved. If the run is already stopped by an earlier interrupt, this does
-    /// not change.
+    /// Stops the run until the interrupt is resolved. If the run is already stopped by an earlier interrupt, that
+    /// interrupt continues to stop the run.
     pub(super) fn rest_for(&mut self, interrupt: &InterruptId) {
         self.interrupted.get_or_insert_with(|| interrupt.clone());
     }
@@ -160,9 +160,8 @@ impl Run {
         self.steps
             .change_open(|_, step| step.blocked.as_ref() == Some(interrupt), |step| step.blocked = None);
     }
-    /// Marks the contents of the events from `from` to `to` as erased. The event that records the erasure has no
-    /// content. The first event of a run is erased last. If `from` is 1, the erasure of the whole run is therefore
-    /// complete.
+    /// Marks the contents of the events from `from` to `to` as erased. If `from` is 1, the erasure of the whole run is
+    /// complete, because the first event of a run is erased last. The event that records the erasure has no content.
     pub(super) fn content_erased(&mut self, event: &Event, from: u64, to: u64, because: ErasureReason) {
         if from == 1 {
             self.erased = Some(Erasure { by: event.actor.id.clone(), at: event.at, because });

@@ -61,8 +61,8 @@ impl Draft<'_> {
         !gathered.is_empty()
     }
 
-    /// Ends calls that record an assumption, without asking a person. The assumption is recorded by the call itself,
-    /// which is in the journal.
+    /// Ends calls with which an agent records an assumption. These calls ask no person. The calls themselves are the
+    /// record of the assumption, because they are in the journal.
     pub(super) fn record_assumptions(&mut self) -> bool {
         let records = |call: &Call| self.run.spec(&call.tool).is_some_and(|spec| spec.runs == Runs::Records);
         let due = |call: &Call| call.state == CallState::Proposed && records(call);
@@ -90,27 +90,27 @@ impl Run {
             })
     }
 
-    /// Returns true if agents of this run have the tool that records assumptions. Runs of earlier versions do not have
-    /// it.
+    /// Returns true if agents of this run have the tool that records assumptions. In runs of earlier versions, agents
+    /// do not have this tool.
     pub(super) fn records_assumptions(&self) -> bool {
         self.spec(RECORD).is_some()
     }
 
-    /// Returns true if a step can record an assumption: questions are switched off, or a question of the step got no
-    /// answer.
+    /// Returns true if the step's agent may record an assumption, because questions are switched off or a question of
+    /// the step got no answer.
     fn may_assume(&self, id: &str) -> bool {
         self.records_assumptions()
             && (!self.definition.asking.enabled || self.unanswered(id).next().is_some())
     }
 
-    /// Returns the last unanswered question of a step. `None` if the step has recorded an assumption since then, or has
-    /// tried to.
+    /// Returns the last unanswered question of a step. `None` if the step has since recorded an assumption, or has
+    /// tried to record one.
     pub(super) fn unassumed(&self, id: &str) -> Option<String> {
         Some(self.left_open(id)?.1.to_owned())
     }
 
-    /// Returns the same question as `unassumed`. `None` if a call of `finish` was already rejected because of this
-    /// question. Rejecting it a second time would not help.
+    /// Returns the step's last question that got no answer and no assumption ([`unassumed`](Self::unassumed)). `None`
+    /// if a call of `finish` was already rejected because of this question, because a second rejection would not help.
     pub(super) fn unassumed_and_untold(&self, id: &str) -> Option<String> {
         let (seq, question) = self.left_open(id)?;
         let is_refusal = |call: &&Call| {
@@ -132,7 +132,7 @@ impl Run {
         recorded.is_none_or(|at| at < seq).then(|| (seq, text.unwrap_or_default()))
     }
 
-    /// Returns the unanswered questions of a step. Each has the sequence number of the event that closed it.
+    /// Returns the unanswered questions of a step, each with the sequence number of the event that closed the question.
     fn unanswered<'r>(&'r self, id: &'r str) -> impl Iterator<Item = (u64, &'r Interrupt)> {
         let asked = self.interrupts.values().filter(move |interrupt| {
             interrupt.opened.kind == Kind::Question && interrupt.opened.step.as_deref() == Some(id)
@@ -142,7 +142,7 @@ impl Run {
         })
     }
 
-    /// Returns the questions and assumptions of agents, for the result of the run. Failed and cancelled runs have no
+    /// Returns the questions and assumptions of agents as a part of the run's result. Failed and cancelled runs have no
     /// result, but report their questions and assumptions, too. Null if there are none.
     pub fn asked_and_assumed(&self) -> Value {
         let told = [("questions", self.questions()), ("assumptions", self.assumptions())];
@@ -151,8 +151,8 @@ impl Run {
         if told.is_empty() { Value::Null } else { Value::Object(told) }
     }
 
-    /// Returns the questions of agents and their outcomes, in the order in which they were asked. The last event of the
-    /// run stores a copy of every answer. If an answer is erased, its copy in that event must be erased, too.
+    /// Returns the questions of agents with their outcomes, in the order in which the questions were asked. The last
+    /// event of the run stores a copy of every answer. If an answer is erased, this copy must be erased, too.
     pub(super) fn questions(&self) -> Vec<Value> {
         let mut asked: Vec<&Interrupt> =
             self.interrupts.values().filter(|interrupt| interrupt.opened.kind == Kind::Question).collect();
@@ -190,7 +190,8 @@ impl Run {
         })
     }
 
-    /// Returns the assumptions of agents, in the order of their calls.
+    /// Returns the assumptions of agents, in the order of their calls. Also returns each unanswered question for which
+    /// an ended step recorded no assumption.
     pub(super) fn assumptions(&self) -> Vec<Value> {
         let recorded = self.calls_in_order().into_iter().filter(|(_, call)| is_recorded(call));
         let told = recorded.map(|(_, call)| {
@@ -220,7 +221,7 @@ impl Run {
         all.filter(|tool| !self.is_asked_in_replies(tool)).collect()
     }
 
-    /// Returns the tool that a step has in addition to the tools of its agent, or `None`.
+    /// Returns the tool that the agent of a step may use in addition to its own tools. `None` if there is no such tool.
     pub(super) fn lent_tool(&self, step: &str) -> Option<&'static str> {
         self.may_assume(step).then_some(RECORD)
     }
@@ -246,17 +247,17 @@ pub(super) fn check(arguments: &Value) -> Vec<schema::Problem> {
     problems
 }
 
-/// Returns the text of the question. In the tool of contract C8, this argument is called `message`.
+/// Returns the text of a question. In the tool of contract C8, the argument with this text is called `message`.
 fn question_text(call: &Call) -> &str {
     call.argument("question").or_else(|| call.argument("message")).unwrap_or_default()
 }
 
-/// Returns the kind of the question. In the tool of contract C8, this argument is called `message_type`.
+/// Returns the kind of a question. In the tool of contract C8, the argument with the kind is called `message_type`.
 fn kind(call: &Call) -> Option<&str> {
     call.argument("kind").or_else(|| call.argument("message_type"))
 }
 
-/// Returns true if a question got no answer: a person skipped it, or it expired.
+/// Returns true if a question got no answer, because a person skipped the question or the question expired.
 fn is_left_open(resolution: &Resolution) -> bool {
     resolution.outcome == Outcome::Expired || resolution.option.as_deref() == Some("skip")
 }
@@ -310,7 +311,7 @@ fn describe_question(interrupt: &Interrupt) -> Value {
     told
 }
 
-/// Formats one person's answer to a question that several people answered.
+/// Formats one person's answer to a question that several people answered, for the agent that asked.
 fn each_told((by, given): (&str, AnswerContent)) -> Value {
     if given.edit.is_null() {
         return json!({ "by": by, "answer": given.text });

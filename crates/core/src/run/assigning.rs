@@ -15,7 +15,7 @@ use crate::people::{People, STARTER};
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// Returns the sender of the input, with the state on which the sender's rights depend.
+    /// Returns the actor who sent the input, with the state on which the rights of this actor depend.
     pub(super) fn voter(&self) -> Voter<'_> {
         Voter {
             actor: &self.cx.actor,
@@ -77,8 +77,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Withdraws the votes and releases the claims of people who have left. If the remaining approvers are too few,
-    /// admins and operators become approvers.
+    /// Withdraws the votes of people who have left, and releases their claims on open interrupts. If the remaining
+    /// approvers are too few, admins and operators become approvers.
     pub(super) fn people_changed(&mut self) {
         let open: Vec<InterruptId> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
         for id in open {
@@ -101,9 +101,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns a new assignment if the remaining people are too few for this one. `None` if they are enough. Stages
-    /// with too few people are assigned to admins and operators. The number of required votes is lowered to a number
-    /// that they can reach. Other stages do not change.
+    /// Returns a new assignment if the remaining people are too few for this assignment. `None` if there are enough
+    /// people. Stages with too few people are assigned to admins and operators. If admins and operators are too few as
+    /// well, the number of required votes is lowered. Other stages do not change.
     pub(super) fn if_emptied(&self, assignment: &Assignment) -> Option<Assignment> {
         let mut instead = assignment.clone();
         while let Some(lack) = instead.find_shortage(&self.cx.system.people, self.run.starter()) {
@@ -129,8 +129,8 @@ impl Draft<'_> {
         found.into_iter().map(|message| Problem::new("/workflow", message)).collect()
     }
 
-    /// Withdraws votes that are no longer valid: votes of people who have left, who would now get a different seat, or
-    /// who are needed in a later stage.
+    /// Withdraws votes that are no longer valid. These are votes of people who have left, who may no longer decide in
+    /// the stage of their vote, or who are needed in a later stage.
     pub(super) fn unseat(&mut self, id: &InterruptId) -> Result<(), Rejection> {
         for by in self.interrupt(id)?.unseated(&self.cx.system.people) {
             self.withdraw(id, by, WithdrawalReason::Left);
@@ -141,7 +141,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Withdraws the votes of one stage after its approvers have changed.
+    /// Withdraws the votes that were cast in one stage, after the approvers of the stage have changed.
     pub(super) fn withdraw_those_of(&mut self, interrupt: &Interrupt, stage: usize) {
         let of = interrupt.votes.iter().filter(|vote| vote.seat.stage == stage).map(|vote| &vote.by);
         for by in of.collect::<BTreeSet<_>>() {
@@ -188,8 +188,8 @@ fn check(assignment: &Assignment, people: &People, starter: Option<&str>, at: &s
     told.into_iter().collect()
 }
 
-/// Returns those settings for approvers in a workflow that these people cannot fulfil, one line for each. `starter` is
-/// the person who starts a run.
+/// Returns the settings for approvers in a workflow that these people cannot fulfil, one line for each setting.
+/// `starter` is the person who starts a run.
 pub fn undecidable(definition: &Definition, people: &People, starter: Option<&str>) -> Vec<String> {
     let Definition { gates, phases, .. } = definition;
     let of_workflow = gates.kinds.iter().map(|(kind, gate)| (None, kind, gate));

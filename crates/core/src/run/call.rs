@@ -100,9 +100,9 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Handles the second inspection of an approved call. A second inspection is needed if the call waited for other
-    /// calls to write. The approval is valid only for the state that the first inspection found. If the state is
-    /// different now, the gates vote again.
+    /// Handles the second inspection of an approved call, which is needed if the call waited for other calls to write.
+    /// The approval is valid only for the state of files that the first inspection found. If the state is different
+    /// now, the gates vote again.
     fn looked_before_start(
         &mut self,
         id: &str,
@@ -138,7 +138,8 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(text), data });
     }
 
-    /// Closes an interrupt that shows an outdated state of its call. The gates can then open a new interrupt.
+    /// Closes the interrupt of a call, because the interrupt shows an outdated state of the call. The gates can then
+    /// open a new interrupt.
     pub(super) fn supersede(&mut self, call: &Call) {
         if let CallState::Gated(interrupt) = &call.state {
             self.resolve(interrupt, Outcome::Superseded, None, Cause::Superseded);
@@ -178,8 +179,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns an earlier approval of an identical action, if it is still valid. An approval becomes invalid if the
-    /// action is later refused.
+    /// Returns an earlier approval of an identical action, if the approval is still valid. An approval becomes invalid
+    /// if the action is later refused.
     fn approved_before(&self, call: &Call, digest: Digest, reasons: &[Reason]) -> Option<InterruptId> {
         let is_refused = reasons.iter().any(|reason| reason.source == Source::Refusal);
         let people = &self.cx.system.people;
@@ -192,7 +193,8 @@ impl Draft<'_> {
         self.emit(Fact::ToolAuthorised { call: id.to_owned(), digest, by, effect }, Content::none());
     }
 
-    /// Authorises a call that the gates allow. The call is limited to the effect that the gates allow.
+    /// Authorises a call that the gates allow. The call can then have only the effect on the workspace that the gates
+    /// allow.
     fn release(&mut self, id: &str, call: &Call, release: Release) {
         let Some(look) = &call.look else { return };
         // If the sandbox could not enforce the effect, `vote` has already asked a person instead of releasing the call.
@@ -297,7 +299,7 @@ impl Draft<'_> {
             .unwrap_or_default()
     }
 
-    /// Checks a call for the last time. Records its start before the call has any effect. Only exactly the approved
+    /// Checks a call for the last time, and records its start before the call has any effect. Only exactly the approved
     /// call is executed.
     pub(super) fn begin_tool(&mut self, id: &str, observed: &[Precondition]) {
         let Ok(call) = self.call(id) else { return };
@@ -358,10 +360,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns true if a call can start, because its approval is still valid. A person's approval is valid unless a
-    /// rule now forbids the call. If the gates allowed the call, they must now allow it by the same rule or grant.
-    /// Otherwise the wrong rule or grant would be recorded, or the call would have more rights than its rule or grant
-    /// gives.
+    /// Returns true if the approval of a call is still valid, so that the call can start. A person's approval is valid
+    /// unless a rule now forbids the call. An approval by a rule or a grant is valid only if the same rule or grant
+    /// still allows the call. A call must never have more rights than the recorded rule or grant gives.
     fn still_releases(&self, call: &Call, verdict: &Verdict) -> bool {
         match (&call.authority, verdict) {
             (Some(Authority::Interrupt(_)), Verdict::Ask { .. } | Verdict::Allow(_)) => true,
@@ -376,12 +377,12 @@ impl Draft<'_> {
         }
     }
 
-    /// Sends a call back to the gates, which vote on it again.
+    /// Sends a call back to the gates, so that the gates vote on the call again.
     pub(super) fn give_back(&mut self, id: &str, why: ReturnReason, paths: Vec<String>) {
         self.emit(Fact::ToolReturned { call: id.to_owned(), why, paths }, Content::none());
     }
 
-    /// Handles the result of a tool call.
+    /// Handles the result of a tool call that the server executed.
     pub(super) fn ran(&mut self, id: &str, attempt: u32, outcome: Ran) -> Result<(), Rejection> {
         let call = self.call(id)?;
         if !matches!(call.state, CallState::Started { .. }) || call.attempt != attempt {
@@ -414,8 +415,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Handles the result of a commit. A commit writes all changes to the workspace, or none. If another process
-    /// changed a file at the same time, a person decides.
+    /// Handles the result of a commit. If a file had changed before the commit, the gates vote on the call again. If
+    /// only some of the changes were written, a person decides.
     fn committed(&mut self, id: &str, found: &super::CallChanges, outcome: Ran) {
         match outcome {
             Ran::Done { .. } | Ran::Confined { .. } | Ran::SetAside { .. } => {
@@ -434,7 +435,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Handles a call that was running when the server process stopped.
+    /// Handles a call that was running when the server process stopped. The call is repeated, or a person is asked
+    /// about its outcome.
     pub(super) fn adopt_call(&mut self, id: &str) {
         let Ok(call) = self.call(id) else { return };
         match self.run.on_crash(&call) {
@@ -464,8 +466,9 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Lets the gates vote again on open calls after the policy has changed. The interrupt of a call is closed if the
-    /// call is now allowed or forbidden, or if a grant that is older than the call's card allows it.
+    /// Lets the gates vote again on open calls after the policy has changed. If the gates now allow or forbid a call,
+    /// the interrupt of the call is closed. Grants that were given after the card of the call was shown do not apply to
+    /// the call.
     pub(super) fn revote(&mut self) {
         self.revote_foreign();
         let gated: Vec<(String, Call)> = self

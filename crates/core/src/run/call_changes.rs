@@ -1,4 +1,5 @@
-//! Changes of a call, which its trial made or its tool proposed: a person's selection of them, and a short description.
+//! Changes of a call, which its trial made or its tool proposed: the changes that a person selected, and a short
+//! description of the changes.
 
 use std::sync::Arc;
 
@@ -28,7 +29,8 @@ impl Call {
         self.trial.found.as_ref().or(self.proposal.as_ref())
     }
 
-    /// Returns the changes that the trial of the call made. The gates vote on them, and an approval is valid for them.
+    /// Returns the changes that the trial of the call made. The gates vote on these changes, and an approval is valid
+    /// only for these changes.
     pub(super) fn found(&self) -> Option<&CallChanges> {
         self.trial.found.as_deref()
     }
@@ -44,13 +46,13 @@ pub(super) fn some<S: AsRef<str>>(paths: &[S]) -> String {
 }
 
 impl CallChanges {
-    /// Returns the paths among which a person can choose, and the number of further paths for which the card has no
-    /// room. `None` if there are not at least two paths.
+    /// Returns the paths among which a person can choose, and the number of further paths that the card does not list.
+    /// `None` if there are not at least two paths.
     pub(super) fn choice(&self) -> Option<Value> {
         choice(self.changeset.as_deref()?)
     }
 
-    /// Returns the changes in the run's private layer.
+    /// Returns the changes in the run's private layer: files that git ignores and that only this run sees.
     pub(super) fn in_layer(&self) -> &Changeset {
         self.layer.as_deref().map_or(&changeset::EMPTY, |layer| &layer.changes)
     }

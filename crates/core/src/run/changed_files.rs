@@ -1,5 +1,5 @@
-//! Lists the files that a run has changed so far, for the cards of checkpoints. Changes by commands that ran without a
-//! trial are unknown, so the list does not include them.
+//! Lists the files that a run has changed so far, for the cards of checkpoints. The list does not include changes by
+//! commands that ran without a trial, because these changes are unknown.
 
 use serde_json::{Value, json};
 

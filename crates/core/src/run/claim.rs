@@ -1,4 +1,4 @@
-//! Actions on an interrupt that do not resolve it. Also chooses the client that executes an approved call.
+//! Actions on an interrupt that do not resolve it. This module also chooses the client that executes an approved call.
 
 use serde_json::json;
 
@@ -51,7 +51,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Records a decision, as `decide` does. If a client is to execute the approved call, the client that sent the
+    /// Records a decision, as `decide` does. If a client will execute the approved call, the client that sent the
     /// decision gets the call.
     pub(super) fn decide_as(
         &mut self,
@@ -80,8 +80,8 @@ impl Draft<'_> {
         is_approved && self.run.calls.get(call).is_some_and(|call| self.run.is_client_call(call))
     }
 
-    /// Assigns a call, which is now offered to clients, to the client that had claimed its approval. Does nothing if no
-    /// client had claimed it.
+    /// Assigns a call that is now offered to clients to the client that had claimed the approval of the call. Does
+    /// nothing if no client had claimed the approval.
     pub(super) fn inherit_claim(&mut self, handed_out: &InterruptId, approved: &InterruptId) {
         let claim = self.run.interrupts.get(approved).and_then(|approved| approved.claim.clone());
         let Some(claim) = claim.filter(|claim| claim.holder.is_some()) else { return };

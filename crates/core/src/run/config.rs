@@ -19,14 +19,14 @@ pub struct Config {
     /// Name of the configured model that the run uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// True if nobody attends the run. Checkpoints are then skipped if the workflow allows it. Everything else still
+    /// True if nobody attends the run. Checkpoints are then skipped if the workflow allows this. Everything else still
     /// waits for a person.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub gates: Gates,
-    /// True if the run's agents are not allowed to ask people questions, even if the workflow allows it. Gates can
-    /// still ask people.
+    /// True if the run's agents are not allowed to ask people questions, even if the workflow allows questions. Gates
+    /// can still ask people.
     #[serde(default, skip_serializing_if = "is_default")]
     pub asks_nobody: bool,
     /// True if reviews are approved at once, without a person. The journal records these approvals (contract E20).
@@ -66,8 +66,9 @@ pub struct Gates {
     /// if the workflow has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smart: Option<Smart>,
-    /// True if a person must approve plans, even if the workflow does not require it. In the same way, `before_step`,
-    /// `after_step` and `on_error` require a decision before a step, after a step, or after a failed step.
+    /// True if a person must approve plans, even if the workflow does not require this approval. In the same way,
+    /// `before_step`, `after_step` and `on_error` require a decision before a step, after a step, or after a failed
+    /// step.
     #[serde(skip_serializing_if = "is_default")]
     pub plan: bool,
     #[serde(skip_serializing_if = "is_default")]

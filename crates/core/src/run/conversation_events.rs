@@ -1,7 +1,6 @@
 //! Events of a run that belong to a conversation: messages and answers of people, and replies and questions of agents.
 //!
-//! For each of them, the stream of the session stores a pointer to the event. The texts are stored only in the run's
-//! stream.
+//! For each of these events, the stream of the session stores a pointer. The texts are stored only in the run's stream.
 
 use serde_json::Value;
 
@@ -13,7 +12,7 @@ use crate::interrupt::{About, Kind};
 use crate::session;
 use crate::text::readable;
 
-/// Speaker of a text, and the interrupt to which the text belongs.
+/// Speaker of a text in a conversation, and the interrupt to which the text belongs.
 struct UtteranceSource {
     /// Agent that speaks. `None` if a person speaks; the person is the event's actor.
     agent: Option<String>,
@@ -22,8 +21,8 @@ struct UtteranceSource {
 }
 
 impl Run {
-    /// Returns the pointer to the last applied event, for the session's stream. `None` if the event does not belong to
-    /// the conversation.
+    /// Returns the pointer to the run's last applied event, which is stored in the session's stream. `None` if the
+    /// event does not belong to the conversation.
     pub(super) fn conversation_fact(&self, fact: &Fact, content: &Content) -> Option<session::Fact> {
         if !self.is_front() {
             return None;

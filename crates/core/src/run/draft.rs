@@ -1,5 +1,5 @@
-//! Draft of the events that follow from an input. Each emitted event is applied to the next state at once. Later
-//! decisions in the same draft therefore see the effect of the emitted event.
+//! Draft of the events that follow from an input. Each emitted event is applied to the next state at once, so later
+//! decisions in the same draft see the effect of the event.
 
 use serde_json::{Value, json};
 
@@ -47,8 +47,8 @@ pub(super) struct Draft<'a> {
     draw: Draw,
 }
 
-/// Parameters of a new interrupt. The parameters complete the table of the interrupt's kind and the settings of the
-/// workflow.
+/// Parameters of a new interrupt. All other properties of the interrupt come from the table of its kind and from the
+/// settings of the workflow.
 pub(super) struct Opening {
     pub(super) kind: Kind,
     pub(super) about: About,
@@ -128,8 +128,8 @@ impl<'a> Draft<'a> {
         self.draw.id_at(u16::from_be_bytes([high, low]))
     }
 
-    /// Returns the timestamp of the events that the draft emits. Deadlines are compared with the same timestamp. The
-    /// timestamp is never earlier than the last event of the run, of its session, or of the installation.
+    /// Returns the timestamp of the events that the draft emits, with which deadlines are also compared. The timestamp
+    /// is never earlier than the last event of the run, of its session, or of the installation.
     pub(super) fn now(&self) -> crate::time::Timestamp {
         let installation = self.cx.system.last_at().unwrap_or(self.cx.now);
         self.cx.now.max(self.run.last_at).max(self.session.last_at).max(installation)
@@ -266,7 +266,8 @@ impl<'a> Draft<'a> {
         self.opened(opened, content)
     }
 
-    /// Returns the phase that asks: the phase that the interrupt is about, or else the phase of the interrupt's step.
+    /// Returns the phase for which an interrupt is opened: the phase that the interrupt is about, or else the phase of
+    /// the interrupt's step.
     fn phase_of(&self, opening: &Opening) -> Option<&Phase> {
         let step = || Some(self.run.steps.get(opening.step.as_ref()?)?.phase.as_str());
         let phase = opening.about.phase().or_else(step);
@@ -334,9 +335,9 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Returns an option of the table with the label that the gate sets. `reject` and `respond` also get the effect that
-/// the gate sets, if the table allows that effect for the option. A workflow therefore cannot turn a refusal into an
-/// approval.
+/// Returns an option of the option table with the label that the workflow sets. `reject` and `respond` also get the
+/// effect that the workflow sets, if the table allows that effect for the option. A workflow therefore cannot turn a
+/// refusal into an approval.
 fn adapted(row: &Row, gate: &KindGate, usual: &[(&str, &str)]) -> Offer {
     let mut offer = Offer::from_row(row);
     if let Some((_, label)) = usual.iter().find(|(id, _)| *id == row.id) {

@@ -19,8 +19,8 @@ impl Run {
     /// Returns the effect that a command is allowed to have after a person approved it. `None` if the call is not a
     /// command, or if the command already ran in a trial.
     ///
-    /// A read-only command gets only [`CommandEffect::Reads`]. If the sandbox stopped the command earlier, the command
-    /// gets the next wider effect.
+    /// A read-only command gets only [`CommandEffect::Reads`]. If the sandbox stopped an identical command earlier, the
+    /// command gets the next wider effect.
     pub(super) fn approved_effect(&self, call: &Call) -> Option<CommandEffect> {
         let line = self.command(call)?;
         // The command has already run in a trial. The approval releases the changes of the trial, and the command does

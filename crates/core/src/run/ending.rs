@@ -31,9 +31,9 @@ use crate::tool::{Opens, Runs};
 const TOLD: u32 = 1;
 
 impl Draft<'_> {
-    /// Handles a flaw of the last reply: the model gets a message, a person is asked, or the run fails. Returns false
-    /// if the step ends with the reply despite the flaw. `about`: the question in the reply, or the tool that the reply
-    /// calls in its text.
+    /// Handles a flaw of the last reply: the model gets a message, a person is asked, or the phase fails. Returns false
+    /// if the step ends with the reply despite the flaw. `about` is the question in the reply, or the tool that the
+    /// reply calls in its text.
     pub(super) fn end_refused(&mut self, id: &str, step: &Step, flaw: Flaw, about: &str) -> bool {
         let may_ask = self.run.definition.asking.enabled;
         // Some flaws are guesses about language. If no person can be asked, a reply with a guessed flaw ends the step
@@ -89,7 +89,8 @@ fn after_colon(about: &str) -> String {
 }
 
 impl Run {
-    /// Returns the flaw that keeps the last reply from ending its step, and the part of the reply that has the flaw.
+    /// Returns the flaw because of which the last reply does not end its step, and the part of the reply that has the
+    /// flaw.
     pub(super) fn flaw(&self, id: &str, step: &Step) -> Option<(Flaw, String)> {
         let Some(Entry::Turn { text, calls, stop, .. }) = step.entries.last() else { return None };
         // The text of a reply with calls is not checked for flaws, because a call may be a plan or the end of the work.
@@ -237,7 +238,7 @@ pub(super) fn last_word(call: &Call) -> Option<String> {
     Some(text)
 }
 
-/// Returns true if these arguments would end the work with an empty summary.
+/// Returns true if a call of the tool `tool` with these arguments would end the work with an empty summary.
 pub(super) fn is_blank(tool: &str, arguments: &Value) -> bool {
     let said = arguments.get("summary").and_then(Value::as_str);
     tool == FINISH && said.is_none_or(|said| !reply::says_something(said))

@@ -202,8 +202,8 @@ const OF_CALLS: [&str; 11] = [
 /// Option of a `choice` that lets the approver write a text.
 const CUSTOM: &str = "custom";
 
-/// Returns true if the action that the interrupt asks about is not allowed with this option. Returns false for an
-/// instruction in an escalation, because the run continues with the instruction.
+/// Returns true if an option does not allow the action that the interrupt asks about. For an escalation, returns false
+/// for an instruction, because the run continues with the instruction.
 fn holds_back(kind: Kind, offer: &Offer) -> bool {
     match kind {
         Kind::Escalation => offer.stops(),
@@ -221,8 +221,8 @@ fn holds_back(kind: Kind, offer: &Offer) -> bool {
     }
 }
 
-/// Returns the options that the interrupt offers: the options of the kind's table. For a `choice`, the options that the
-/// agent defined, and `custom`.
+/// Returns the options that an external agent's interrupt offers. The options come from the table of the kind. Only for
+/// a `choice`, the agent can define options, and the option `custom` is added.
 fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut offers: Vec<Offer> = Vec::new();

@@ -1,6 +1,6 @@
 //! Gates for calls of external agents, which run in other frameworks. Each such call opens an interrupt, so that the
-//! journal contains it. If a rule or a grant decides the call, the interrupt is resolved without asking a person.
-//! Otherwise a person decides.
+//! journal contains it. If a rule or a grant decides the call, the interrupt is resolved without asking a person. In
+//! all other cases, a person decides.
 
 use serde_json::{Value, json};
 
@@ -146,8 +146,8 @@ pub(super) fn tried_offers(mut offers: Vec<Offer>, trial: &ForeignTrial) -> Vec<
 }
 
 impl Draft<'_> {
-    /// Resolves an interrupt if the verdict makes a person's decision unnecessary. Returns false if a person must
-    /// decide.
+    /// Resolves an interrupt if the gates allow or forbid its call, so that no person needs to decide. Returns false if
+    /// a person must decide.
     pub(super) fn settle_foreign(&mut self, id: &InterruptId, verdict: &Verdict) -> bool {
         // During a freeze the call is not released, because the external agent would continue at once after a release.
         if matches!(verdict, Verdict::Allow(_)) && self.run.freeze(self.cx.system).is_some() {

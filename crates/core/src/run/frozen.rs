@@ -1,4 +1,4 @@
-//! Freezes that stop a run or one of its agents.
+//! Freezes that stop a run, or that stop the calls of one agent of the run.
 
 use super::{Begin, Run};
 use crate::system::System;

@@ -1,4 +1,5 @@
-//! Calls of a run in the form that the gates examine. Also computes the digest that binds an approval to a call.
+//! Calls of a run in the form that the gates examine. This module also computes the digest that binds an approval to a
+//! call.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +26,7 @@ use crate::time::Timestamp;
 use crate::tool::{Category, CommandEffect, Effect as ToolEffect, Inspection, Runs, SandboxLevel};
 use crate::web::Target;
 
-/// Returns the category of a call. For a command, it depends on the parsed command line.
+/// Returns the category of a call. The category of a command depends on its parsed command line.
 pub(super) fn category(run: &Run, call: &Call) -> Category {
     match (run.spec(&call.tool).map(|spec| &spec.runs), call.argument("command")) {
         (Some(Runs::Here { .. }), Some(line)) => holdshort_command::parse(line).class().into(),
@@ -48,7 +49,8 @@ pub(super) fn category(run: &Run, call: &Call) -> Category {
 /// would have allowed.
 const PAST: usize = 3;
 
-/// Returns the default path of a tool that reads the whole workspace by default.
+/// Returns the path that is used if a call of this tool names no path: `.` for tools that read the whole workspace by
+/// default. `None` for other tools.
 fn whole_workspace(tool: &str) -> Option<&'static str> {
     matches!(tool, "list_directory" | "search_codebase").then_some(".")
 }
@@ -84,8 +86,8 @@ pub(super) fn title(call: &Call) -> String {
     }
 }
 
-/// Returns the number of files that the call would affect, as text. `None` if the files were not counted, or if the
-/// call affects one file.
+/// Returns the number of files that the call would affect, as text. `None` if the files were not counted, if the call
+/// affects at most one file, or if the count is too uncertain to show.
 fn reach(card: &Value) -> Option<String> {
     let impact = card.get("impact")?;
     let files = impact.get("files").and_then(Value::as_u64).filter(|files| *files > 1)?;
@@ -114,7 +116,7 @@ pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
 
 impl Run {
     /// Lets the gates vote on a call at the time `now`. If a person was asked about the call, grants that were given
-    /// later do not apply to it.
+    /// after the question do not apply to the call.
     pub(super) fn vote(&self, call: &Call, session: &Session, system: &System, now: Timestamp) -> Verdict {
         self.vote_asked(call, session, system, now, self.asked_at(call))
     }
@@ -183,8 +185,9 @@ impl Run {
         call.argument("command").filter(|_| runs_commands).map(stakes::find_risks).unwrap_or_default()
     }
 
-    /// Returns an earlier approval of an identical action, if it is also valid for one further call and was not used
-    /// for one yet (contract E21).
+    /// Returns an earlier approval of an identical action that has been used for exactly one call. Such an approval is
+    /// also valid for one further call if the workflow allows it (contract E21). `None` if the workflow does not allow
+    /// it.
     pub(super) fn approved_before(
         &self,
         call: &Call,
@@ -214,7 +217,8 @@ impl Run {
         asked.find(|(id, interrupt)| approves(interrupt) && released(id) == 1).map(|(id, _)| id.clone())
     }
 
-    /// Returns the mandatory checkpoints that apply to the run: those of the workflow and those of the run itself.
+    /// Returns the mandatory checkpoints that apply to the run: the checkpoints of the workflow, and further
+    /// checkpoints of the run.
     pub(super) fn mandatory(&self) -> BTreeSet<Checkpoint> {
         let mut at = self.definition.gates.mandatory.clone();
         at.extend(self.config().into_iter().flat_map(|config| &config.gates.mandatory));
@@ -251,14 +255,14 @@ impl Run {
     }
 
     /// Returns the latest calls of this run that a grant would have allowed. Leaves out the call for which the grant
-    /// would be given, and calls that a person refused. Shows commands by their command line, and all other calls by
-    /// tool and path.
+    /// would be given, and calls that match a refusal of the session. Shows commands by their command line, and all
+    /// other calls by their title.
     pub(super) fn covered_before(&self, id: &str, grant: &Matcher, session: &Session) -> Vec<String> {
         let latest = (1..=self.proposed).rev().take(limits::PAST_COMPARED).map(|n| format!("call_{n}"));
         let latest = latest.filter_map(|other| self.calls.get_key_value(&other));
         let earlier = latest.filter(|(other, call)| *other != id && call.look.is_some());
-        // No grant lifts some of the reasons to ask. If a call has one of these reasons, a person is asked despite the
-        // grant.
+        // For some reasons, a person is asked despite every grant. For some other reasons, a person is asked despite a
+        // grant for a category. A call with such a reason is left out.
         let lifts = |reason: &Reason| match reason.source {
             Source::Checkpoint | Source::Smart | Source::Refusal => false,
             Source::System | Source::Run | Source::Workflow | Source::Inspection => grant.category.is_none(),
@@ -327,8 +331,9 @@ impl Run {
         matches!(runs, Some(Runs::Here { effect: ToolEffect::Read, category: Category::Web, .. }))
     }
 
-    /// Returns true if a running call is allowed to follow a redirect to this URL. The gates vote on the new URL as
-    /// they voted on the first URL. The approval of the first URL also applies to the new URL, within its limits.
+    /// Returns true if a running call is allowed to follow a redirect to this URL. A redirect is allowed if the gates
+    /// allow the new URL. If a person approved the call, a redirect is also allowed if the gates have no new reason to
+    /// ask.
     pub fn may_follow(
         &self,
         id: &str,
@@ -370,7 +375,8 @@ impl Run {
         if call.found().is_some() { self.action_digest(call, look, None) } else { look.digest }
     }
 
-    /// Returns the card of an inspection, and the facts of the inspection that the gates and the digest need.
+    /// Returns the card that an inspection built, and the facts of the inspection that the gates and the digest of the
+    /// action need.
     pub(super) fn look_of(&self, call: &Call, inspection: Inspection) -> (InspectionFacts, Value) {
         let category = category(self, call);
         let Inspection { workspace, cwd, mut preconditions, sandbox, ask_because, places, card, .. } =
@@ -386,8 +392,8 @@ impl Run {
         (look, card)
     }
 
-    /// Returns the digest of the action, including the state of the workspace that the action depends on (design, part
-    /// 4). An approval is valid only if this digest is unchanged.
+    /// Returns the digest of an action, including the state of the workspace on which the action depends (design, part
+    /// 4). An approval is valid while this digest is unchanged.
     pub(super) fn action_digest(
         &self,
         call: &Call,

@@ -29,7 +29,7 @@ enum AskedCall<'r> {
 }
 
 impl AskedCall<'_> {
-    /// Returns false if the grant is for another tool.
+    /// Returns true if the grant is for the tool of this call, or for a category of calls.
     fn matches_tool(&self, grant: &Matcher) -> bool {
         let tool = match self {
             Self::Own(_, call) => &call.tool,
@@ -39,13 +39,12 @@ impl AskedCall<'_> {
     }
 }
 
-/// Option with which calls are approved that the new grant allows.
+/// Id of the option with which calls are approved that a new grant allows.
 const APPROVE: &str = "approve";
 
 impl Run {
-    /// Returns the open interrupts about calls that the grant of this interrupt would allow. The voter must be allowed
-    /// to approve them. The oldest come first. There are at most [`limits::ALSO`]. Empty if the interrupt offers no
-    /// grant.
+    /// Returns the open interrupts about calls that the grant of this interrupt would allow, and that the voter may
+    /// approve. The oldest come first. There are at most [`limits::ALSO`]. Empty if the interrupt offers no grant.
     pub fn also_covered(
         &self,
         interrupt: &Interrupt,
@@ -111,8 +110,8 @@ impl Run {
         session
     }
 
-    /// Returns true if the only grant of this session allows the call of the open interrupt `other`, and if the voter
-    /// is allowed to approve that interrupt.
+    /// Returns true if the only grant of this session allows the call of the interrupt `other`, and the voter is
+    /// allowed to approve this interrupt.
     fn is_also_covered(
         &self,
         other: &Interrupt,
@@ -142,8 +141,8 @@ impl Run {
         may && matches!(verdict, Some(Verdict::Allow(Release::Grant { .. })))
     }
 
-    /// Returns the time at which a person was first asked about the call. `None` if no person was asked, or if a person
-    /// has approved the call since then.
+    /// Returns the time at which a person was first asked about the call. `None` if no person was asked, or if the last
+    /// interrupt about the call was already decided.
     pub(super) fn asked_at(&self, call: &Call) -> Option<Timestamp> {
         let mut asked_at = None;
         let mut next = call.interrupt.as_ref();
@@ -192,7 +191,7 @@ impl Run {
 }
 
 impl Draft<'_> {
-    /// Checks the interrupts that a decision lists in `also`, and returns their problems.
+    /// Checks the interrupts that a decision lists in `also`. Returns the problems of the list.
     pub(super) fn check_also(
         &self,
         interrupt: &Interrupt,
@@ -227,7 +226,7 @@ impl Draft<'_> {
         problems
     }
 
-    /// Approves the open calls that the grant allows and that the person left selected. `decision` is the sequence
+    /// Approves the open calls that the new grant allows and that the person left selected. `decision` is the sequence
     /// number of the decision that gave the grant.
     pub(super) fn release_also(&mut self, interrupt: &Interrupt, also: &[InterruptId], decision: u64) {
         let of = &interrupt.opened.interrupt;
@@ -257,7 +256,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Records in the session that a person refused a call, so that later calls can be compared with it.
+    /// Records in the session that a person refused a call, so that later calls can be compared with the refused call.
     pub(super) fn remember_refusal(&mut self, interrupt: &Interrupt, offer: &Offer) {
         if offer.effect.outcome() != Outcome::Rejected {
             return;

@@ -33,7 +33,7 @@ impl Run {
     }
 }
 
-/// Rejects an actor whose role does not have this permission. The engine is allowed to send every input.
+/// Returns an error if the role of the actor does not have this permission. The engine is allowed to send every input.
 fn require(actor: &Actor, permission: Option<Permission>, is_own: bool) -> Result<(), Rejection> {
     let may = match permission {
         _ if actor.role == Role::Engine => true,
@@ -205,8 +205,8 @@ impl Draft<'_> {
         }
     }
 
-    /// If the session was suspended or resumed, does the same with the run. Also tells the agents about undos in the
-    /// session. Each input calls this function.
+    /// Suspends or resumes the run together with its session, and tells the agents about undos in the session. Each
+    /// input calls this function.
     fn follow_session(&mut self) {
         if self.run.started.is_none() || self.is_over() {
             return;
@@ -233,7 +233,8 @@ impl Draft<'_> {
     }
 
     /// Continues work that was running when another process stopped. Each running action is completed or repeated, or a
-    /// person is asked about it. The actions in `at_work` still run in this process, so their outcome will be known.
+    /// person is asked about the action. The actions in `at_work` still run in this process, so their outcomes will be
+    /// known.
     fn adopt(&mut self, at_work: &BTreeSet<ActionId>) {
         let epoch = self.cx.epoch;
         let kept: BTreeSet<ActionId> = self
@@ -282,7 +283,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Records that actions are about to start. Leaves out actions that are not needed any more in the current state.
+    /// Records that actions are about to start. Leaves out actions that the current state no longer requires.
     fn begin(&mut self, begins: Vec<Begin>) -> Result<(), Rejection> {
         if self.run.freeze(self.cx.system).is_some() {
             return Err(Rejection::Frozen);

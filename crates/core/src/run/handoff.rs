@@ -21,8 +21,8 @@ use crate::time::Timestamp;
 use crate::tool::Receiver;
 
 impl Draft<'_> {
-    /// Handles the hand-offs whose other calls have ended. Such a hand-off takes place, asks a person, or is forbidden
-    /// by a rule. Returns true if events were emitted.
+    /// Handles the hand-offs in replies whose other calls have ended. Such a hand-off takes place, asks a person, or is
+    /// forbidden by a rule. Returns true if events were emitted.
     pub(super) fn advance_handoffs(&mut self) -> bool {
         let due = self.run.calls.open().filter(|(id, call)| {
             call.state == CallState::Proposed
@@ -77,7 +77,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Carries out a hand-off after a person approved it. If a rule now forbids the hand-off, it does not take place.
+    /// Carries out a hand-off after a person approved it, unless a rule now forbids the hand-off.
     pub(super) fn release_handoff(&mut self, id: &str, call: &Call) {
         match self.run.vote_on_handoff(call, &self.session, self.cx.system, self.now()) {
             Err(reason) => self.forbid_handoff(id, &reason),
@@ -154,8 +154,8 @@ impl Run {
         }
     }
 
-    /// Returns the tool of a failed call in the same reply. A call has failed if it was refused, or if it should have
-    /// changed something and ended with an error.
+    /// Returns the tool of another call in the same reply that has failed. A call has failed if it was refused, or if
+    /// it should have changed something and ended with an error.
     fn find_failed_sibling(&self, call: &Call) -> Option<&str> {
         let (_, calls) = self.last_turn(self.steps.get(&call.step)?)?;
         let wrong = |other: &&Call| {

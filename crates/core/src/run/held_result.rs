@@ -1,8 +1,8 @@
 //! Results of tools that wait for a review by a person. The agent gets such a result exactly as the person saw it, or
 //! not at all.
 //!
-//! The tool decides if its result must be reviewed. A model cannot decide this. Three facts contain the digest of the
-//! text: the fact that the result waits, the interrupt, and the approval.
+//! Only the tool decides if its result must be reviewed. A model has no influence on the review. Three facts contain
+//! the digest of the text: the fact that the result waits, the interrupt, and the approval.
 
 use serde_json::{Value, json};
 

@@ -20,7 +20,7 @@ use crate::message::{Message, Request};
 use crate::text::clip;
 use crate::tool::{Opens, Runs};
 
-/// Name of the summarising agent in its requests.
+/// Name of the summarising agent in requests to models.
 pub const SUMMARISER: &str = "summariser";
 
 const INSTRUCTIONS: &str = "\
@@ -42,7 +42,8 @@ const LEAST_TOKENS: u64 = 200;
 /// Texts up to this number of bytes are never left out.
 const SHORT_BYTES: usize = 300;
 
-/// Size limit for the arguments of an old call that a person decided on. Plans are not shortened.
+/// Maximum number of bytes to which the arguments of an old call are cut if a person or a rule decided the call. The
+/// newest plan of a step is not cut.
 const DECIDED_ARGUMENTS_BYTES: usize = 1_000;
 
 /// Result of checking if the next request of a step fits into the model's context window.
@@ -58,7 +59,8 @@ enum Room {
 }
 
 impl Draft<'_> {
-    /// Shortens the next request of a step until it fits into the context window. Returns true if events were emitted.
+    /// Starts a summary of old turns if the next request of a step is too long. If nothing more can be left out of the
+    /// request, handles this as an error of the step. Returns true if events were emitted.
     pub(super) fn make_room(&mut self, id: &str) -> bool {
         match self.run.room(id) {
             Room::Fits => false,
@@ -130,18 +132,18 @@ impl Run {
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// Returns the new, smaller size of the context window after a provider refused the step's request as too long.
-    /// `None` if the refused request is too small for its size to be the reason.
+    /// Returns the reduced size of the context window, after a provider refused the step's request as too long. `None`
+    /// if the request is so small that its size cannot be the reason.
     pub(super) fn narrower(&self, id: &str) -> Option<u64> {
         let step = self.steps.get(id).filter(|step| !step.role.is_aside())?;
         let tokens = Self::tokens_of(step, &self.whole_request(id, step)?);
         (tokens > LEAST_TOKENS).then(|| tokens.min(self.window(id)))
     }
 
-    /// Estimates the tokens of a request before the request is shortened. The estimate is the provider's token count of
-    /// the last request, plus an estimate for the messages that were added since. If the provider sent no count, all
-    /// messages are estimated. A provider may count wrongly, so the result is clamped between two thirds of the full
-    /// estimate and one token per byte.
+    /// Estimates the number of tokens of a request before the request is shortened. The estimate is the provider's
+    /// token count of the last request, plus an estimate for the messages that were added since. If the provider sent
+    /// no count, all messages are estimated. Because a provider may count wrongly, the result is clamped between two
+    /// thirds of the full estimate and one token per byte.
     fn tokens_of(step: &Step, request: &Request) -> u64 {
         let bytes = size(request);
         let (all, bytes) = (estimate(bytes), bytes as u64);
@@ -153,7 +155,7 @@ impl Run {
         step.history.counted.saturating_add(estimate(new)).clamp(all * 2 / 3, bytes)
     }
 
-    /// Returns true if contents must be left out of the step's next request, so that it fits.
+    /// Returns true if the step's next request is too long, so that contents must be left out.
     pub(super) fn is_shortened(&self, id: &str) -> bool {
         let step = self.steps.get(id).filter(|step| !step.role.is_aside());
         let whole = step.and_then(|step| Some((step, self.whole_request(id, step)?)));
@@ -310,8 +312,8 @@ impl Run {
         self.calls.get(call).is_some_and(|call| self.is_of_a_person(call))
     }
 
-    /// Returns true if a person determined the result of the call by an answer, a refusal, or a decision on a plan or a
-    /// review.
+    /// Returns true if a person or a rule determined the result of the call, for example by an answer, a refusal, or a
+    /// decision on a plan.
     fn is_of_a_person(&self, call: &Call) -> bool {
         let opens = matches!(self.spec(&call.tool).map(|spec| &spec.runs), Some(Runs::Opens(_)));
         let said = match call.state {
@@ -346,8 +348,8 @@ impl Run {
         self.steps.open().any(|(_, step)| step.summarises.as_deref() == Some(id))
     }
 
-    /// Returns the step whose turns this step summarises, and the last turn to summarise. `None` if the other step does
-    /// not wait for the summary any more.
+    /// Returns the step whose turns the summarising step `id` summarises, and the last turn to summarise. `None` if the
+    /// other step does not wait for the summary any more.
     fn sums_up(&self, id: &str) -> Option<(String, u32)> {
         let (_, until) = id.rsplit_once(':')?;
         let until = until.parse().ok()?;
@@ -401,7 +403,7 @@ fn user(text: String) -> Message {
     Message::User { text }
 }
 
-/// Returns the text that replaces a turn with a call that a person decided: the call and its result.
+/// Returns the text that replaces a turn with a call that a person or a rule decided: the call and its result.
 fn decided(call: &Call, is_whole: bool) -> String {
     let arguments = call.arguments.to_string();
     let arguments = if is_whole { arguments } else { clip(&arguments, DECIDED_ARGUMENTS_BYTES) };

@@ -37,7 +37,8 @@ pub struct Context<'a> {
     pub actor: Actor,
     pub session: &'a Session,
     pub system: &'a System,
-    /// Epoch of this server process. Each start of a process that opens the store begins a new epoch.
+    /// Epoch of this server process. Each start of a process that opens the store begins a new epoch, with a higher
+    /// number.
     pub epoch: u64,
 }
 
@@ -155,8 +156,8 @@ pub enum Input {
     /// Lets the gates vote again on open approvals, because the policy or the grants changed.
     Revote,
 
-    /// Announces actions that the driver is about to perform. The driver then performs only the actions whose start is
-    /// recorded in the resulting events.
+    /// Announces actions that the driver is about to perform. The driver then performs an action only if the resulting
+    /// events record its start.
     Begin {
         begins: Vec<Begin>,
     },
@@ -199,15 +200,15 @@ pub enum Input {
 
     /// Asks a person on behalf of an external agent.
     Ask(Box<Ask>),
-    /// Stops a run until a person has reviewed it, because a service requested the review.
+    /// Stops a run until a person has reviewed the run, because a service requested the review.
     Hold(Box<Hold>),
     /// Records that the asking agent starts the approved action. `digest`: the digest of the action.
     UseApproval {
         interrupt: InterruptId,
         digest: Digest,
     },
-    /// Reports if the asking agent wrote the approved changes. `text`: the reason why the agent did not write the
-    /// changes.
+    /// Reports the outcome of writing approved changes, which the asking agent writes itself. `text`: the reason why
+    /// the agent did not write the changes.
     ReportExec {
         interrupt: InterruptId,
         outcome: ExecOutcome,
@@ -225,7 +226,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// Returns the permission that the sender needs. `None` if only the engine may send this input.
+    /// Returns the permission that the sender of the input needs. `None` if only the engine may send this input.
     pub fn permission(&self) -> Option<Permission> {
         match self {
             Self::Start(_)
@@ -276,7 +277,7 @@ impl Input {
 
 impl Input {
     /// Returns true if the input corrects or erases stored content, or places or lifts a legal hold. Such an input is
-    /// allowed even after the run has ended.
+    /// allowed even after the end of the run.
     pub(super) fn is_of_history(&self) -> bool {
         matches!(
             self,
@@ -352,7 +353,7 @@ pub struct Ask {
     pub message: String,
     pub payload: Value,
     /// Ids of the options to offer, each with an optional label. The ids come from the kind's table. For a `choice`,
-    /// the agent defines them. If the list is empty, all options of the kind are offered.
+    /// the agent defines the ids. If the list is empty, all options of the kind are offered.
     pub options: Vec<(String, Option<String>)>,
     pub response_schema: Option<Value>,
     pub expires_in_ms: Option<u64>,
@@ -381,7 +382,7 @@ pub enum Rejection {
     Ended(Status),
     #[error("the run has no interrupt with this id")]
     UnknownInterrupt,
-    /// Reason, which is the end of the error message.
+    /// The interrupt has no stored answer. The value is the reason, as the end of the error message.
     #[error("the interrupt has no stored answer: {0}")]
     NoAnswer(&'static str),
     #[error("the run has not ended, so its content cannot be erased yet")]
@@ -397,10 +398,10 @@ pub enum Rejection {
     HeldAlready(LegalHold),
     #[error("the run has no call with this id")]
     UnknownCall,
-    /// Reason, which is the end of the error message.
+    /// The call cannot be stopped. The value is the reason, as the end of the error message.
     #[error("the call cannot be stopped: {0}")]
     NotStoppable(&'static str),
-    /// Reason, which is the end of the error message.
+    /// The run cannot be interrupted. The value is the reason, as the end of the error message.
     #[error("the run cannot be interrupted: {0}")]
     NotInterruptible(&'static str),
     #[error(transparent)]
@@ -458,7 +459,8 @@ impl ClientOutcome {
         }
     }
 
-    /// Returns the text for the model. If a failed call has no text, returns a default text.
+    /// Returns the text that the model gets about the outcome of the call. If a failed call has no text, returns a
+    /// default text.
     pub(super) fn text(&self) -> &str {
         match self {
             Self::Failed { text } if text.trim().is_empty() => "it failed",
@@ -467,7 +469,7 @@ impl ClientOutcome {
     }
 }
 
-/// Rejects a text that is longer than the limit.
+/// Returns an error if the text is longer than the limit for answers, notes and messages.
 pub(super) fn check_text(text: &str) -> Result<(), Rejection> {
     if text.len() > limits::TEXT_BYTES {
         let message = format!("is longer than {} bytes", limits::TEXT_BYTES);

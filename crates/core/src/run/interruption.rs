@@ -50,8 +50,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Interrupts the run. Does nothing if the run is already interrupted, or if it only waits for a person's message.
-    /// `text`: the message, if the person has already written it.
+    /// Interrupts the run. Does nothing if the run is already interrupted, or if the run only waits for a person's
+    /// message. `text`: the message, if the person has already written the message.
     pub(super) fn interrupt_run(&mut self, text: Option<String>) -> Result<(), Rejection> {
         self.run.interruptible().map_err(Rejection::NotInterruptible)?;
         let text = text.filter(|text| !text.trim().is_empty());
@@ -119,8 +119,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Applies a person's decision after an interruption. If the interrupt expires, the run fails, and no work
-    /// continues.
+    /// Applies a person's decision after an interruption. If nobody decides in time, the run fails.
     pub(super) fn interruption_effect(&mut self, effect: Effect, text: &str, is_expired: bool) {
         // An expiry is not a person's decision, so it must not start further work.
         if is_expired {
@@ -158,8 +157,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Closes questions that a copilot asked before a round, if the person is allowed to decide them. Returns the
-    /// phases of the closed questions.
+    /// Closes the questions that a copilot asked before a round, if the person is allowed to decide these questions.
+    /// Returns the phases of the closed questions.
     fn withdraw_asked_first(&mut self) -> Vec<String> {
         let voter = self.voter();
         let asked = self.run.open_interrupts().filter(|(_, each)| each.may_take_part(&voter).is_ok());
@@ -236,7 +235,7 @@ impl Step {
 }
 
 impl Run {
-    /// Checks that a person can interrupt the run. If this is not possible, the error value is the reason.
+    /// Checks that a person can interrupt the run. The error value is the reason why the run cannot be interrupted.
     fn interruptible(&self) -> Result<(), &'static str> {
         if self.started.as_ref().is_none_or(|started| started.origin != Origin::Native) {
             return Err("its agent runs in another system, and only that system can stop it");

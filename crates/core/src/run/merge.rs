@@ -24,7 +24,7 @@ pub const TOOL: &str = "merge_changes";
 pub struct Arguments {
     /// Title of the merge run, for people.
     pub task: String,
-    /// Run whose private layer is merged.
+    /// Run whose private layer is merged: ignored files that only this run sees.
     pub run: RunId,
     /// Files and directories to merge. If the set is empty, the whole private layer is merged.
     pub paths: BTreeSet<String>,

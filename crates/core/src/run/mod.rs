@@ -1,9 +1,9 @@
 //! A run: one execution of a workflow, as a state machine without I/O.
 //!
-//! `handle` decides: it returns the events and the next state, and changes nothing. Only `apply` changes the state.
-//! `apply` cannot fail, and works in the same way for live runs and for replays. `actions` and `next_deadline` compute
-//! from the state what must happen next. `state.rs` contains the state, `fact/` the events, and `advance.rs` the
-//! follow-up events.
+//! `handle` makes the decisions. It returns the events and the next state, and changes nothing. Only `apply` changes
+//! the state. `apply` cannot fail, and works in the same way for live runs and for replays. `actions` and
+//! `next_deadline` compute from the state what must happen next. `state.rs` contains the state, `fact/` the events, and
+//! `advance.rs` the follow-up events.
 
 mod action;
 mod advance;
@@ -157,11 +157,11 @@ pub struct Run {
     pub undone: SharedMap<RunId, Arc<str>>,
     /// Conversation of the session before this run, as rendered by
     /// [`conversation::render_history`](crate::conversation::render_history). No event of the run contains this
-    /// conversation. The loader of a live run reads it from earlier runs.
+    /// conversation. The loader of a live run reads the conversation from earlier runs.
     pub earlier: Option<Arc<str>>,
     /// Sequence number of the last event whose content is erased. The content of all earlier events is erased, too.
     pub erased_to: u64,
-    /// Set when the content of the whole run has been erased.
+    /// Erasure of the content of the whole run. `None` while any content of the run remains.
     pub erased: Option<Erasure>,
     /// Legal hold that forbids the erasure of the run's content, if one is in effect.
     pub held: Option<LegalHold>,
@@ -173,7 +173,8 @@ pub struct Started {
     pub session: SessionId,
     pub config: Config,
     pub origin: Origin,
-    /// True if the run is, or once was, the front run of its session's conversation.
+    /// True if a message in the session began the run. The run is then the front run of the session's conversation
+    /// until the next such run.
     pub front: bool,
     pub input: Value,
     pub at: Timestamp,
@@ -185,8 +186,8 @@ pub struct RunEnd {
     pub reason: String,
     pub seq: u64,
     pub at: Timestamp,
-    /// Sequence number of the event that contains the final text and the result of the run. The event is normally the
-    /// one that ended the run. If an answer in the result was erased later, it is the event that records the erasure.
+    /// Sequence number of the event that contains the final text and the result of the run. Normally, this event ended
+    /// the run. If an answer in the result was erased later, this event records the erasure.
     pub told: u64,
     pub text: Option<String>,
     pub result: Value,
@@ -210,7 +211,7 @@ pub struct LegalHold {
 }
 
 impl LegalHold {
-    /// Returns the reason in parentheses, for the end of a sentence that names the person and the time.
+    /// Returns the reason for the hold in parentheses, for the end of a sentence that names the person and the time.
     pub(super) fn why(&self) -> String {
         self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
     }
@@ -253,7 +254,7 @@ impl Run {
         self.interrupts.open()
     }
 
-    /// Returns true if this text is a notice about an undo, so no person wrote it.
+    /// Returns true if this text is a notice about an undo. No person wrote such a text.
     pub(crate) fn is_of_an_undo(&self, told: &str) -> bool {
         self.undone.values().any(|undone| **undone == *told)
     }
@@ -328,7 +329,7 @@ impl Run {
         }
     }
 
-    /// Returns what happens to a call that was running when its process stopped. A commit is continued, because the
+    /// Returns the treatment of a call that was running when its process stopped. A commit is continued, because the
     /// files show which writes are still missing.
     fn on_crash(&self, call: &Call) -> tool::OnCrash {
         if call.committing().is_some() {

@@ -35,7 +35,7 @@ impl Draft<'_> {
         );
     }
 
-    /// Returns the attempt of the model call that is in progress in this turn.
+    /// Returns the number of the attempt of the model call that is in progress in this turn.
     pub(super) fn awaited(&self, step: &str, turn: u32) -> Result<u32, Rejection> {
         match self.run.steps.get(step) {
             Some(step) if step.turn == turn => match step.model {
@@ -116,7 +116,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Returns the reason why a call cannot be executed at all: a code, and a text for the model.
+    /// Returns the reason why a call in a reply cannot be executed at all: a code, and a text for the model. `None` if
+    /// the call can be executed.
     fn unusable(&self, step: &str, n: usize, call: &RequestedCall) -> Option<(&'static str, String)> {
         if n >= limits::CALLS_PER_REPLY {
             let text = format!("not run: a reply may hold at most {} calls", limits::CALLS_PER_REPLY);
@@ -161,7 +162,7 @@ impl Draft<'_> {
     }
 
     /// Rejects all hand-offs of a reply except the first. If one of the hand-offs ends the work, rejects all of them.
-    /// Otherwise, texts of rejected hand-offs (such as items that are not done) would be lost.
+    /// Rejecting only some of them would lose texts, such as items that are not done.
     fn more_than_one_handoff(
         &self,
         calls: &[(String, RequestedCall)],

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::{Action, ActionId, Call, CallState, Run};
 
 impl Run {
-    /// Returns the actions to perform, in a fixed order: inspections, trials, tools, models.
+    /// Returns the actions that the driver must perform, in a fixed order: inspections, trials, tool calls, model
+    /// calls.
     pub fn actions(&self) -> Vec<Action> {
         if self.is_paused() || self.ended.is_some() {
             return Vec::new();
@@ -78,8 +79,8 @@ impl Run {
         awaited
     }
 
-    /// Returns true if a call may start now. Earlier calls must have ended, and no other call may be writing to the
-    /// workspace.
+    /// Returns true if a call may start now. The call must not wait for an earlier call of its reply, nor for a person.
+    /// If the call writes, no other call may be writing to the workspace.
     pub(super) fn may_start(&self, id: &str) -> bool {
         let Some(call) = self.calls.get(id) else { return false };
         !self.is_paused()

@@ -1,9 +1,9 @@
 //! Order in which the calls of one reply are executed. A call may depend on earlier calls of the same reply.
 //!
 //! A writing call starts when all calls before it have ended. A reading call starts when all writing calls before it
-//! have ended. Reading calls therefore run in parallel. A call that waits for a person delays all later calls. A call
-//! waits only for earlier calls, so calls cannot wait for each other. Calls to tools that ask people, hand-offs, and
-//! calls that a client executes are ordered elsewhere.
+//! have ended. Reading calls therefore run in parallel. A call that waits for a person delays all later calls. Because
+//! a call waits only for earlier calls, no two calls wait for each other. Calls to tools that ask people, hand-offs,
+//! and calls that a client executes are ordered elsewhere.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::envelope::Content;
 use crate::interrupt::{Cause, Outcome};
 use crate::tool::Runs;
 
-/// Path that a call needs and that does not exist in the workspace.
+/// Path that a call needs but that does not exist in the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingPath {
     /// Missing path, relative to the workspace.
@@ -25,11 +25,11 @@ pub struct MissingPath {
 /// Kind of earlier call that could create the missing path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// A file tool that writes exactly this file. A command that writes may also create the file.
+    /// A file tool that writes exactly the missing file. A command that writes may also create the file.
     WritingIt,
-    /// A file tool that writes this path or a file below it. A command that writes may also create the path.
+    /// A file tool that writes the missing path or a file below it. A command that writes may also create the path.
     WritingBelow,
-    /// Only a command that writes can create the path.
+    /// Only a command that writes can create the missing path.
     Command,
 }
 
@@ -45,7 +45,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns true if an earlier call of the same reply must end before this call starts.
+    /// Returns true if the call must wait for an earlier call of the same reply to end.
     pub fn waits_its_turn(&self, id: &str, call: &Call) -> bool {
         if self.is_client_call(call) {
             return false;
@@ -92,7 +92,7 @@ impl Run {
         })
     }
 
-    /// Returns the writing calls that come before this call in the reply. Each is described for the card as
+    /// Returns the writing calls that come before this call in the reply. The card shows each of these calls as
     /// `{call_id, title, became?}`.
     pub(super) fn after(&self, id: &str, call: &Call) -> Vec<Value> {
         let before = self.earlier(id, call).filter(|(_, other)| self.writes(&other.tool));

@@ -1,6 +1,6 @@
-//! Marks changes on a card as *outside the task*, if the task does not mention the changed paths.
+//! Labels changes on a card as *outside the task*, if the task does not mention the changed paths.
 //!
-//! The marks are computed when the card is made, from the task of the step and the messages of people. A mark has no
+//! The labels are computed when the card is made, from the task of the step and the messages of people. A label has no
 //! influence on votes and approvals. The module [`mentioned_paths`] decides if a text mentions a path.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use crate::changeset::{self, Change};
 use crate::mentioned_paths;
 
 impl Run {
-    /// Marks each change outside the task in the payload of the card, and adds the number of these changes.
+    /// Labels each change outside the task in the payload of the card, and adds the number of these changes.
     pub(super) fn mark_outside(&self, call: &Call, payload: &mut Value) {
         if self.is_worked_out(call) {
             return;
@@ -44,8 +44,8 @@ impl Run {
         }
     }
 
-    /// Returns those changes whose paths the task does not mention. Leaves out files that git ignores, because tasks do
-    /// not mention them. For the same reason, git's internal files are included only if the card lists them.
+    /// Returns the changed paths that the task does not mention. Leaves out files that git ignores, because tasks do
+    /// not mention such files. For the same reason, git's internal files are included only if the card lists them.
     fn outside<'f>(
         &self,
         call: &Call,

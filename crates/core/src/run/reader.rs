@@ -31,8 +31,8 @@ pub enum StepActivity {
     Running,
     /// The run is paused.
     Paused,
-    /// The step waits for a person's decision. Also used if a person decided to stop or skip the step and the step has
-    /// not ended yet.
+    /// The step waits for a person's decision. Also used for a step that a person decided to stop or skip, until the
+    /// step has ended.
     Waiting,
     Ended(StepEnd),
     /// The run ended while a person was asked about the failure or the limit of the step.
@@ -50,8 +50,8 @@ impl Step {
 }
 
 impl Run {
-    /// Returns true if the interrupt really asks a person. A checkpoint that is approved without a person also opens an
-    /// interrupt. This interrupt is resolved in the same append.
+    /// Returns true if the interrupt asks a person. Returns false for a checkpoint that is approved without a person.
+    /// Such a checkpoint also opens an interrupt, which is resolved in the same append.
     pub fn asks(&self, opened: &Opened) -> bool {
         let About::Phase(phase) = &opened.about else { return true };
         match self.phase(phase).map(|phase| &phase.kind) {
@@ -84,8 +84,8 @@ impl Run {
         decided
     }
 
-    /// Returns the interrupt with which a call was offered to clients for execution. `None` if the call was not offered
-    /// to clients.
+    /// Returns the open interrupt with which a call is offered to clients for execution. `None` if the call is not
+    /// offered to clients now.
     pub fn handed_out(&self, call: &str) -> Option<&Interrupt> {
         let CallState::WithClient(id) = &self.calls.get(call)?.state else { return None };
         self.interrupts.get(id).map(|each| &**each).filter(|each| each.is_open())
@@ -107,8 +107,8 @@ impl Run {
         resolution.is_some_and(|resolution| resolution.outcome == Outcome::Approved)
     }
 
-    /// Returns the reason at which a person ended a step although the agent wanted to continue. The reason is a limit,
-    /// or a reply that did not end the step.
+    /// Returns the limit, or the reply that did not end the step, at which a person ended the step although the agent
+    /// wanted to continue.
     pub fn stopped_at(&self, step: &str) -> Option<&About> {
         let stopped = self.interrupts.values().filter(|each| super::phase::stopped_short(each));
         let mut abouts = stopped.map(|each| &each.opened.about);
@@ -128,7 +128,8 @@ impl Run {
         })
     }
 
-    /// Returns the subtask of the current plan that the step carries out.
+    /// Returns the subtask that the step carries out, from the plan that agents are carrying out. `None` for other
+    /// steps.
     pub fn part(&self, step: &str) -> Option<Part<'_>> {
         let step = self.steps.get(step)?;
         let id = step.subtask.as_ref()?;
@@ -145,8 +146,8 @@ impl Run {
         limits.attempts.max(1) + limits.redos
     }
 
-    /// Returns an approved plan and its planning phase. Of several approved plans, returns the plan whose phase comes
-    /// last in the workflow.
+    /// Returns an approved plan and the id of its planning phase. Of several approved plans, returns the plan whose
+    /// phase comes last in the workflow.
     pub fn plan_at_work(&self) -> Option<(&str, &Arc<Plan>)> {
         let settled = |phase: &Phase| self.plans.get(&phase.id)?.settled();
         self.all_phases().rev().find_map(|phase| Some((phase.id.as_str(), settled(phase)?)))

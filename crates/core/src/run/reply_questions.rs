@@ -1,5 +1,5 @@
 //! Questions that agents ask in their replies (contract C8). Each question is converted to a call of a tool that asks
-//! people. All other code then treats it like any tool call. The agent does not have this tool. The agent's next
+//! people. All other code treats this call like any tool call. The agent does not have the tool. The agent's next
 //! request therefore shows the questions and their answers as text.
 
 use serde_json::{Value, json};
@@ -44,8 +44,8 @@ impl Run {
         true
     }
 
-    /// Returns a reason not to ask a question again: the conversation already contains the outcome of the same
-    /// question.
+    /// Returns an error for the agent if the conversation already contains the outcome of the same question. The error
+    /// is a code and a text. `None` if the question is new.
     pub(super) fn asked_before(&self, step: &str, arguments: &Value) -> Option<(&'static str, String)> {
         let text = |arguments: &Value| arguments["message"].as_str().map(history::question_key);
         let same = |call: &Call| {
@@ -59,7 +59,7 @@ impl Run {
         self.calls.values().any(same).then(|| ("asked_before", told.to_owned()))
     }
 
-    /// Returns what is wrong with the questions in a reply without calls. `None` if nothing is wrong.
+    /// Returns the flaw in the questions of a reply without calls. `None` if the questions have no flaw.
     pub(super) fn returned_flaw(&self, step: &Step, text: &str) -> Option<(Flaw, String)> {
         let asking = self.definition.asking;
         if asking.form != Form::Reply || !may_return_questions(step.role) {

@@ -1,5 +1,5 @@
-//! Requests to models, computed from the state of the run. A request contains the result of every call. All its ids
-//! were created by Holdshort.
+//! Requests to models, computed from the state of the run. A request contains the result of every call. Holdshort
+//! created all ids in a request.
 
 use std::collections::BTreeSet;
 
@@ -71,7 +71,7 @@ impl Run {
         Some(Request { agent: step.agent.clone(), model, messages, tools, response_schema: None })
     }
 
-    /// Returns these entries of a step as messages, with a result for every call.
+    /// Returns the given entries of a step as messages, with a result for every call.
     pub(super) fn conversation<'e>(&self, entries: impl Iterator<Item = &'e Entry>) -> Vec<Message> {
         let mut messages = Vec::new();
         for entry in entries {
@@ -107,8 +107,8 @@ impl Run {
         messages
     }
 
-    /// Returns tools that other agents called earlier in the step. Such tools are declared in the request of an agent
-    /// without tools. Some providers reject a request whose history has calls if it declares no tool. If the agent
+    /// Returns the tools that other agents called earlier in the step. The request of an agent without tools declares
+    /// these tools, because some providers reject a request that contains calls but declares no tool. If the agent
     /// calls one of these tools, the call is rejected.
     fn called_before(&self, messages: &[Message]) -> Vec<Declaration> {
         let called: BTreeSet<&str> = messages
@@ -135,10 +135,10 @@ fn declaration(spec: &Spec) -> Declaration {
     }
 }
 
-/// Returns the entries of a step. Keeps the newest messages from before the start of the step, as many as the limit
-/// permits. The selection goes from the newest to the oldest message, and stops at the first message that does not fit.
-/// If a text is kept, its later corrections are therefore kept, too. The newest message is kept at any length, because
-/// a person's decision must not be cut (contract A15).
+/// Returns the entries of a step. Keeps only the newest messages from before the start of the step, as many as the
+/// limit permits. The selection goes from the newest to the oldest message, and stops at the first message that does
+/// not fit. If a text is kept, its later corrections are therefore kept, too. The newest message is kept at any length,
+/// because a person's decision must not be cut (contract A15).
 fn remembered(step: &Step) -> Vec<&Entry> {
     let mut room = limits::NOTES_CHARS;
     let mut told: Vec<&Entry> = Vec::new();

@@ -10,7 +10,7 @@ use crate::system::freeze;
 impl Draft<'_> {
     /// Erases the next part of the content of an ended run. First erases answers of people, including answers that are
     /// stored per subject. Then erases the content of events. Emits no event if no content is left. The emitted fact
-    /// names contents. After its commit, the driver erases them.
+    /// lists the contents that the driver erases after the commit.
     pub(super) fn erase_content(&mut self, because: ErasureReason) -> Result<(), Rejection> {
         if self.run.ended.is_none() {
             return Err(Rejection::NotEnded);
@@ -42,8 +42,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Places a legal hold. If the run is already on legal hold for the same reason, nothing changes. If it is on legal
-    /// hold for another reason, the new hold is rejected.
+    /// Places a legal hold. Changes nothing if the run is already on legal hold for the same reason. Rejects the hold
+    /// if the run is already on legal hold for another reason.
     pub(super) fn place_legal_hold(&mut self, reason: String) -> Result<(), Rejection> {
         let problems = freeze::check_reason(&reason);
         if !problems.is_empty() {

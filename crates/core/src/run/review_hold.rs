@@ -1,5 +1,5 @@
-//! Holds: a service stops a run until a person has reviewed it (contract D2). A hold is a single `review` interrupt
-//! about the whole run.
+//! Holds: a service stops a run until a person has reviewed the run (contract D2). A hold is a single `review`
+//! interrupt about the whole run.
 //!
 //! Running work is completed, and its results are kept. No further work begins before the approval. A hold only delays
 //! a run. Therefore every actor who is allowed to ask people can hold every run.
@@ -18,8 +18,8 @@ use crate::limits;
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// Stops the run until a person has reviewed it. If a review of the run is already open, adds the service's finding
-    /// to this review, but not twice.
+    /// Stops the run until a person has reviewed the run. If a review of the run is already open, adds the service's
+    /// finding to this review. An identical finding is added only once.
     pub(super) fn hold(&mut self, hold: Hold) -> Result<(), Rejection> {
         if self.run.started.as_ref().is_none_or(|started| started.origin != Origin::Native) {
             let why = "its agent runs in another system, and only that system can hold it";
@@ -73,8 +73,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Approves a review without asking a person, because reviews are switched off. The journal records that there was
-    /// a review.
+    /// Approves a review without asking a person, because reviews are switched off. The journal records the review.
     pub(super) fn let_through(&mut self, interrupt: &InterruptId) -> Offer {
         let opened = self.run.interrupts.get(interrupt).map(|each| (**each).clone());
         let offered = opened.and_then(|each| each.offers("approve").cloned());

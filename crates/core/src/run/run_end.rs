@@ -1,20 +1,21 @@
-//! Exceptions to the table of effects: options that end the run although their effect normally does not, and options
-//! that do not end the run although their effect normally does. Exceptions are recorded when an interrupt is opened, so
-//! that clients can warn people before a decision. The modules in `decide/` carry out the decisions.
+//! Exceptions to the table of effects. Some options end the run although their effect normally does not. Other options
+//! do not end the run although their effect normally does. Exceptions are recorded when an interrupt is opened, so that
+//! clients can warn people before a decision. The modules in `decide/` carry out the decisions.
 
 use super::Run;
 use crate::interrupt::{About, Effect, HeldWork};
 
 impl Run {
     /// Returns the exception to the table of effects for an option with this effect. True: the option ends the run,
-    /// although the table says that it does not. False: the option does not end the run, although the table says that
-    /// it does. `None`: the table is right.
+    /// although it does not according to the table. False: the option does not end the run, although it does according
+    /// to the table. `None`: the table is right.
     pub(super) fn unusual_end(&self, about: &About, effect: Effect) -> Option<bool> {
         let ends = self.ends_by(about, effect);
         (ends != (effect.work() == HeldWork::Ended)).then_some(ends)
     }
 
-    /// Returns true if a decision with this effect ends the run as failed or cancelled. The interrupt is not open yet.
+    /// Returns true if a decision with this effect, on an interrupt that is about to be opened, would end the run as
+    /// failed or cancelled.
     fn ends_by(&self, about: &About, effect: Effect) -> bool {
         // If a phase fails, the run ends, unless a call began the phase.
         let fails = |phase: &str| !self.called.contains_key(phase);

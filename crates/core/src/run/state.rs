@@ -25,7 +25,7 @@ pub enum Trouble {
     None,
     /// The step failed or reached a limit, and a person was asked.
     Stuck,
-    /// A person had the step retried, and it has not failed since then.
+    /// A person had the step retried, and the step has not failed since then.
     Retried,
 }
 
@@ -45,21 +45,22 @@ pub struct Step {
     pub end: Option<StepEnd>,
     /// Outcome with which the step will end as soon as its running calls have ended.
     pub closing: Option<StepEnd>,
-    /// Interrupt that stops the whole step. Interrupts about single calls are not included. Interrupts about calls are
-    /// stored with the calls.
+    /// Interrupt that stops the whole step. Interrupts about single calls of the step are stored with these calls
+    /// instead.
     pub blocked: Option<InterruptId>,
     pub entries: SharedList<Entry>,
     /// Number of turns so far.
     pub turn: u32,
     pub model: ModelCall,
-    /// Time at which the last model request started or ended. Before the first request, it is the start of the step.
+    /// Time at which the last model request started or ended. Before the first request, the time at which the step
+    /// started.
     pub model_at: Timestamp,
     /// True if a person interrupted the running model call.
     pub stopped: bool,
-    /// Number of entries that the running request contains. Entries that are added in the meantime are placed after its
-    /// reply.
+    /// Number of entries of the conversation that the running request contains. Entries that are added during the
+    /// request are placed after its reply.
     pub sent: usize,
-    /// True if the agent has been asked at least once. A step that was skipped before has done no work.
+    /// True if the agent has been asked at least once. False for a step that was skipped before its agent did any work.
     pub begun: bool,
     /// Number of model calls that failed in a row.
     pub failures: u32,
@@ -72,7 +73,7 @@ pub struct Step {
     /// Number of consecutive crashes of the server process during the step. The count restarts when the step makes
     /// progress.
     pub crashes: u32,
-    /// Usage of the step since its last new budget. The limits of the step are compared with it.
+    /// Usage of the step since its last new budget. This usage is compared with the limits of the step.
     pub used: Used,
     /// Number of new budgets that the step received. `continued_unasked` counts only budgets that were given without
     /// asking a person.
@@ -81,7 +82,7 @@ pub struct Step {
     pub redos: u32,
     /// Number of times that people had the step retried.
     pub retries: u32,
-    /// Turn with failed calls about which a person has already decided.
+    /// Number of the turn with failed calls on which a person has already decided.
     pub excused: u32,
     /// Number of plans that the step proposed.
     pub plans: u32,
@@ -96,17 +97,17 @@ pub struct Step {
     /// Input of the step, if it replaces the task of the run.
     pub input: Option<Arc<str>>,
     pub output: Option<Arc<str>>,
-    /// Sequence number of the event that started the step. `until` has the number of the event that ended it.
+    /// Sequence number of the event that started the step. `until` has the number of the event that ended the step.
     pub since: u64,
     pub until: Option<u64>,
-    /// Time of the event that started the step. `until_at` has the time of the event that ended it.
+    /// Time of the event that started the step. `until_at` has the time of the event that ended the step.
     pub since_at: Timestamp,
     pub until_at: Option<Timestamp>,
 }
 
 impl Step {
-    /// Adds a reply directly after the entries that its request contained. Notes that arrived later are moved after the
-    /// reply.
+    /// Adds a reply to the conversation, directly after the entries that its request contained. Notes that arrived
+    /// during the request are moved after the reply.
     pub(super) fn add_turn(&mut self, turn: Entry) {
         let mut unheard = Vec::new();
         while self.entries.len() > self.sent
@@ -205,7 +206,7 @@ pub struct Used {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Planned {
     pub versions: Vec<Arc<Plan>>,
-    /// Turn of the planner that drafted the last version. `None` if a person wrote the last version.
+    /// Number of the planner's turn that drafted the last version. `None` if a person wrote the last version.
     pub turn: Option<u32>,
     /// Number of unusable plans that the planner proposed in a row.
     pub unusable: u32,
@@ -223,7 +224,7 @@ impl Planned {
         self.versions.len()
     }
 
-    /// Returns the plan that agents carry out.
+    /// Returns the version of the plan that agents carry out. `None` if no version was approved yet.
     pub fn settled(&self) -> Option<&Arc<Plan>> {
         self.versions.get(self.settled?.checked_sub(1)?)
     }
@@ -233,7 +234,7 @@ impl Planned {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     pub step: String,
-    /// Turn of the reply that made the call.
+    /// Number of the step's turn whose reply made the call.
     pub turn: u32,
     /// Agent that made the call. The step may have another agent by now.
     pub agent: String,
@@ -250,7 +251,7 @@ pub struct Call {
     pub lost: Option<u32>,
     pub look: Option<InspectionFacts>,
     /// True if the call must be inspected again, because another call has written to the workspace. The inspection
-    /// takes place before the call starts. If the card shows files, it takes place at once.
+    /// takes place before the call starts. If the card shows files, the inspection takes place at once.
     pub look_again: bool,
     /// True if the call depends on effects of earlier calls. Such a call is inspected again after the earlier calls
     /// have ended.
@@ -262,7 +263,8 @@ pub struct Call {
     pub trial: Trial,
     pub digest: Option<Digest>,
     pub authority: Option<Authority>,
-    /// Text of the person who stopped the call. The text can be empty. The call ends after its processes have ended.
+    /// Text of the person who stopped the call, possibly empty. `None` if no person stopped the call. A stopped call
+    /// ends after its processes have ended.
     pub stopped: Option<Arc<str>>,
     /// True if the call was stopped because a person interrupted the run.
     pub interrupted: bool,
@@ -287,7 +289,8 @@ pub struct Call {
     pub result: Option<Arc<str>>,
     /// Data that the tool reported with its result.
     pub outcome: Value,
-    /// Result that the agent gets only after a person has approved it. The result is still stored after the approval.
+    /// Result that the agent gets only after a person has approved the result. The result is still stored after the
+    /// approval.
     pub held: Option<Arc<HeldResult>>,
 }
 
@@ -344,13 +347,13 @@ impl Call {
         }
     }
 
-    /// Returns true if the card shows files, with their current content or their content after the call.
+    /// Returns true if the card of the call shows files, with their current content or their content after the call.
     pub fn shows_files(&self) -> bool {
         self.trial.found.is_some() || self.look.as_ref().is_some_and(|look| !look.preconditions.is_empty())
     }
 
-    /// Returns true if the files on the card of the call must be inspected again. A result that waits for review cannot
-    /// change, so it needs no inspection.
+    /// Returns true if the files on the card of the call must be inspected again. False for a call whose result waits
+    /// for review, because this result can no longer change.
     pub(super) fn awaits_another_look(&self) -> bool {
         self.look_again && self.shows_files() && self.held.is_none()
     }
@@ -375,18 +378,18 @@ impl Call {
 /// Trials of a call. At most one trial runs at a time. Only the result of the last trial is valid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trial {
-    /// Number of trials that have started. It is also the number of the last trial.
+    /// Number of trials that have started, which is also the number of the last trial.
     pub attempt: u32,
     /// Epoch of the process that runs the trial.
     pub running: Option<u64>,
     /// Number of consecutive trials during which the server process crashed.
     pub lost: u32,
     pub found: Option<Arc<CallChanges>>,
-    /// True if a new trial is needed, because another call has written to the workspace since the last trial. After a
-    /// commit has begun, this has no effect.
+    /// True if a new trial is needed, because another call has written to the workspace since the last trial. The value
+    /// is ignored after a commit has begun.
     pub is_stale: bool,
-    /// Number of commits that have started. A commit that has begun is always completed. The preconditions of the call
-    /// are then not checked again, because the commit itself may have changed the files.
+    /// Number of commits that have started. A commit that has begun is always completed. After the start of a commit,
+    /// the preconditions of the call are not checked again, because the commit itself may have changed the files.
     pub commits: u32,
     /// Reason why the call cannot run in a trial.
     pub impossible: Option<Arc<str>>,
@@ -402,7 +405,8 @@ pub struct CallChanges {
     pub ask_because: Vec<String>,
     /// Changes by path. `None` if the changes are unknown, because the content was erased or does not match the digest.
     pub changeset: Option<Arc<Changeset>>,
-    /// Changes to the run's private layer. `None` if the layer has no changes, or if the changes were erased.
+    /// Changes to the run's private layer (ignored files that only this run sees). `None` if there are no such changes,
+    /// or if they were erased.
     pub layer: Option<Arc<LayerChanges>>,
     pub text: Arc<str>,
     pub data: Value,
@@ -420,7 +424,8 @@ pub enum CallState {
     },
     /// A client executes the call. The client reports the result as the answer to this interrupt.
     WithClient(InterruptId),
-    /// It is unknown if the call had an effect, so a person is asked. The interrupt is `None` before it is opened.
+    /// Holdshort does not know if the call had an effect, so a person is asked. The interrupt is `None` before it is
+    /// opened.
     Doubted(Option<InterruptId>),
     Ended(CallEnd),
 }
@@ -430,8 +435,7 @@ pub enum CallState {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     pub summary: Option<Summary>,
-    /// Number of the last turn of those that could not be summarised. Requests leave out the results of calls up to
-    /// this turn.
+    /// Number of the last turn that could not be summarised. Requests leave out the results of calls up to this turn.
     pub elided: u32,
     /// Smaller size of the context window, which is assumed after a provider refused a request as too long.
     pub narrowed: Option<u64>,
@@ -471,13 +475,13 @@ pub struct Rounds {
     pub wanted: bool,
     /// True if a person ended the rounds.
     pub is_over: bool,
-    /// Open interrupt that asks a person before or after a round.
+    /// Open interrupt that asks a person before or after a round. `None` if no such interrupt is open.
     pub asked: Option<InterruptId>,
-    /// Number of the first round whose conversation later rounds get.
+    /// Number of the first round whose conversation is part of the requests of later rounds.
     pub fresh_from: u32,
-    /// Task that replaced the run's original task. `None` if the task was not replaced.
+    /// Task that replaced the run's original task. `None` if the run still has its original task.
     pub task: Option<Arc<str>>,
-    /// True if the next round has a new task. A route must then be selected for it.
+    /// True if the next round has a new task, for which a route must be selected.
     pub is_new_task: bool,
     /// True if a person replaced the earlier task by a new task.
     pub was_replaced: bool,
@@ -485,14 +489,14 @@ pub struct Rounds {
     pub next: Option<Arc<str>>,
     /// Answers that people gave since the last round began.
     pub added: Vec<Arc<str>>,
-    /// True if a person was asked about the current task before work on it began.
+    /// True if a person was asked about the current task before work on the task began.
     pub was_asked: bool,
     /// Number of times that a route was selected.
     pub routings: u32,
     /// Route of the current task. `None` until a route is selected.
     pub routed: Option<Routed>,
-    /// True if the gates before and after steps ask nobody about the current task. `None` if no route was selected for
-    /// the task.
+    /// True if the gates before and after steps ask nobody about the current task. `None` if the selection of a route
+    /// has not determined this.
     pub simple: Option<bool>,
     /// Input of each round, by round number.
     pub briefs: SharedMap<u32, Brief>,
@@ -506,7 +510,8 @@ pub struct Brief {
     /// Text of a person on which the round works. `None` for the first round, which works on the task of the run.
     pub said: Option<Arc<str>>,
     pub is_new_task: bool,
-    /// Answers that people gave before the round began. Also a hint for the agent from the selection of the route.
+    /// Answers that people gave before the round began, followed by the hint that the selected route gives to the
+    /// agent.
     pub beside: Vec<Arc<str>>,
 }
 
@@ -541,7 +546,7 @@ impl Default for Rounds {
 }
 
 impl Rounds {
-    /// Begins the next round, with the texts and answers that were collected for it.
+    /// Begins the next round of a copilot, with the texts and answers that were collected for the round.
     pub(super) fn begin(&mut self) {
         self.begun += 1;
         let hint = self.routed.as_ref().and_then(Routed::hint).map(Arc::from);
@@ -556,8 +561,8 @@ impl Rounds {
         self.was_replaced = false;
     }
 
-    /// Returns the number of messages to the run that belong to earlier rounds. Includes only rounds whose conversation
-    /// this round gets.
+    /// Returns the number of messages that the run had received when the previous round ended. 0 if the round does not
+    /// get the conversation of the previous round.
     pub(super) fn heard_before(&self, round: u32) -> usize {
         let before = round.checked_sub(1).filter(|before| *before >= self.fresh_from);
         before.and_then(|before| self.heard.get(&before)).copied().unwrap_or_default()

@@ -12,12 +12,12 @@ use crate::level::Level;
 use crate::limits;
 use crate::text::clip;
 
-/// Reason why a step cannot continue without help.
+/// Failure because of which a step cannot continue without help.
 struct Failure {
     reason: &'static str,
     text: String,
-    /// Number of failures that caused this. The number counts consecutive failed model calls, consecutive unusable
-    /// plans, or the failed calls of one reply.
+    /// Number of failures: consecutive failed model calls, consecutive unusable plans, or the failed calls of one
+    /// reply.
     failures: u32,
 }
 
@@ -94,7 +94,8 @@ impl Draft<'_> {
         self.run.wants_model(id) && self.make_room(id)
     }
 
-    /// Continues to end a step. If running work ends without a result, it is not started again.
+    /// Continues to end a step that was closed while work was running. If this work ends without a result, the work is
+    /// not started again.
     fn advance_closing(&mut self, id: &str, step: &Step, end: StepEnd) -> bool {
         let before = self.written();
         if self.settle(id) {
@@ -103,8 +104,8 @@ impl Draft<'_> {
         self.written() > before
     }
 
-    /// Handles the agent's final text. If there is a gate after the step, a person decides on the text. Without such a
-    /// gate, the text ends the step.
+    /// Handles the agent's final text. A person decides on the text if there is a gate after the step, or if the agent
+    /// says that it is uncertain. In all other cases, the text ends the step.
     fn step_answered(&mut self, id: &str, step: &Step, text: &str) {
         let worry = self.run.worry_about_result(step, text);
         if self.run.asks_after(id, step) || worry.is_some() {
@@ -178,7 +179,7 @@ impl Draft<'_> {
 
     /// Handles a limit that the step has reached. For the limits on rounds and tool calls, up to `continues` new
     /// budgets are given without asking. After that, a person is asked for a new budget. If agents are not allowed to
-    /// ask people, the phase fails with the name of the limit.
+    /// ask people, the phase fails with the name of the limit as the reason.
     fn limit(&mut self, id: &str, limit: &str, value: u64) {
         self.emit(
             Fact::LimitReached { step: id.to_owned(), limit: limit.to_owned(), value },
@@ -218,8 +219,9 @@ impl Draft<'_> {
         self.failed_for(id, reason, text, step.failures);
     }
 
-    /// Handles a step that cannot continue: a person is asked, or the step fails. If a subtask fails, only the subtask
-    /// fails. If any other step fails, the run fails.
+    /// Handles a step that cannot continue. A step that only helps another step is replaced: a person or rules decide,
+    /// or the other step continues without a summary. For any other step, a person is asked if `on_error` is set. If
+    /// `on_error` is not set, a subtask fails alone, and any other step fails its phase.
     pub(super) fn failed_for(&mut self, id: &str, reason: &'static str, text: String, failures: u32) {
         let is = |role: StepRole| self.run.steps.get(id).is_some_and(|step| step.role == role);
         if is(StepRole::Overseer) {
@@ -269,8 +271,8 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Handles the final text of an agent. A person decides on a plan, and another agent judges ideas. Other texts are
-    /// the output of the step.
+    /// Handles the final text of an agent, or its plan. A person decides on a plan, and another agent judges ideas.
+    /// Other texts are the output of the step.
     fn step_rests(&mut self, id: &str, step: &Step) -> bool {
         if let Some((flaw, about)) = self.run.flaw(id, step)
             && self.end_refused(id, step, flaw, &about)
@@ -308,8 +310,8 @@ impl Run {
             .map_or(self.definition.limits, |phase| phase.limits)
     }
 
-    /// Returns the gates before and after the step, from the workflow and the run. Plans and ideas are reviewed in
-    /// other ways. A step that makes them therefore has only the gate for errors.
+    /// Returns the gates before and after the step, from the workflow and the run. A step that makes plans or ideas has
+    /// only the gate for errors, because plans and ideas are reviewed in other ways.
     pub(super) fn gates(&self, step: &str) -> StepGates {
         let Some(step) = self.steps.get(step) else { return StepGates::default() };
         let works = match step.role {
@@ -399,8 +401,8 @@ impl Run {
             .then_some(("failed_calls", limits::FAILED_CALLS.into()))
     }
 
-    /// Returns the number of consecutive replies whose calls failed and in which no call succeeded. Counts from the
-    /// last new budget. Ignores calls that a person refused or answered.
+    /// Returns the number of consecutive replies in which calls failed and no call succeeded. Counts from the last new
+    /// budget. Ignores calls that a person refused or answered.
     fn failed_in_a_row(&self, step: &Step) -> u32 {
         let turns = step.entries.iter().rev().filter_map(|entry| match entry {
             Entry::Turn { calls, .. } => Some(calls),
@@ -455,8 +457,8 @@ impl Run {
     }
 }
 
-/// Returns true if a call failed, false if it succeeded, and `None` if its result does not show which. A command has
-/// failed if its exit code is not 0.
+/// Returns true if a call failed, and false if it succeeded. `None` if the result of the call does not show this. A
+/// command has failed if its exit code is not 0.
 pub(super) fn went_wrong(call: &Call) -> Option<bool> {
     match call.state {
         // A person stopped the call, so its result does not show whether the call would have succeeded.

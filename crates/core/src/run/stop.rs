@@ -3,8 +3,8 @@
 //!
 //! `tool_stopped` is committed before any process of the command is ended. The driver then ends the processes of the
 //! command. The outcome of the ended processes ends the call. After a crash, or if another call has written files on
-//! which the command depends, there is no outcome. If no outcome arrives, the call ends without one. A stopped call
-//! never starts again.
+//! which the command depends, there is no outcome. The call then ends without an outcome. A stopped call never starts
+//! again.
 
 use serde_json::Value;
 
@@ -46,7 +46,7 @@ impl Run {
         calls.chain(self.models_stopping())
     }
 
-    /// Checks that a person can stop the call now. If this is not possible, the error value is the reason.
+    /// Checks that a person can stop the call now. The error value is the reason why the call cannot be stopped.
     fn stoppable(&self, call: &Call) -> Result<(), &'static str> {
         match call.state {
             CallState::Ended(_) => Err("it has ended"),
@@ -86,7 +86,7 @@ impl Draft<'_> {
         self.finish_call(id, CallEnd::Refused, Some(code(call)), text);
     }
 
-    /// Ends a call that was stopped while it ran in the workspace.
+    /// Ends a call that a person stopped while the call ran in the workspace.
     pub(super) fn finish_stopped(&mut self, id: &str, call: &Call, printed: Option<String>, data: Value) {
         let fact = Fact::ToolFinished {
             call: id.to_owned(),
@@ -96,7 +96,7 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(describe_stop(call, printed, STARTED)), data });
     }
 
-    /// Ends a stopped call whose command no longer runs. A command does not run any more after a crash, or if another
+    /// Ends a stopped call whose command no longer runs. The command no longer runs after a crash, or after another
     /// call has written files on which the call depends. Returns true if a call was ended.
     pub(super) fn end_what_stopped(&mut self) -> bool {
         let is_idle = |call: &Call| {

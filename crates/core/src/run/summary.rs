@@ -88,7 +88,8 @@ impl Run {
         })
     }
 
-    /// Returns true if an action was started in an older epoch, so that this process must adopt it.
+    /// Returns true if an action was started in an older epoch, for example before a restart of the server. This
+    /// process must then adopt the action.
     pub fn needs_adoption(&self, epoch: u64) -> bool {
         self.ended.is_none()
             && (self.models_to_adopt(epoch).next().is_some()
@@ -108,8 +109,8 @@ impl Run {
         older.map(|(id, call, _)| (id, call.attempt))
     }
 
-    /// Returns the next time at which something happens in the run without an input: an interrupt expires, or a failed
-    /// model call is retried.
+    /// Returns the next time at which something happens in the run without an input. Examples are the expiry of an
+    /// interrupt, a reminder, and the retry of a failed model call.
     pub fn next_deadline(&self) -> Option<Timestamp> {
         if self.ended.is_some() {
             return None;
@@ -184,7 +185,8 @@ impl Run {
             .collect()
     }
 
-    /// Returns the subject of the run. Answers to the run's questions are stored under it.
+    /// Returns the subject of the run, under which answers to the run's questions are stored. `None` if the run has no
+    /// subject.
     pub fn kept_for(&self) -> Option<&str> {
         history::subject(&self.started.as_ref()?.input)
     }

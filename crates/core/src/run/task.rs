@@ -35,7 +35,8 @@ impl Run {
         }
     }
 
-    /// Returns the part of the task that this step must do. A person can replace this text before the step starts.
+    /// Returns the part of the task that this step must do. A person can replace the returned text before the step
+    /// starts.
     pub(super) fn work_of(&self, id: &str) -> String {
         let Some(step) = self.steps.get(id) else { return String::new() };
         match (step.role, &step.input) {
@@ -84,8 +85,8 @@ impl Run {
         }
     }
 
-    /// Returns the task in the words of the agent that rewords it, or else the original task. Adds the texts of the
-    /// phase.
+    /// Returns the task in the words of the agent that rewords tasks. If no agent reworded the task, returns the
+    /// original task. Adds the texts of the phase.
     fn improved(&self, phase: &Phase) -> String {
         let step = self.steps.get(&super::phase::improver(&phase.id));
         let done = step.filter(|step| step.end == Some(StepEnd::Completed));
@@ -100,7 +101,7 @@ impl Run {
         }
     }
 
-    /// Returns the text that the judging agent of the phase must judge.
+    /// Returns the text that the judging agent of the phase must judge, such as a plan.
     fn to_judge(&self, phase: &Phase) -> String {
         let judged = self
             .steps

@@ -1,5 +1,5 @@
 //! Reminders, escalations and snoozes of interrupts that wait for a decision. Each reminder, each escalation and each
-//! end of a snooze is a deadline of the run. If a deadline was missed, it takes effect once, at the next check of the
+//! end of a snooze is a deadline of the run. A deadline that was missed takes effect once, at the next check of the
 //! deadlines.
 
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ impl Draft<'_> {
     }
 
     /// Sends reminders, escalates and ends snoozes whose time has come. If several reminders or escalations were
-    /// missed, only one is carried out. The delay of the next one begins now.
+    /// missed, only one is carried out. The delay of the next reminder or escalation begins now.
     pub(super) fn keep_waiting(&mut self) {
         if self.run.freeze(self.cx.system).is_some() {
             return;
@@ -93,8 +93,8 @@ impl Draft<'_> {
         );
     }
 
-    /// Carries out the next escalation step that names a person who can decide. If no step does, admins and operators
-    /// are asked.
+    /// Carries out the next escalation step that names a person who can decide. If no step names such a person, admins
+    /// and operators are asked.
     fn ask_others(&mut self, interrupt: &Interrupt) {
         let (cx, starter, now) = (self.cx, self.run.starter().map(str::to_owned), self.now());
         let (people, starter) = (&cx.system.people, starter.as_deref());

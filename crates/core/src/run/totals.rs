@@ -42,8 +42,8 @@ impl Run {
     }
 
     /// Returns the prices and the context window that the workflow defines for a model. If the request named a model,
-    /// this model is looked up. If the request named no model, the model that replied is looked up, or else the default
-    /// model.
+    /// that model is looked up. If not, the model that replied is looked up. If the workflow does not define this
+    /// model, returns the values of the default model.
     pub(super) fn terms(&self, named: Option<&str>, answered: Option<&str>) -> Option<&ModelTerms> {
         let models = &self.definition.models;
         match named {

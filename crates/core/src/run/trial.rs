@@ -1,9 +1,9 @@
 //! Trials: a command first runs on a copy of the workspace. The gates then vote on the changes that the command made
 //! there (design, part 4).
 //!
-//! A trial has no lasting effect. If it is lost in a crash, it is therefore repeated. A trial is also repeated if
-//! another call writes to the workspace after it. If the repeated trial makes the same changes, the approval of the
-//! call remains valid.
+//! A trial has no lasting effect, so a trial that is lost in a crash is repeated. A trial is also repeated if another
+//! call writes to the workspace after the trial. If the repeated trial makes the same changes, the approval of the call
+//! remains valid.
 
 use serde_json::{Value, json};
 
@@ -99,7 +99,8 @@ impl Run {
         of_run || (gates.mandatory.contains(&Checkpoint::BeforeExecution) && !gates.trial_before_execution)
     }
 
-    /// Returns the text for the card if the workflow requires a trial and the call had none.
+    /// Returns the reason why the call has no trial although the workflow requires one. The card shows this reason.
+    /// `None` if a trial is possible or not required.
     pub(super) fn untried_reason<'c>(&self, call: &'c Call) -> Option<&'c str> {
         self.why_untried(call).filter(|_| self.is_to_be_tried(call))
     }
@@ -122,7 +123,7 @@ impl Run {
         }
     }
 
-    /// Returns the risks of the changes. The risks are reported even if the gates allow the changes.
+    /// Returns the risks of the changes that a trial made. The risks are reported even if the gates allow the changes.
     pub(super) fn stakes_of_changes(found: &CallChanges) -> Vec<Reason> {
         stakes::of_deletions(found.changeset.as_deref().unwrap_or(&changeset::EMPTY))
     }
@@ -236,7 +237,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Sends the call to the gates without a trial. The card shows why there was no trial.
+    /// Sends a command to the gates without a trial. The card shows why there was no trial. An undo or a merge fails
+    /// instead.
     fn give_up_trial(&mut self, id: &str, call: &Call, why: String) {
         if self.run.is_worked_out(call) {
             self.supersede(call);
@@ -251,7 +253,7 @@ impl Draft<'_> {
         self.gate(id);
     }
 
-    /// Sends the call back to the gates with its current inspection.
+    /// Sends the call back to the gates with its current inspection, for a vote without a trial.
     fn take_back(&mut self, id: &str, call: &Call) {
         self.supersede(call);
         self.give_back(id, ReturnReason::Changed, Vec::new());

@@ -39,7 +39,8 @@ pub struct Arguments {
     pub run: RunId,
     /// Sequence number of an event of the original run. Changes after this event are reverted. 0 reverts all changes.
     pub to: u64,
-    /// Digest of the [`Undo`] as canonical JSON. The journal stores the JSON separately, under this digest.
+    /// Digest of the changes to revert, an [`Undo`] as canonical JSON. The journal stores the JSON separately, under
+    /// this digest.
     pub changes: Digest,
     /// Sequence number of the original run's last event at the time when the undo was computed. 0 if an earlier version
     /// of Holdshort computed the undo.
@@ -53,8 +54,8 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Arguments {
-    /// Returns the title of an undo: the first line of the original run's task. If the original run has no task, its id
-    /// is used.
+    /// Returns the title of an undo. The title contains the first line of the original run's task, or the id of the
+    /// original run if it has no task.
     pub fn task(run: &Run, to: u64) -> String {
         let after = if to == 0 { String::new() } else { format!(" after event {to}") };
         let task = run.task();
@@ -77,7 +78,7 @@ impl Arguments {
     }
 }
 
-/// Changes that revert the commits of a run, and a list of effects that they cannot revert.
+/// Changes that revert the commits of a run, and a list of effects that these changes cannot revert.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Undo {
@@ -85,14 +86,15 @@ pub struct Undo {
     /// Paths that another program or a person changed between two commits of the run. The undo also reverts these
     /// changes of others.
     pub mixed: Vec<String>,
-    /// Calls whose changes are unknown: commands that ran without a trial, and calls with an unknown outcome.
+    /// Calls whose changes are unknown: commands that ran without a trial, calls with an unknown outcome, and calls
+    /// whose changeset was erased.
     pub unknown: Vec<String>,
     /// Phases of the calls that made the changes. People who can approve calls of these phases can approve the undo.
     #[serde(default)]
     pub phases: BTreeSet<String>,
 }
 
-/// Reason why there is nothing to undo.
+/// Reason why the changes of a run cannot be undone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotUndone {
     #[error("the run has no event with this number")]
@@ -173,8 +175,8 @@ impl Run {
         is_started || (is_begun && !is_doubted)
     }
 
-    /// Returns true if a call possibly changed files of the workspace. If the call has a changeset, the changeset lists
-    /// the changes that really happened.
+    /// Returns true if a call possibly changed files of the workspace. Used for calls without a changeset, because a
+    /// changeset lists the actual changes.
     fn may_write_files(&self, call: &Call) -> bool {
         self.runs_here(&call.tool) && self.writes(&call.tool) && call.effect != Some(CommandEffect::Reads)
     }
@@ -233,10 +235,16 @@ fn as_before(changeset: &Changeset) -> String {
     format!("These paths are in their earlier state again: {}.", some(&paths))
 }
 
-/// Returns the approvers of an undo, if these phases made the changes. Every approver must be allowed to approve the
-/// calls of every phase. If all phases name approvers, the approvers are the people whom all phases name, with the
-/// largest number of required votes. If no phase names approvers, the result has only the largest number of required
-/// votes. In all other cases, the undo has the stages of all phases, one after the other.
+/// Returns the approvers of an undo of changes that these phases made. Every approver must be allowed to approve the
+/// calls of every phase. If the approvers of all phases are equal, the result is these approvers. Other phases are
+/// combined as follows:
+///
+/// - All phases only name people and numbers of votes: the approvers are the people whom all phases name, with the
+///   largest number of required votes.
+/// - No phase has a condition other than the number of votes: the result has only the largest number.
+/// - All other phases: the undo has the stages of all phases, one after the other.
+///
+/// Returns an error if too few people are named by all phases, or if there are too many stages.
 pub(super) fn released_by(
     of: &Definition,
     phases: &BTreeSet<String>,
@@ -287,7 +295,7 @@ pub(super) fn released_by(
     }))
 }
 
-/// Returns the workflow of an undo, if these phases made the changes. The workflow consists of one tool call, which a
+/// Returns the workflow of an undo of changes that these phases made. The workflow consists of one tool call, which a
 /// person must always approve.
 pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definition, NotUndone> {
     let input = json!({

@@ -1,5 +1,5 @@
-//! Inputs of an external agent about its earlier questions: it uses an approval, reports if it wrote the changes, or
-//! withdraws a question.
+//! Inputs of an external agent about its earlier questions. The agent uses an approval, reports the outcome of writing
+//! approved changes, or withdraws a question.
 
 use super::draft::Draft;
 use super::input::{Rejection, check_text};
@@ -45,7 +45,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Records whether the agent wrote the approved changes. Only the first report is accepted. Repeating it changes
+    /// Records if the agent wrote the approved changes. Only the first report is recorded, and later reports change
     /// nothing.
     pub(super) fn report_exec(
         &mut self,

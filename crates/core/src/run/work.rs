@@ -1,4 +1,4 @@
-//! Current work of a run, for people who watch it: which agents work since when, and which wait for what.
+//! Current work of a run, for people who watch the run: the agents that work, and the agents and phases that wait.
 //!
 //! The current work depends only on the state of the run. Steps that only help another step (overseer, router and
 //! summariser) are not listed. The entry of the other step includes their work.
@@ -27,17 +27,17 @@ pub enum Doing<'r> {
     Thinks,
     /// Calls of these tools are running.
     Acts(Vec<&'r str>),
-    /// The step continues without a person, at once or when its failed model call is retried.
+    /// The step continues without a person, either at once or when its failed model call is retried.
     Begins,
     /// The step waits until a person decides on these interrupts.
     Asks(Vec<&'r InterruptId>),
-    /// Questions of the step are held back until the listed agents also wait for an answer.
+    /// The step's questions are held back. People see the questions when the listed agents wait for an answer, too.
     Gathers(Vec<&'r str>),
     /// The listed agents have open questions. The step starts no work until the questions are answered.
     Held(Vec<&'r str>),
     /// The phase waits until the listed phases have ended.
     Needs(Vec<&'r str>),
-    /// The run is paused or interrupted by a person.
+    /// A person paused or interrupted the run.
     Rests,
 }
 
@@ -117,8 +117,8 @@ impl Run {
         (Doing::Begins, step.model_at)
     }
 
-    /// Returns the agents of other steps that still work. Until these agents also wait for an answer, questions are
-    /// held back.
+    /// Returns the agents of other steps that still work. Questions are held back until these agents wait for an
+    /// answer, too.
     fn who_goes_on(&self, but: &str) -> Vec<&str> {
         let open = self.steps.open().filter(|(id, _)| *id != but);
         let going = open.filter(|(id, step)| {

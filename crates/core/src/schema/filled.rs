@@ -55,8 +55,8 @@ impl Schemas<'_> {
         self.all.contains_key(at) && !self.fitting.contains(at)
     }
 
-    /// Returns a schema that must be satisfiable before the schema at `at` can be. Returns `at` itself if no value can
-    /// satisfy it.
+    /// Returns the JSON pointer of a schema that must be satisfiable, so that the schema at `at` can be satisfiable.
+    /// Returns `at` itself if no value can satisfy the schema at `at`.
     fn lack(&self, at: &str) -> Option<String> {
         let map = match self.all.get(at)? {
             Value::Bool(false) => return Some(at.to_owned()),
@@ -97,7 +97,8 @@ impl Schemas<'_> {
         }
     }
 
-    /// Returns the schema of a required member for which it was not shown yet that a value can satisfy it.
+    /// Returns the JSON pointer to the schema of a required member, if this schema has not yet been shown to be
+    /// satisfiable.
     fn lack_of_object(&self, at: &str, map: &Map<String, Value>) -> Option<String> {
         let required = map.get("required").and_then(Value::as_array)?;
         let named = map.get("properties").and_then(Value::as_object);
@@ -114,7 +115,8 @@ impl Schemas<'_> {
         })
     }
 
-    /// Returns the schema of a required item for which it was not shown yet that a value can satisfy it.
+    /// Returns the JSON pointer to the schema of a required item, if this schema has not yet been shown to be
+    /// satisfiable.
     fn lack_of_array(&self, at: &str, map: &Map<String, Value>) -> Option<String> {
         let least = |keyword: &str| map.get(keyword).and_then(Value::as_u64);
         if map.contains_key("contains") && least("minContains") != Some(0) {
@@ -134,7 +136,7 @@ impl Schemas<'_> {
     }
 }
 
-/// Returns the JSON pointers of the schemas that a keyword lists.
+/// Returns the JSON pointers of the schemas that a keyword lists, such as `anyOf`.
 fn parts(at: &str, map: &Map<String, Value>, keyword: &str) -> Vec<String> {
     let list = map.get(keyword).filter(|value| value.is_array());
     let under = list.map(|list| positions::under(keyword, Holds::List, list)).unwrap_or_default();

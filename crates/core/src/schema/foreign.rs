@@ -1,5 +1,5 @@
-//! JSON Schemas that agents and clients send. This module accepts or rejects such a schema. This module never checks a
-//! value against a schema.
+//! JSON Schemas that agents and clients send. This module accepts or rejects such a schema, and never checks a value
+//! against it.
 //!
 //! Schemas that libraries generate often consist of definitions that refer to each other (`$ref`, `$defs`). This module
 //! follows references inside the schema. This module rejects schemas for which every check would cost too much. The
@@ -102,7 +102,8 @@ pub fn is_of_text(schema: &Value) -> bool {
         || schema.get("enum").is_some_and(all_texts)
 }
 
-/// Returns a message that explains an unknown type or an invalid pattern.
+/// Returns an error message for an unknown type or an invalid pattern in the schema. `None` if there is no such
+/// problem.
 fn unusable(schema: &Value, at: &str) -> Option<String> {
     let found = schema.pointer(at)?.as_str()?;
     let found = super::shorten(found);
@@ -180,7 +181,7 @@ fn defined(all: &BTreeMap<String, &Value>) -> String {
     if names.is_empty() { String::new() } else { format!("; there is {}", names.join(", ")) }
 }
 
-/// Returns a problem if references in the schema never end, or form a chain that is too long.
+/// Returns a problem if references in the schema form a cycle or a chain that is too long.
 fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
     let reference =
         |schema: &Value| schema.get("$ref").and_then(Value::as_str).map(|text| text[1..].to_owned());
@@ -215,8 +216,8 @@ fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
 /// Computes, for each schema, how many schemas apply to the same value as this schema.
 struct Chains<'s> {
     all: &'s BTreeMap<String, &'s Value>,
-    /// Results by schema. A result is `None` while it is being computed. If it is needed during its own computation,
-    /// the references form a cycle.
+    /// Results by JSON pointer of the schema. A result is `None` while it is being computed. The references form a
+    /// cycle if such a result is needed for its own computation.
     known: BTreeMap<String, Option<usize>>,
 }
 
@@ -248,7 +249,7 @@ impl Chains<'_> {
         Ok(longest)
     }
 
-    /// Returns the schemas that directly apply to the same value as the schema at the place `at`.
+    /// Returns the JSON pointers of the schemas that directly apply to the same value as the schema at `at`.
     fn next(&self, at: &str) -> Vec<String> {
         let Some(Value::Object(map)) = self.all.get(at) else { return Vec::new() };
         let within = KEYWORDS

@@ -1,4 +1,5 @@
-//! Checks of values against JSON Schemas (2020-12). Each problem has a JSON pointer to its place in the request.
+//! Checks of values against JSON Schemas (2020-12). Each problem has a JSON pointer to the value in the request that
+//! has the problem.
 //!
 //! `foreign` accepts or rejects schemas from agents and clients. `filled` detects schemas that no value can satisfy.
 //! `work` limits the cost of checks with references or backtracking patterns. `union` finds the relevant error in a
@@ -43,8 +44,9 @@ const MAX_PROBLEMS: usize = 20;
 /// the steps take a third of a second.
 const BACKTRACKS: usize = 2_000;
 
-/// Returns the options of the validator. Only patterns with lookaround or backreferences can backtrack. All other
-/// patterns run in linear time. If matching a pattern exceeds the limit, the value is rejected.
+/// Returns the options of the validator, which limit backtracking to [`BACKTRACKS`] steps. A value is rejected if
+/// matching one of its patterns exceeds the limit. Only patterns with lookaround or backreferences can backtrack. All
+/// other patterns run in linear time.
 fn options() -> jsonschema::ValidationOptions<'static> {
     let patterns = jsonschema::PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS);
     jsonschema::options().with_pattern_options(patterns).should_validate_formats(false)
@@ -80,7 +82,8 @@ struct Compiled {
 }
 
 impl Compiled {
-    /// Returns true if the cost of a check cannot be judged by the sizes of the schema and the value.
+    /// Returns true if the sizes of the schema and the value do not limit the cost of a check, because of references or
+    /// backtracking.
     fn needs_counting(&self) -> bool {
         self.refers || !self.backtracking.is_empty()
     }
@@ -139,7 +142,7 @@ fn describe_error(error: &ValidationError<'_>) -> String {
     without_value(error)
 }
 
-/// Returns the error message. The message quotes the value before the reason, so a long value is shortened.
+/// Returns the error message of the validator, which quotes the value before the reason. A long value is shortened.
 fn without_value(error: &ValidationError<'_>) -> String {
     const QUOTED_CHARS: usize = 60;
     let (text, value) = (error.to_string(), error.instance().to_string());

@@ -13,18 +13,18 @@ pub(super) enum Holds {
     One,
     List,
     Map,
-    /// One schema, or a list of schemas.
+    /// The value is one schema, or a list of schemas.
     OneOrList,
 }
 
 /// Part of the checked value to which the nested schemas of a keyword apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Applies {
-    /// Value to which the outer schema applies.
+    /// The nested schemas apply to the same value as the outer schema.
     Here,
-    /// Members or items of the value to which the outer schema applies.
+    /// The nested schemas apply to members or items of the value to which the outer schema applies.
     Below,
-    /// No value. The nested schemas are used only through references.
+    /// The nested schemas apply to no value by themselves. They are used only through references.
     Nowhere,
 }
 
@@ -56,7 +56,7 @@ pub(super) const KEYWORDS: [(&str, Holds, Applies); 22] = [
     ("contains", Holds::One, Below),
 ];
 
-/// Returns the nested schemas of a keyword. Each comes with a JSON pointer that is relative to the outer schema.
+/// Returns the nested schemas of a keyword, each with a JSON pointer that is relative to the outer schema.
 pub(super) fn under<'s>(keyword: &str, holds: Holds, value: &'s Value) -> Vec<(String, &'s Value)> {
     let is_schema = |value: &Value| value.is_object() || value.is_boolean();
     let one = || vec![(format!("/{keyword}"), value)];
@@ -74,7 +74,7 @@ pub(super) fn under<'s>(keyword: &str, holds: Holds, value: &'s Value) -> Vec<(S
     found.into_iter().filter(|(_, item)| is_schema(item)).collect()
 }
 
-/// Returns this schema and every schema inside it, by JSON pointer.
+/// Returns this schema and every schema inside it. The key is the JSON pointer of the schema.
 pub(super) fn all(root: &Value) -> BTreeMap<String, &Value> {
     let mut found = BTreeMap::new();
     let mut left = vec![(String::new(), root)];

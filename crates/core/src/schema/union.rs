@@ -8,8 +8,9 @@
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 
-/// Returns the relevant errors. If all but one schema of the union are ruled out, these are the errors within the
-/// remaining schema. If several schemas remain, the result is the error of the union itself.
+/// Returns the relevant errors for a value that matches no schema of a union. If all but one schema of the union are
+/// ruled out, returns the errors within the remaining schema. If several schemas remain, returns the error of the union
+/// itself. Returns any other error unchanged.
 pub(super) fn within<'e>(error: &'e ValidationError<'e>) -> Vec<&'e ValidationError<'e>> {
     let (ValidationErrorKind::AnyOf { context: members }
     | ValidationErrorKind::OneOfNotValid { context: members }) = error.kind()

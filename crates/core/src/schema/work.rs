@@ -2,8 +2,8 @@
 //! estimated before the check. This module never decides if the value is valid.
 //!
 //! Definitions that refer to each other can cause exponential cost, even with a small schema and a small value.
-//! Backtracking patterns can do the same. The module visits the schemas that the check would visit, and counts them. It
-//! stops when all schemas are visited or a limit is reached.
+//! Backtracking patterns can also cause exponential cost. The module counts the schemas that the check would visit, and
+//! stops at a limit.
 
 use std::collections::BTreeSet;
 
@@ -150,7 +150,7 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// Counts the steps for a value that is compared as a whole.
+    /// Counts the steps for a value that a check compares as a whole, because of `const`, `enum` or `uniqueItems`.
     fn whole(&mut self, value: &Value) -> Result<(), Enough> {
         self.pay(1 + entries(value))?;
         match value {

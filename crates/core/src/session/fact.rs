@@ -25,7 +25,7 @@ pub enum Fact {
         grant: GrantId,
     },
     /// A person refused a call. Until the refusal is revoked, a person is asked about every similar call, even if a
-    /// grant or a rule would allow it. The event's text describes the refused call in one line.
+    /// grant or a rule allows the call. The event's text describes the refused call in one line.
     RefusalAdded {
         /// Interrupt on which the person decided. The id of the interrupt also identifies the refusal.
         interrupt: InterruptId,
@@ -35,8 +35,8 @@ pub enum Fact {
     RefusalRevoked {
         interrupt: InterruptId,
     },
-    /// A person opened the session, before any run started in it. `session_opened` is always the first event. The
-    /// content of the event is `{name?, config?}`.
+    /// A person opened the session, before any run of the session started. `session_opened` is always the first event.
+    /// The content of the event is `{name?, config?}`.
     SessionOpened {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workflow: Option<String>,
@@ -57,7 +57,7 @@ pub enum Fact {
         /// Agent that wrote the message. If `None`, the actor of this event wrote the message.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
-        /// Interrupt with whose question or answer the message belongs.
+        /// Interrupt to whose question or answer the message belongs. `None` for other messages.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         interrupt: Option<InterruptId>,
     },

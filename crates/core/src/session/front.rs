@@ -4,7 +4,7 @@
 use crate::id::RunId;
 use crate::shared::SharedList;
 
-/// Current end of a conversation.
+/// Runs of a conversation that were started by messages, and the agent that gets the next message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Front {
     /// Runs that were started by messages, the oldest first. Only the last of them can be active.

@@ -10,8 +10,8 @@ use crate::interrupt::Assignment;
 use crate::people::People;
 use crate::time::Timestamp;
 
-/// Data that determines which people's grants apply to a call. The person who gave the grant must be allowed to decide
-/// the call alone.
+/// Data that determines which people's grants apply to a call. A grant applies if the person who gave the grant is
+/// allowed to decide the call alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Granters<'a> {
     pub(crate) assignment: &'a Assignment,
@@ -44,7 +44,8 @@ impl Session {
         RefusedBefore::compare(self.standing_refusals(), subject, arguments)
     }
 
-    /// Returns the refused calls that the grant would allow. A card that offers the grant lists them.
+    /// Returns descriptions of the refused calls that the grant would allow. A card that offers the grant lists these
+    /// calls.
     pub(crate) fn refused_of(&self, grant: &Matcher) -> Vec<String> {
         let mut refused: Vec<&Refusal> =
             self.standing_refusals().filter(|refusal| refusal.call.may_be_covered(grant)).collect();

@@ -5,8 +5,8 @@ use crate::id::GrantId;
 use crate::projection::{GrantRow, SessionRow};
 
 impl Session {
-    /// Returns the row that the session's own events produce. `None` before the first event that changes the state.
-    /// Each run of the session produces another row (see [`SessionRow::with`]).
+    /// Returns the row of the session that the session's own events produce. `None` before the first event that changes
+    /// the state. Each run of the session produces another row (see [`SessionRow::with`]).
     pub fn row(&self) -> Option<SessionRow> {
         let changed = self.changed?;
         let opened = self.opened.as_ref();

@@ -18,8 +18,8 @@ pub struct Undone {
     pub text: Arc<str>,
 }
 
-/// Returns the id of the session that continues a closed session. Runs such as undos start there. The id depends only
-/// on the closed session. All such runs therefore have the same session, and know about each other's undos.
+/// Returns the id of the session that continues a closed session. Runs such as undos start in the new session. The id
+/// depends only on the closed session, so all such runs have the same session and know about each other's undos.
 pub fn continuation(closed: &SessionId) -> SessionId {
     let hash = digest::sha256_parts(&[b"holdshort.continuation.v1", closed.as_str().as_bytes()]);
     let mut seed = [0; 16];
@@ -28,7 +28,7 @@ pub fn continuation(closed: &SessionId) -> SessionId {
 }
 
 impl Undone {
-    /// Returns the text that tells an agent about the undo.
+    /// Returns the text that tells an agent about the undone changes.
     pub fn describe(&self) -> String {
         let told = format!("A person has undone changes that you may rely on. {}", self.text);
         told.trim_end().to_owned()

@@ -18,7 +18,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fact {
-    /// Rules for all runs were set. In every run, they are evaluated before the rules of the workflow.
+    /// Rules for all runs were set. In every run, these rules are evaluated before the rules of the workflow.
     PolicySet {
         rules: Vec<Rule>,
     },
@@ -66,8 +66,8 @@ pub enum Fact {
     SignedOut {
         person: String,
     },
-    /// One session of a person at the identity provider ended, or all sessions of the person there. `session` and
-    /// `notice` are digests of the session's id and of the logout notice.
+    /// A person was signed out at the identity provider, from one session or from all sessions. `session` and `notice`
+    /// are digests of the session's id and of the logout notice.
     SignedOutByProvider {
         session: Digest,
         notice: Digest,
@@ -94,7 +94,7 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         previous_until: Option<Timestamp>,
     },
-    /// A key was revoked. All its secrets became invalid.
+    /// A key was revoked. All secrets of the key became invalid.
     KeyRevoked {
         key: KeyId,
     },

@@ -1,5 +1,5 @@
-//! Freezes: they stop all work, or the work of a run, workflow or agent, until they are lifted. During a freeze, no
-//! call starts and no deadline takes effect.
+//! Freezes stop all work, or the work of a run, workflow or agent. During a freeze, no call starts and no deadline
+//! takes effect. A freeze ends when a person lifts it.
 
 use std::collections::BTreeMap;
 
@@ -51,18 +51,19 @@ impl Freezes {
         part.map_or(self.all.as_ref(), |part| self.parts.get(part))
     }
 
-    /// Returns the freeze that stops all runs of a workflow: of the installation, or else of the workflow.
+    /// Returns the freeze that stops all runs of a workflow: a freeze of the installation, or else of the workflow.
     pub fn of_workflow(&self, workflow: &str) -> Option<&Freeze> {
         self.all.as_ref().or_else(|| self.parts.get(&Part::Workflow(workflow.to_owned())))
     }
 
-    /// Returns the freeze that stops the whole run: of the installation, or else of the workflow or the run.
+    /// Returns the freeze that stops a whole run: a freeze of the installation, or else of the workflow, or else of the
+    /// run.
     pub fn for_run(&self, run: &RunId, workflow: &str) -> Option<&Freeze> {
         self.of_workflow(workflow).or_else(|| self.parts.get(&Part::Run(run.clone())))
     }
 
-    /// Returns the freeze that stops a run or the calls of an agent in it, and the part that is frozen. If there are
-    /// several, returns the one for the largest part. The part is `None` if the whole installation is frozen.
+    /// Returns the freeze that stops a run, or stops the calls of an agent in the run, and the part that is frozen. Of
+    /// several freezes, returns the freeze of the largest part. The part is `None` if the whole installation is frozen.
     pub fn holding(
         &self,
         run: &RunId,
@@ -80,7 +81,7 @@ impl Freezes {
         self.parts.get(&Part::Agent(agent.to_owned()))
     }
 
-    /// Returns true if a freeze that is in `before` is not in effect any more.
+    /// Returns true if at least one freeze in `before` is no longer in effect.
     pub fn lifts(&self, before: &Self) -> bool {
         (before.all.is_some() && self.all.is_none())
             || before.parts.keys().any(|part| !self.parts.contains_key(part))

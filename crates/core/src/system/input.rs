@@ -70,7 +70,7 @@ pub enum Input {
     SignOut {
         person: String,
     },
-    /// Ends one session of a person at the identity provider, or all sessions of the person there.
+    /// Ends one session or all sessions of a person, because the identity provider reported a sign-out.
     SignOutByProvider {
         session: Digest,
         notice: Digest,

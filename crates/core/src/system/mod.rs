@@ -32,7 +32,7 @@ use webhooks::Registered;
 pub struct System {
     pub seq: u64,
     pub rules: Vec<Rule>,
-    /// Number of `policy_set` events so far. An interrupt states the version of the policy that caused it.
+    /// Number of `policy_set` events so far. Each interrupt states the number at the time when it was opened.
     pub policy_version: u64,
     pub freezes: Freezes,
     pub keys: Keys,
@@ -40,7 +40,7 @@ pub struct System {
     /// Public keys that have signed checkpoints, the newest last.
     pub checkpoint_keys: Vec<String>,
     pub checkpoint_told: Option<checkpoint::LastSentCheckpoint>,
-    /// Sessions at the identity provider that have ended.
+    /// Sessions that have ended at the identity provider, as the provider reported.
     pub signed_out_there: SignedOutThere,
     /// Webhooks that were registered over the API.
     pub webhooks: BTreeMap<WebhookId, Registered>,
@@ -55,8 +55,8 @@ pub enum Rejection {
     Role,
     #[error(transparent)]
     Key(#[from] keys::Refusal),
-    /// [`is_same`] compares the names. `who` describes the owner of the name. The description is the end of the error
-    /// message.
+    /// The name is already taken or reserved. Names that differ only in spelling are treated as equal ([`is_same`]).
+    /// `who` is the end of the error message, and describes the owner of the name.
     #[error("`{name}` {who}")]
     NameTaken { name: String, who: &'static str },
     #[error("the person does not exist")]
@@ -67,14 +67,15 @@ pub enum Rejection {
     UnknownPush,
     #[error("this group has no working hours")]
     UnknownGroup,
-    /// The person or the hours come from another source. Only that source is allowed to change them.
+    /// The record of the person, or the working hours, come from another source. Only that source is allowed to change
+    /// them.
     #[error("{0}")]
     OtherSource(&'static str),
     /// The token belongs to a person who was removed from this installation.
     #[error("`{0}` was removed; only an administrator or the people file can add this person again")]
     Removed(String),
-    /// A second freeze is rejected. The reason of a second freeze would hide the first reason, and lifting it would
-    /// also lift the first freeze.
+    /// A second freeze of the same target is rejected. The reason of a second freeze would hide the first reason, and
+    /// lifting the second freeze would also lift the first.
     #[error(
         "the target is already frozen, since {} by {}{}; lift the freeze before you give another reason",
         .0.at, .0.by, .0.why()
@@ -90,7 +91,7 @@ impl System {
         self.last_at
     }
 
-    /// Applies an event. Ignores events of other streams.
+    /// Applies an event to the state of the system. Ignores events of other streams.
     pub fn apply(&mut self, event: &Event) {
         let event::Fact::System(fact) = &event.fact else { return };
         // Expired keys are removed before each event. The state therefore does not depend on whether this node was
@@ -197,13 +198,14 @@ impl System {
         }
     }
 
-    /// Describes the owner of a name. The text is the end of a sentence that begins with the name. `None` if nobody has
-    /// the name. Names that differ only in spelling are treated as the same name.
+    /// Describes the owner of a name. The text is the end of a sentence that begins with the name. `None` if the name
+    /// is free. Names that differ only in spelling are treated as the same name.
     pub fn describe_name_owner(&self, name: &str, now: Timestamp) -> Option<&'static str> {
         self.describe_remaining_owner(name, now, &|_| false)
     }
 
-    /// Describes who will own a name after those people have left that the predicate selects.
+    /// Describes who owns a name after the people for whom `leaves` returns true have left. `None` if the name is then
+    /// free.
     fn describe_remaining_owner(
         &self,
         name: &str,

@@ -7,8 +7,8 @@ use crate::digest::Digest;
 use crate::limits::{PROVIDER_SIGN_OUTS, PROVIDER_SIGN_OUTS_MS};
 use crate::people::{Moment, Since};
 
-/// Sessions that ended at the identity provider, and the logout notices that reported this. If a notice arrives at
-/// several server nodes, it still takes effect only once.
+/// Sessions that ended at the identity provider, and the logout notices of the provider. The notices are stored, so
+/// that a notice that arrives at several server nodes takes effect only once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SignedOutThere {
     sessions: BTreeMap<Digest, Moment>,
@@ -16,7 +16,7 @@ pub struct SignedOutThere {
 }
 
 impl SignedOutThere {
-    /// Returns true if one of these sessions has ended after `since`. A person signed in with these sessions.
+    /// Returns true if one of the sessions with which a person signed in has ended after `since`.
     pub fn has_ended(&self, sessions: &[Digest], since: Since) -> bool {
         sessions
             .iter()

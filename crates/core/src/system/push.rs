@@ -1,8 +1,8 @@
 //! Browsers that receive Web Push notifications (RFC 8030).
 //!
 //! Anyone who knows the endpoint of a browser can send notifications to it. The keys of the browser are used to encrypt
-//! notifications. Both are therefore stored outside the journal. The journal contains the host of the push service, and
-//! a digest by which endpoints can be told apart. When a person leaves or signs out from all browsers, all
+//! notifications. Endpoint and keys are therefore stored outside the journal. The journal contains the host of the push
+//! service, and a digest by which endpoints can be told apart. When a person leaves or signs out from all browsers, all
 //! subscriptions of the person end.
 
 use serde::{Deserialize, Serialize};

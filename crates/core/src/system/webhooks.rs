@@ -2,8 +2,8 @@
 //! (contract D4).
 //!
 //! The journal records that a webhook exists, its kind, and its host. Events never contain the URL, the secret or the
-//! headers. Anyone who knows them could have access to the receiver. URL, secret and headers are stored in a file of
-//! the data folder or, if several nodes share a database, in the database.
+//! headers. These values could give access to the receiver. URL, secret and headers are stored in a file of the data
+//! folder or, if several nodes share a database, in the database.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,10 +13,10 @@ use crate::time::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookKind {
-    /// A client that speaks the crew protocol.
+    /// The receiver is a client that speaks the crew protocol.
     CustomUrl,
     Slack,
-    /// One e-mail address. The mail server of the channels file delivers the e-mails.
+    /// The receiver is one e-mail address. The mail server of the channels file delivers the e-mails.
     Email,
     Teams,
 }

@@ -30,8 +30,8 @@ pub const CODE: &str = "refused_before";
 /// Maximum number of earlier refusals that one card lists.
 pub(crate) const NAMED: usize = 3;
 
-/// Call in the form that is compared with refusals. The refused call is stored in the head of an event. Heads can never
-/// be erased, so it contains digests instead of paths.
+/// Call in the form that is compared with refusals. A refused call is stored in the head of an event. Because heads can
+/// never be erased, this type contains digests instead of paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedCall {
@@ -48,14 +48,15 @@ pub struct RefusedCall {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Identity {
-    /// Programs of a command line, without programs that only read. If all programs only read, all are included.
+    /// The calls are compared by the programs of their command lines. Programs that only read are left out if the
+    /// command line has other programs.
     Programs(BTreeSet<RefusedProgram>),
     /// The refusal matches every command line of any tool. The variant is used for a refused command line with too many
     /// programs.
     AnyCommand,
-    /// File that a file tool reads or changes.
+    /// The calls are compared by the file that a file tool reads or changes.
     Path(PathDigest),
-    /// Address of a page, without its query.
+    /// The calls are compared by the address of a page, without its query.
     Page(PathDigest),
     /// Only the tool is compared, so the refusal matches every call of the same tool.
     Tool,
@@ -95,7 +96,8 @@ pub enum Repeat {
 /// Result of comparing a call with all refusals of its session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RefusedBefore {
-    /// One reason for each matching refusal, the latest first.
+    /// One reason for each earlier refusal that matches the call, the latest first. Only the latest `NAMED` refusals
+    /// are included.
     pub reasons: Vec<Reason>,
     /// True if all matching refusals are about exactly this call. If a person then allows the call for the session,
     /// these refusals are revoked.

@@ -13,7 +13,7 @@ pub(super) const ROOT: &str = "/";
 /// Number of hexadecimal digits of a [`PathDigest`].
 const DIGITS: usize = 16;
 
-/// Maximum number of parent folders of a path. If a path has more folders, [`ROOT`] replaces it.
+/// Maximum number of parent folders of a path. If a path has more folders, [`ROOT`] replaces all paths of the program.
 const DEPTH: usize = 256;
 
 /// Maximum number of bytes of a name that is stored as text. A longer name is stored as a digest.
@@ -80,7 +80,7 @@ impl Paths {
         digested
     }
 
-    /// Returns a set that matches every path.
+    /// Returns a set of paths that overlaps with every path, because it contains only the root folder.
     pub(super) fn root() -> Self {
         Self { paths: [PathDigest::root()].into(), above: BTreeSet::new() }
     }

@@ -32,9 +32,10 @@ pub struct RefusedProgram {
     pub files: Paths,
 }
 
-/// Maximum number of operands of one program that are compared as paths, and maximum number of their bytes. A program
-/// with more operands is treated as if it named every path.
+/// Maximum number of operands of one program that are compared as paths. A program with more operands is treated as if
+/// it named every path.
 const OPERANDS: usize = 256;
+/// Maximum total number of bytes of the operands of one program that are compared as paths.
 const OPERAND_BYTES: usize = 8 * 1024;
 
 /// Program of a command line, with the absolute paths that the program names.
@@ -91,8 +92,8 @@ impl NamedProgram {
         self.with_paths(usize::MAX)
     }
 
-    /// Returns the program in the form that a refusal stores. A program with more than [`limits::REFUSED_PLACES`] paths
-    /// is treated as if it named every path.
+    /// Returns the program as the refusal of a call stores it. A program with more than [`limits::REFUSED_PLACES`]
+    /// paths is treated as if it named every path.
     pub(super) fn to_refuse(&self) -> RefusedProgram {
         self.with_paths(limits::REFUSED_PLACES)
     }

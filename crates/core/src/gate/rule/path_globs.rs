@@ -313,8 +313,7 @@ fn climbs(path: &str) -> bool {
     false
 }
 
-/// Returns true if a path leads through `/proc` or `/dev` entries of a process. These entries may be links to any
-/// place.
+/// Returns true if a path leads through `/proc` or `/dev` entries of a process. Such entries may be links to any path.
 fn leads_through_a_process(path: &str, workspace: &str, expands: bool) -> bool {
     let is = |name: &str, words: &[&str]| {
         let may_be = |word: &&str| Pattern::of_shell(name).meets(&Pattern::of_word(word));

@@ -119,7 +119,7 @@ const MANAGING: [&str; 29] = [
     "zpool",
 ];
 
-/// Words that occur in subcommands by which these programs delete: `delete-bucket`, `apps:destroy`.
+/// Words in subcommands with which programs for remote systems delete data: `delete-bucket`, `apps:destroy`.
 const DELETING: [&str; 10] =
     ["del", "delete", "destroy", "flushall", "flushdb", "purge", "rb", "rm", "terminate", "uninstall"];
 
@@ -134,8 +134,8 @@ pub(super) fn deletes_elsewhere(part: &Part) -> bool {
     MANAGING.contains(&base(&part.program)) && part.arguments.iter().any(said)
 }
 
-/// Returns true if `git checkout` overwrites files with a committed version. The uncommitted changes of these files are
-/// then lost.
+/// Returns true if the command is a `git checkout` that overwrites files with a committed version. The uncommitted
+/// changes of these files are then lost.
 pub(super) fn takes_files_back(part: &Part) -> bool {
     let subcommand = part.subcommand();
     if base(&part.program) != "git" || subcommand.is_some_and(|sub| sub != "checkout") {

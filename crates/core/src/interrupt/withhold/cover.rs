@@ -1,9 +1,9 @@
 //! Redacted view of an interrupt, for people who are not allowed to see all values of the payload.
 //!
-//! A mark replaces each hidden value. If another text of the payload contains the same words, a mark also replaces that
-//! text. Data that is computed from the payload (a diff, a summary, a digest that could be guessed) is left out
-//! completely. A text whose author is not allowed to see the hidden value either is shown unchanged. A mark in it would
-//! confirm a guess of the author.
+//! A placeholder (*mark*) replaces each hidden value. If another value of the payload contains the text of a hidden
+//! value, a mark also replaces that value. Data that is computed from the payload (a diff, a summary, a digest that
+//! could be guessed) is left out completely. A text is shown unchanged if its author is not allowed to see the hidden
+//! values either. A mark in such a text would confirm a guess of the author.
 
 use std::collections::BTreeSet;
 
@@ -17,12 +17,12 @@ use crate::gate::Source;
 use crate::interrupt::{About, Assignment, Comment, Effect, Interrupt, Opened, Vote, Voter};
 use crate::people::People;
 
-/// Values of a payload that are hidden from a person.
+/// Values of a payload that are hidden from a person, and texts that could reveal these values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cover {
-    /// Places of the hidden values in the payload, as JSON pointers.
+    /// JSON pointers to the hidden values in the payload.
     pub places: BTreeSet<String>,
-    /// Words that are replaced in all displayed texts.
+    /// Texts and numbers in the hidden values, which are replaced in all displayed texts.
     words: BTreeSet<String>,
 }
 
@@ -33,10 +33,10 @@ pub struct RedactedInterrupt {
     pub cover: Cover,
 }
 
-/// Text that replaces hidden words within a text.
+/// Text that replaces a part of a displayed text which could reveal a hidden value.
 const IN_TEXT: &str = "[withheld]";
 
-/// Keys of a card that are shown even if a part of the card is hidden. All other keys are left out, because their
+/// Keys of a card that are shown even if one value of the card is hidden. All other keys are left out, because their
 /// values may be computed from hidden values.
 pub(super) const SHOWN: [&str; 36] = [
     "arguments",
@@ -133,7 +133,7 @@ impl Interrupt {
         Digest::of_json(covered.as_ref().map_or(&self.content, |covered| &covered.interrupt.content))
     }
 
-    /// Returns the edit of a vote, with marks in place of the hidden values.
+    /// Returns the edit of a vote, with placeholders (*marks*) instead of the hidden values.
     pub(crate) fn covered_edit(
         &self,
         vote: &Vote,
@@ -153,7 +153,7 @@ impl Interrupt {
         self.as_edit(marked(edit, self.edit_places(vote, cover, patterns, people), Some(first)))
     }
 
-    /// Returns the places of hidden values in an edit.
+    /// Returns the JSON pointers to the hidden values in the edit of a vote.
     pub(super) fn edit_places(
         &self,
         vote: &Vote,
@@ -174,8 +174,8 @@ impl Interrupt {
         pointers::outermost(&found)
     }
 
-    /// Returns true if the values at the places that match these patterns are also hidden from this person. In this
-    /// case, texts by the person cannot reveal the values.
+    /// Returns true if the values at the JSON pointers `patterns` are also hidden from the person `id`. In this case,
+    /// texts by the person cannot reveal the values.
     pub(crate) fn is_blind(&self, id: &str, role: Role, patterns: &[&str], people: &People) -> bool {
         // A person who has left may have seen the values earlier. Texts of this person may therefore reveal the values.
         if people.is_barred(id) {
@@ -185,7 +185,7 @@ impl Interrupt {
         patterns.iter().all(|pattern| theirs.contains(pattern))
     }
 
-    /// Returns the hidden values of the payload and of all current edits.
+    /// Returns the hidden values of the payload, of all current edits, and of services' findings in comments.
     pub(crate) fn cover(&self, patterns: &[&str]) -> Cover {
         let mut cover = Cover::default();
         if patterns.is_empty() {
@@ -204,7 +204,8 @@ impl Interrupt {
     }
 }
 
-/// Returns the places of hidden values in a payload: places that match a pattern, and places that contain hidden words.
+/// Returns JSON pointers to the hidden values in a payload: values at a pointer that matches a pattern, and values that
+/// contain one of `words`.
 pub(super) fn places(payload: &Value, patterns: &[&str], words: &BTreeSet<String>) -> BTreeSet<String> {
     let mut found: BTreeSet<String> =
         patterns.iter().flat_map(|pattern| pointers::find_matching(payload, pattern)).collect();
@@ -212,7 +213,7 @@ pub(super) fn places(payload: &Value, patterns: &[&str], words: &BTreeSet<String
     pointers::outermost(&found)
 }
 
-/// Replaces the values at these places with marks.
+/// Replaces the values at these JSON pointers with placeholders (*marks*).
 fn marked(mut value: Value, places: BTreeSet<String>, edit_of: Option<u64>) -> Value {
     for place in places {
         if let Some(value) = value.pointer_mut(&place) {
@@ -223,7 +224,7 @@ fn marked(mut value: Value, places: BTreeSet<String>, edit_of: Option<u64>) -> V
 }
 
 impl Cover {
-    /// Returns true if nothing is hidden.
+    /// Returns true if nothing is hidden from the person.
     pub(crate) fn is_empty(&self) -> bool {
         self.places.is_empty() && self.words.is_empty()
     }
@@ -245,14 +246,14 @@ impl Cover {
         }
     }
 
-    /// Redacts the names of stages. Names of stages were written by the agent or service that opened the interrupt.
+    /// Redacts the names of stages, because the agent or service that opened the interrupt wrote these names.
     pub(crate) fn stages(&self, assignment: &mut Assignment) {
         for stage in &mut assignment.stages {
             stage.name = stage.name.as_deref().map(|name| self.text(name));
         }
     }
 
-    /// Adds the hidden values of another value that has the structure of the payload, such as an edit.
+    /// Adds the hidden values of a further value that has the structure of the payload, such as an edit.
     pub(crate) fn add(&mut self, payload: &Value, patterns: &[&str]) {
         for place in patterns.iter().flat_map(|pattern| pointers::find_matching(payload, pattern)) {
             if let Some(value) = payload.pointer(&place) {
@@ -262,7 +263,7 @@ impl Cover {
         }
     }
 
-    /// Replaces the hidden words in a text.
+    /// Replaces the parts of a text that could reveal a hidden value.
     pub fn text(&self, text: &str) -> String {
         // Longer words come first, because a shorter word may be a part of a longer word.
         let mut words: Vec<&String> = self.words.iter().collect();
@@ -290,12 +291,13 @@ impl Cover {
         if is_withheld { IN_TEXT.to_owned() } else { self.text(title) }
     }
 
-    /// Replaces hidden values with marks. The value must have the structure of the payload.
+    /// Replaces hidden values with placeholders (*marks*). The value must have the structure of the payload.
     pub(crate) fn value(&self, value: &Value, patterns: &[&str]) -> Value {
         marked(value.clone(), places(value, patterns, &self.words), None)
     }
 
-    /// Returns the content (`{title, message, payload, response_schema?}`) with marks in place of the hidden values.
+    /// Returns the interrupt's content (`{title, message, payload, response_schema?}`), with placeholders (*marks*)
+    /// instead of the hidden values.
     pub(crate) fn content(&self, interrupt: &Interrupt) -> Value {
         let mut content = interrupt.content.clone();
         let Some(members) = content.as_object_mut() else { return content };

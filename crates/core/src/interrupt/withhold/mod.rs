@@ -1,7 +1,7 @@
 //! Withheld values of an interrupt: values in the payload that people with certain roles are not allowed to see.
 //!
-//! When an interrupt is opened, its event stores the rules for this as facts. `cover` builds the redacted view of an
-//! interrupt. A person may edit a payload with hidden values. `restore` then puts these values back into the edit.
+//! The event that opens an interrupt stores the rules that hide values. `cover` builds the redacted view of an
+//! interrupt. A person may edit a payload with hidden values. `restore` then puts the hidden values back into the edit.
 
 mod cover;
 mod payload;
@@ -25,16 +25,16 @@ use crate::schema::Problem;
 #[serde(deny_unknown_fields)]
 pub struct Withhold {
     pub from: BTreeSet<Role>,
-    /// JSON pointers into the payload. `*` matches any one member or element.
+    /// JSON pointers to the values of the payload that are hidden. In a pointer, `*` matches any one member or element.
     pub fields: Vec<String>,
 }
 
-/// Roles from which values can be hidden. These roles see only the interrupts that are assigned to them. Values cannot
-/// be hidden from other roles. A role that sees everything finds them in the events of the run, and an agent has
-/// written them itself.
+/// Roles from which values of an interrupt can be hidden. These roles see only the interrupts that are assigned to
+/// them. From other roles, values cannot be hidden. People with another role read the values in the events of the run,
+/// and an agent wrote the values itself.
 pub const BLINDED: [Role; 1] = [Role::Reviewer];
 
-/// Returns the reason why values cannot be hidden from this role. `None` if they can be hidden from it.
+/// Returns the reason why values cannot be hidden from this role. `None` if values can be hidden from the role.
 pub fn flaw_of_role(role: Role) -> Option<String> {
     let known: Vec<String> = BLINDED.iter().map(|role| format!("`{}`", role.as_str())).collect();
     let message = || {
@@ -48,7 +48,7 @@ pub fn flaw_of_role(role: Role) -> Option<String> {
     (!BLINDED.contains(&role)).then(message)
 }
 
-/// Returns the reason why a text does not describe a place in a payload. `None` if the text describes one.
+/// Returns the reason why a text is not a JSON pointer to a part of a payload. `None` if the text is such a pointer.
 pub fn flaw_of_field(field: &str) -> Option<String> {
     if field.len() > limits::WITHHELD_BYTES {
         return Some(format!("is longer than {} bytes", limits::WITHHELD_BYTES));
@@ -63,7 +63,7 @@ pub fn flaw_of_field(field: &str) -> Option<String> {
     (!is_escaped).then(|| "is not a JSON pointer: write `~` as `~0`, and `/` in a name as `~1`".to_owned())
 }
 
-/// Returns the problems of the rules. The JSON pointers of the problems begin with `at`.
+/// Returns the problems of rules that hide values. The JSON pointers of the problems begin with `at`.
 pub fn check(rules: &[Withhold], at: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     if rules.len() > limits::WITHHOLD_RULES {
@@ -91,7 +91,7 @@ pub fn check(rules: &[Withhold], at: &str) -> Vec<Problem> {
     problems
 }
 
-/// Returns the role of the person that is allowed to see most of an interrupt. `as_role` is the role with which the
+/// Returns the role of the person that gives the widest view of an interrupt. `as_role` is the role with which the
 /// person signed in.
 pub fn sees_as(id: &str, as_role: Role, people: &People) -> Role {
     let mut roles = people.roles(id);

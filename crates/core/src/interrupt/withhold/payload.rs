@@ -1,4 +1,4 @@
-//! Converts edits to the structure of the payload, and builds the marks that replace hidden values.
+//! Converts edits to the structure of the payload, and builds the placeholders (*marks*) that replace hidden values.
 
 use serde_json::{Value, json};
 
@@ -6,15 +6,15 @@ use crate::actor::Role;
 use crate::interrupt::{Effect, Interrupt};
 
 impl Effect {
-    /// Returns true if an option with this effect is based on data that is computed from the payload. An example is the
-    /// list of calls that a grant would allow.
+    /// Returns true if an option with this effect depends on data that is computed from the payload, such as the calls
+    /// that a grant would allow.
     pub fn is_of_what_is_made(self) -> bool {
         matches!(self, Self::Grant | Self::ProceedWithSome)
     }
 }
 
 impl Interrupt {
-    /// Returns the places of the payload that are hidden from a role.
+    /// Returns the JSON pointers (with `*` as a wildcard) to the payload's values that are hidden from a role.
     pub(crate) fn withheld_from(&self, sees: Role) -> Vec<&str> {
         let rules = self.opened.withhold.iter().filter(|rule| rule.from.contains(&sees));
         rules.flat_map(|rule| &rule.fields).map(String::as_str).collect()
@@ -49,8 +49,9 @@ impl Interrupt {
     }
 }
 
-/// Returns the mark that replaces a hidden value. The mark contains the place of the value. For a value in an edit, the
-/// mark also contains the sequence number of the decision that contained the edit first.
+/// Returns the placeholder (*mark*) that replaces a hidden value. The mark contains the JSON pointer `place` to the
+/// value. For a value in an edit, the mark also contains the sequence number of the decision that contained the edit
+/// first.
 pub(super) fn mark(place: &str, edit_of: Option<u64>) -> Value {
     match edit_of {
         Some(seq) => json!({ "withheld": place, "edit_of": seq }),

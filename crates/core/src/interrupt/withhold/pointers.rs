@@ -1,4 +1,4 @@
-//! Finds places in a JSON value: places that match a pattern, and places that contain hidden words.
+//! Finds values in a JSON value: values whose JSON pointer matches a pattern, and values that contain a hidden text.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::cover::SHOWN;
 
-/// Minimum number of characters of a hidden word that is looked for in other texts. Shorter words occur in many texts
-/// by chance.
+/// Minimum number of characters of a hidden text that is searched in other texts. Shorter texts occur in other texts by
+/// chance.
 const WORD_CHARS: usize = 4;
 
-/// Returns the places in a value that match a pattern.
+/// Returns the JSON pointers of a value that match a pattern. In a pattern, `*` matches any member or element.
 pub(super) fn find_matching(value: &Value, pattern: &str) -> Vec<String> {
     let Some(rest) = pattern.strip_prefix('/') else { return Vec::new() };
     let mut found = vec![(String::new(), value)];
@@ -28,7 +28,7 @@ fn below<'v>(at: &str, value: &'v Value, segment: &str) -> Vec<(String, &'v Valu
     value.pointer(&pointer).map(|child| (format!("{at}{pointer}"), child)).into_iter().collect()
 }
 
-/// Returns the members or elements of a value. Each comes with its segment of a JSON pointer.
+/// Returns the members or elements of a value, each with its segment of a JSON pointer.
 fn children(value: &Value) -> Vec<(String, &Value)> {
     match value {
         Value::Object(members) => members.iter().map(|(name, child)| (escaped(name), child)).collect(),
@@ -41,7 +41,7 @@ pub(super) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// Removes places that lie inside another place of the set.
+/// Removes JSON pointers to values inside another value of the set.
 pub(super) fn outermost(places: &BTreeSet<String>) -> BTreeSet<String> {
     if places.contains("") {
         return BTreeSet::from([String::new()]);
@@ -51,7 +51,8 @@ pub(super) fn outermost(places: &BTreeSet<String>) -> BTreeSet<String> {
     places.iter().filter(|place| !is_inside(place)).cloned().collect()
 }
 
-/// Collects the words of a hidden value. Such a word in another text could reveal the value.
+/// Collects the texts and numbers in a hidden value. Such a text or number in another value could reveal the hidden
+/// value.
 pub(super) fn collect_words(value: &Value, found: &mut BTreeSet<String>) {
     let text = match value {
         Value::String(text) => text.trim().to_owned(),
@@ -66,8 +67,8 @@ pub(super) fn collect_words(value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Collects the places of texts and numbers that contain one of these words, and the places of objects that have a
-/// member whose name contains one of these words.
+/// Collects JSON pointers to values that could reveal a hidden text. These are texts and numbers that contain one of
+/// `held`, and objects that have such a member name.
 pub(super) fn holding(at: &str, value: &Value, held: &BTreeSet<String>, found: &mut BTreeSet<String>) {
     let holds = match value {
         Value::String(text) => held.iter().any(|word| text.contains(word)),
@@ -87,8 +88,8 @@ pub(super) fn holding(at: &str, value: &Value, held: &BTreeSet<String>, found: &
     }
 }
 
-/// Returns true if the name of an object field reveals a hidden word. A word of only lower-case letters must be equal
-/// to the name, because many names contain it by chance.
+/// Returns true if the name of an object field reveals a hidden text. A text of only lower-case letters must be equal
+/// to the name, because many names contain such a text by chance.
 fn names(name: &str, word: &str) -> bool {
     let is_plain = word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     if is_plain { name == word } else { name.contains(word) }

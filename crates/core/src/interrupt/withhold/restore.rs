@@ -1,7 +1,7 @@
-//! Edits by people who are not allowed to see all values. Puts the hidden values back into such an edit.
+//! Edits by people who are not allowed to see all values. This module puts the hidden values back into such an edit.
 //!
-//! The edit must contain each mark at the place of its hidden value. If a mark is missing, moved or duplicated, the
-//! edit is rejected. Such an edit would change a value that the person is not allowed to see.
+//! In the edit, a placeholder (*mark*) must stand for each hidden value. If a mark is missing, moved or duplicated, the
+//! edit is rejected, because it would change a value that the person is not allowed to see.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,8 @@ use crate::interrupt::{Decision, Effect, Interrupt, Voter};
 use crate::schema::Problem;
 
 impl Interrupt {
-    /// Returns the edit, with the hidden values in place of their marks. `None` if the edit contains no marks.
+    /// Returns the edit, with the hidden values instead of their placeholders (*marks*). `None` if the edit contains no
+    /// marks.
     pub fn restored(&self, voter: &Voter<'_>, decision: &Decision) -> Result<Option<Value>, Vec<Problem>> {
         let rules = &self.opened.withhold;
         if rules.is_empty() {
@@ -102,7 +103,7 @@ impl Interrupt {
     }
 }
 
-/// Collects the places of marks, and of other data that looks like a mark.
+/// Collects the JSON pointers to placeholders (*marks*), and to other data that looks like a placeholder.
 fn marks_of<'v>(at: String, value: &'v Value, found: &mut Vec<(String, &'v Value)>) {
     let is_mark = |members: &serde_json::Map<String, Value>| {
         members.get("withheld").is_some_and(Value::is_string)

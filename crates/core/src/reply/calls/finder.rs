@@ -25,13 +25,13 @@ pub(super) struct Finder<'t> {
     pub(super) tools: &'t [CallableTool<'t>],
     /// True if the reply consists only of code fences.
     pub(super) is_all: bool,
-    /// True if the text around the code fences says that work is done. The code fences then show results of the work,
-    /// not calls.
+    /// True if the text around the code fences says that work is done. Code fences then contain results of the work,
+    /// not tool calls.
     pub(super) reports: bool,
 }
 
 impl<'t> Finder<'t> {
-    /// Returns the tool with this name. The name can have a prefix: `functions.`, `default_api:`, `functions/`.
+    /// Returns the tool with this name. Ignores a prefix of the name: `functions.`, `default_api:`, `functions/`.
     pub(super) fn find_tool(&self, name: &str) -> Option<&'t CallableTool<'t>> {
         let name = name.trim().trim_matches(['`', '"', '\'', '*']);
         let bare = name.rsplit(['.', '/', ':']).next().unwrap_or(name);

@@ -39,7 +39,8 @@ const LABELS: &[&str] = &[
     "command",
 ];
 
-/// Labels that can stand at the beginning of a line with arguments, in addition to the keys that objects use.
+/// Labels that can stand at the beginning of a line with arguments, in addition to the keys of arguments in JSON
+/// objects.
 const ARGUMENT_LABELS: &[&str] =
     &["action input", "tool input", "with arguments", "with", "argument", "parameter"];
 
@@ -59,15 +60,15 @@ impl Finder<'_> {
         })
     }
 
-    /// Finds a tool call in the first lines of a code fence. Recognises the call by its label or by its form. The code
-    /// fence must contain nothing else.
+    /// Returns the name of the tool that the first lines of a code fence call. Recognises the call by its label or by
+    /// its form. The code fence must contain nothing but the call.
     pub(super) fn first_line_calls(&self, lines: &[&str]) -> Option<String> {
         let first = lines.iter().position(|line| !line.trim().is_empty() && !line.trim().starts_with('#'))?;
         self.line_calls(&lines[first..])
     }
 
-    /// Finds tool calls in a block of code that does nothing but make calls and print their results. A block with other
-    /// lines is treated as an example.
+    /// Returns the name of a tool that a block of code calls. The block must do nothing but make calls and print their
+    /// results. A block with other lines is treated as an example.
     pub(super) fn only_calls(&self, lines: &[&str]) -> Option<String> {
         let first = lines.iter().map(|line| line.trim()).find(|line| !line.is_empty()).unwrap_or_default();
         if !first.ends_with([')', ';'])
@@ -88,7 +89,8 @@ impl Finder<'_> {
         self.code_call(&first).or_else(|| self.code_call_over(&first, below))
     }
 
-    /// Returns the name of the called tool if the first line begins with this name and arguments follow.
+    /// Returns the name of the called tool if the first of these lines begins with the name of a tool and arguments
+    /// follow.
     fn line_calls(&self, lines: &[&str]) -> Option<String> {
         let line = lines.first()?.trim();
         let (label, rest) = labelled(line);
@@ -125,7 +127,7 @@ impl Finder<'_> {
         is_call.then(|| tool.name.to_owned())
     }
 
-    /// Returns true if the lines after the name of a tool contain its arguments. The arguments follow a label, are
+    /// Returns true if the lines after a tool's name contain arguments of the tool. The arguments follow a label, are
     /// `key: value` lines with parameters of the tool, or form an object.
     fn below(tool: &CallableTool<'_>, lines: &[&str]) -> bool {
         lines
@@ -155,7 +157,8 @@ impl Finder<'_> {
         is_call.then(|| tool.name.to_owned())
     }
 
-    /// Returns the name of the called tool if a call spans several lines. An empty line ends the call.
+    /// Returns the name of the called tool if the lines `first` and `below` form one call in code. An empty line ends
+    /// the call.
     fn code_call_over(&self, first: &str, below: &[&str]) -> Option<String> {
         if !first.contains('(') || first.trim_end().ends_with(')') {
             return None;
@@ -178,7 +181,7 @@ fn labelled(line: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Splits a line such as `key: …`, `key = …` or `**Key:** …` into key and value.
+/// Splits a line with one argument, such as `key: …`, `key = …` or `**Key:** …` into its key and the rest.
 fn key_of(line: &str) -> Option<(&str, &str)> {
     let (key, rest) = line.split_once([':', '='])?;
     let key = key.trim().trim_matches(['*', '`', '"', '\'', '_']).trim();
@@ -207,8 +210,8 @@ fn names_one(tool: &CallableTool<'_>, arguments: &str) -> bool {
     })
 }
 
-/// Returns true if an object begins here and nothing follows it on the line on which it ends. Also returns true if the
-/// object never ends.
+/// Returns true if an object begins at `beside`, and nothing follows the object on its last line. Also returns true if
+/// the object never ends.
 fn is_whole_object(beside: &str, below: &[&str]) -> bool {
     let below = below.iter().copied().take(CALL_LINES);
     let text = std::iter::once(beside).chain(below).collect::<Vec<_>>().join("\n");

@@ -18,8 +18,8 @@ use finder::Finder;
 use super::prose::{self, Segment};
 use super::speech;
 
-/// Returns the name of the tool that a text calls. If the call does not name the tool, returns the tag that marks it as
-/// a call.
+/// Returns the name of the tool that a text calls. If the call does not name a tool, returns the tag by which the call
+/// was recognised.
 pub fn written_call(text: &str, tools: &[CallableTool<'_>]) -> Option<String> {
     let said = prose::strip_thoughts(text);
     let segments = prose::segments(&said);

@@ -5,14 +5,14 @@ use serde_json::{Map, Value};
 use super::finder::{CallableTool, Finder};
 
 /// Keys whose value can be the name of the called tool. The keys `tool` and `tool_name` are used only for calls. An
-/// object that has one of them and arguments is therefore a call of any tool.
+/// object with one of these two keys and with arguments is therefore a call of any tool.
 const NAMES: &[&str] =
     &["tool", "tool_name", "name", "function", "function_name", "action", "recipient_name", "command"];
 pub(super) const ARGUMENTS: &[&str] =
     &["arguments", "parameters", "params", "args", "input", "action_input", "tool_input", "kwargs"];
 
-/// Keys of objects that contain the actual call. An object with several keys is searched only if it has one of these
-/// keys. An object with one key is always searched.
+/// Keys whose value can be an object that contains the actual call. An object with several keys is searched only if it
+/// has one of these keys. An object with one key is always searched.
 const WRAPPERS: &[&str] = &[
     "tool_calls",
     "tool_call",
@@ -61,8 +61,9 @@ const DEPTH: usize = 8;
 const ALMOST_CHARS: usize = 2_000;
 
 impl Finder<'_> {
-    /// Searches every object and every list in a text, including objects within prose. From invalid JSON, only the keys
-    /// are compared. `is_all` is true if the object or list is the whole text.
+    /// Searches every object and every list in a text for a tool call, including objects within prose. Returns the name
+    /// of the called tool. From invalid JSON, only the keys are compared. `is_all` is true if the object or list is the
+    /// whole text.
     pub(super) fn in_objects(&self, text: &str, is_all: bool) -> Option<String> {
         let mut from = 0;
         for _ in 0..OBJECTS {
@@ -163,8 +164,8 @@ impl Finder<'_> {
     }
 }
 
-/// Returns true if the value is a JSON Schema. In the declaration of a tool, a schema stands where a call has its
-/// arguments.
+/// Returns true if the value is a JSON Schema. A schema in place of arguments shows that an object declares a tool and
+/// does not call it.
 fn is_schema(value: &Value) -> bool {
     value.get("type").and_then(Value::as_str) == Some("object")
         && value.get("properties").is_some_and(Value::is_object)

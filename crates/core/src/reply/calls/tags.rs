@@ -25,7 +25,7 @@ const TAGS: &[&str] = &[
     "[tool_use",
 ];
 
-/// Elements that contain the name of a tool.
+/// Names of tags whose element contains the name of a tool, such as `<tool>`.
 const NAMING: &[&str] = &[
     "tool",
     "tool_name",
@@ -38,7 +38,7 @@ const NAMING: &[&str] = &[
     "recipient_name",
 ];
 
-/// First line of a patch in a form that some models use. [`PATCHED`] has the lines that begin the description of a
+/// First line of a patch in a format that some models use. [`PATCHED`] has the lines that begin the description of a
 /// change.
 const PATCH: &str = "*** Begin Patch";
 const PATCHED: &[&str] = &["*** Add File:", "*** Update File:", "*** Delete File:", "*** End Patch"];

@@ -95,7 +95,7 @@ pub(in crate::reply) const WILL_DO: &[&str] = &[
     "the next step is",
 ];
 
-/// Verbs that announce no work after a phrase of `WILL_DO`.
+/// Verbs that, after a phrase of `WILL_DO` (*I will …*), announce no work.
 pub(in crate::reply) const IDLE: &[&str] = &[
     "thank",
     "admit",
@@ -155,7 +155,7 @@ pub(in crate::reply) const IDLE: &[&str] = &[
     "help",
 ];
 
-/// Verbs that, after a phrase of `WILL_DO`, only introduce the text after a colon.
+/// Verbs that, after a phrase of `WILL_DO` (*I will …*), only introduce the text after a colon.
 pub(in crate::reply) const TELLS: &[&str] = &[
     "summarize",
     "summarise",
@@ -178,7 +178,7 @@ pub(in crate::reply) const TELLS: &[&str] = &[
     "go through",
 ];
 
-/// Words that name a use of completed work if they follow *ready for* or *ready to*.
+/// Words that, after *ready for* or *ready to*, name a use of completed work.
 pub(in crate::reply) const READY_FOR: &[&str] =
     &["merge", "be", "review", "ship", "use", "deploy", "release", "go live", "run", "publish"];
 
@@ -367,7 +367,7 @@ pub(in crate::reply) const CANNOT: &[&str] = &[
     "i do not know how to",
 ];
 
-/// Verbs that mean to continue the work, after a phrase of [`CANNOT`].
+/// Verbs that, after a phrase of [`CANNOT`] (*I can't …*), mean to continue the work.
 pub(in crate::reply) const GO_ON: &[&str] = &[
     "continue",
     "proceed",
@@ -386,8 +386,8 @@ pub(in crate::reply) const GO_ON: &[&str] = &[
     "get further",
 ];
 
-/// Verbs that name a necessary step, after a phrase of [`CANNOT`]. These verbs are relevant only if no work is done
-/// yet.
+/// Verbs that, after a phrase of [`CANNOT`] (*I can't …*), name a necessary step. These verbs are relevant only if the
+/// text reports no completed work.
 pub(in crate::reply) const STUCK: &[&str] = &[
     "start",
     "begin",
@@ -584,7 +584,7 @@ pub(in crate::reply) const GIVE: &[&str] = &[
     "fill in",
 ];
 
-/// Words that can follow a verb of [`GIVE`] as the beginning of its object.
+/// Words that can follow a verb of [`GIVE`] (*provide …*) as the beginning of its object.
 pub(in crate::reply) const GIVEN: &[&str] = &[
     "the",
     "a",
@@ -669,12 +669,12 @@ pub(in crate::reply) const GREETS: &[&str] = &[
     "what brings you",
 ];
 
-/// Beginnings of later clauses of a sentence that announce work.
+/// Beginnings of clauses that announce work in a later part of a sentence.
 pub(in crate::reply) const FUTURE: &[&str] =
     &["i will", "i'll", "i shall", "i am going to", "i'm going to", "let me", "let's", "let us", "we'll"];
 
-/// Phrases that announce work only if a word of `COULD_NOW` follows. Without such a word, *I can* does not announce
-/// work: it reports or recommends something.
+/// Phrases that announce work only if a word of `COULD_NOW` follows. Without such a word, a sentence with *I can*
+/// reports or recommends something.
 pub(in crate::reply) const COULD: &[&str] = &["i can", "we can", "i would", "i'd"];
 pub(in crate::reply) const COULD_NOW: &[&str] =
     &["now", "start", "begin", "proceed", "continue", "like to", "love to", "need to", "first", "go"];

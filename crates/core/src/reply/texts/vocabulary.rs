@@ -26,7 +26,7 @@ pub(in crate::reply) const POLITE: &[&str] = &[
     "how it goes",
 ];
 
-/// Phrases that turn an offer into a question: may the agent continue?
+/// Phrases that ask for permission to continue, although they have the form of an offer.
 pub(in crate::reply) const GOES_ON: &[&str] = &[
     "proceed",
     "continue",
@@ -191,7 +191,7 @@ pub(in crate::reply) const WAITS: &[&str] = &[
     "please let me know what",
 ];
 
-/// Phrases that say that the work waits for a person's approval or answer. Such phrases are relevant at any place in a
+/// Phrases that say that the work waits for a person's approval or answer. Such phrases are relevant anywhere in a
 /// sentence.
 pub(in crate::reply) const YOUR_WORD: &[&str] = &[
     "need your approval",
@@ -472,7 +472,7 @@ pub(in crate::reply) const REQUESTS: &[&str] = &[
     "please set it",
 ];
 
-/// Verbs that make *I need to …* a request.
+/// Verbs that, after *I need to*, make the sentence a request.
 pub(in crate::reply) const KNOWS: &[&str] = &[
     "know",
     "have",

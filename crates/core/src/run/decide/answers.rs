@@ -30,8 +30,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Erases an answer. Emits no event if it was already erased. The emitted fact lists events that contain the
-    /// answer. The driver then erases their content.
+    /// Erases an answer. Emits no event if the answer was already erased. The emitted fact lists the events that
+    /// contain the answer, and the driver then erases the content of these events.
     pub(in crate::run) fn erase_answer(&mut self, id: &InterruptId) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
         if interrupt.kept.erased {
@@ -60,8 +60,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Answers a question with an earlier answer. The question remains open if the earlier answer does not fit. The
-    /// question also remains open if the author of the answer is not allowed to decide on it.
+    /// Answers a question with an earlier answer. The question remains open if the earlier answer does not fit, or if
+    /// the author of the earlier answer is not allowed to decide on the question.
     pub(in crate::run) fn reuse_answer(
         &mut self,
         id: &InterruptId,

@@ -10,7 +10,7 @@ use crate::run::Fact;
 use crate::run::draft::Draft;
 
 impl Draft<'_> {
-    /// Returns a message that names the decision that was not made in time.
+    /// Returns a message about a decision that was not made in time. The message names the decision.
     pub(super) fn unheard_of(&self, interrupt: &Interrupt) -> String {
         let tool = |call: &str| self.run.calls.get(call).map(|call| call.tool.clone()).unwrap_or_default();
         match (&interrupt.opened.about, interrupt.opened.kind) {
@@ -50,8 +50,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Sends a person's text to the agents of open steps and of steps that start later. The person wrote the text in a
-    /// decision at the end of a step or phase.
+    /// Sends a text about a decision to the agents of open steps and of steps that start later. Does nothing if the
+    /// text is blank.
     pub(in super::super) fn tell_run(&mut self, text: &str) {
         if let Some(text) = nonempty(text) {
             self.emit(Fact::MessageAdded, Content::text(text));
@@ -113,7 +113,7 @@ pub(super) fn refused(taken: &AppliedDecision<'_>) -> String {
     }
 }
 
-/// Returns the answer for the agent that asked: a text, or data as JSON followed by a text.
+/// Returns the answer of a person for the agent that asked: a text, or data as JSON followed by a text.
 pub(super) fn answer(taken: &AppliedDecision<'_>) -> String {
     match (taken.edit, nonempty(taken.text)) {
         (Value::Null, _) => taken.text.to_owned(),

@@ -177,7 +177,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Checks an edit by comparing it with the value that it replaces.
+    /// Returns the problems of an edit. The edit is checked against the schema of the tool, the rules for plans, the
+    /// paths of the trial, or the response schema of the interrupt.
     fn check_edit(&self, interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
         let edit = &decision.edit;
         if offer.effect == Effect::ProceedWithSome {
@@ -296,7 +297,7 @@ fn replaces_an_object(interrupt: &Interrupt) -> bool {
 }
 
 /// Returns the option that is applied when an interrupt without `on_expiry` expires: the default option of the kind, or
-/// else its first option. This option never approves work.
+/// else its first option. If this option would approve work, the run fails instead.
 fn fallback(kind: Kind) -> Offer {
     let usual = kind.row().on_expiry.and_then(|id| interrupt::option(kind, id));
     let row = usual.unwrap_or(&kind.row().options[0]);

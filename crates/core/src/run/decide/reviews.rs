@@ -11,8 +11,8 @@ use crate::run::{Call, StepEnd};
 use crate::text::readable;
 
 impl Draft<'_> {
-    /// Ends the step if the workflow sets `release_ends_step`. The approved output becomes the result of the step. The
-    /// agent adds no further text (contract D3).
+    /// Ends the step that requested the review, if the workflow sets `release_ends_step`. The approved output becomes
+    /// the result of the step. The agent adds no further text (contract D3).
     pub(super) fn end_released(&mut self, interrupt: &InterruptId, call: &Call, taken: &AppliedDecision<'_>) {
         if !self.run.definition.gates.release_ends_step {
             return;

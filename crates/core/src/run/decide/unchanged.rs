@@ -43,7 +43,8 @@ fn data_in_words(interrupt: &Interrupt, decision: &Decision) -> Option<Value> {
         .filter(|data: &Value| !data.is_null() && json::unsafe_part(data).is_none())
 }
 
-/// Sorts a list of names and removes duplicates. Returns any other value unchanged. A later check rejects it.
+/// Sorts a list of names and removes duplicates. Returns any other value unchanged, and a later check rejects such a
+/// value.
 fn in_order(edit: &Value) -> Value {
     BTreeSet::<String>::deserialize(edit).map_or_else(|_| edit.clone(), |names| names.into_iter().collect())
 }

@@ -32,11 +32,11 @@ pub struct InspectionFacts {
     pub places: Vec<ResolvedPath>,
 }
 
-/// Changes of the run's private layer, as an event records them.
+/// Changes of the run's private layer (ignored files that only this run sees), as an event records them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayerDigest {
-    /// Digest of the changeset of the layer.
+    /// Digest of the changeset that describes the changes to the private layer.
     pub changeset: Digest,
     /// Number of changed paths, including directories.
     pub changed: usize,
@@ -63,7 +63,7 @@ pub enum Judgement {
     Clear,
     /// A person must decide on the call.
     Escalate,
-    /// The model was unavailable, or its reply was unreadable. A person must decide on the call.
+    /// The model was unavailable, or the reply of the model was unreadable. A person must decide on the call.
     Unheard,
 }
 

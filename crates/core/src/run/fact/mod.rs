@@ -1,7 +1,7 @@
 //! Facts that can happen in a run, named in the past tense. Texts and arguments are content of the event, not part of
 //! the fact.
 //!
-//! The comment of each fact describes the content of its event: `text` and `data` are the fields of
+//! The comment of each fact describes the content of its event. Text and data are the fields of
 //! [`crate::envelope::Content`].
 
 mod call;
@@ -36,7 +36,7 @@ use crate::trace_parent::TraceParent;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fact {
-    /// The run started. `data`: the input of the run.
+    /// The run started. The event's data is the input of the run.
     RunStarted {
         session: SessionId,
         workflow: String,
@@ -67,15 +67,15 @@ pub enum Fact {
     RunSuspended,
     /// The session was resumed.
     RunUnsuspended,
-    /// The run completed. `data`: the result of the run.
+    /// The run completed. The event's data is the result of the run.
     RunCompleted {
         reason: String,
     },
-    /// The run failed. `text`: the error.
+    /// The run failed. The event's text is the error.
     RunFailed {
         reason: String,
     },
-    /// The run was cancelled. `text`: the reason, if a person gave a reason.
+    /// The run was cancelled. The event's text is the reason, if a person gave a reason.
     RunCancelled {
         reason: String,
     },
@@ -83,18 +83,18 @@ pub enum Fact {
     PhaseStarted {
         phase: String,
     },
-    /// The phase ended. `text`: the reason, if a call began the phase and the phase did not complete.
+    /// The phase ended. The event's text is the reason, if a call began the phase and the phase did not complete.
     PhaseEnded {
         phase: String,
         end: StepEnd,
     },
-    /// A call began a phase. `text`: the input of the phase.
+    /// A call began a phase. The event's text is the input of the phase.
     PhaseCalled {
         call: String,
         /// Position of the phase in the chain of phases that the call began, from 0.
         #[serde(default, skip_serializing_if = "is_default")]
         nth: usize,
-        /// The phase, without its texts.
+        /// Phase that the call began, without its texts.
         phase: Box<Phase>,
     },
 
@@ -114,12 +114,13 @@ pub enum Fact {
     StepWithdrawn {
         step: String,
     },
-    /// The step starts no further work, and ends when its running work has ended. `text`: the output of the step.
+    /// The step starts no further work, and ends when its running work has ended. The event's text is the output of the
+    /// step.
     StepClosed {
         step: String,
         end: StepEnd,
     },
-    /// The step ended. `text`: the output of the step.
+    /// The step ended. The event's text is the output of the step.
     StepEnded {
         step: String,
         end: StepEnd,
@@ -132,7 +133,7 @@ pub enum Fact {
     StepRetried {
         step: String,
     },
-    /// The input of the step was replaced. `text`: the new input.
+    /// The input of the step was replaced. The event's text is the new input.
     StepInputReplaced {
         step: String,
     },
@@ -159,7 +160,8 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "is_default")]
         shortened: bool,
     },
-    /// The model replied. `text`: the reply; `data`: `{"arguments": […]}`, one element per call.
+    /// The model replied. The event's text is the reply. The event's data is `{"arguments": […]}`, one element per
+    /// call.
     ModelReplied {
         step: String,
         turn: u32,
@@ -169,13 +171,13 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "is_default")]
         stop: Stop,
     },
-    /// A reply without a tool call did not end the step. `text`: the message that tells the model why.
+    /// A reply without a tool call did not end the step. The event's text is the message that tells the model why.
     EndRefused {
         step: String,
         turn: u32,
         flaw: Flaw,
     },
-    /// The model call failed. `text`: the error, without secrets.
+    /// The model call failed. The event's text is the error, without secrets.
     ModelFailed {
         step: String,
         turn: u32,
@@ -183,13 +185,14 @@ pub enum Fact {
         kind: FailureKind,
         retry_at: Option<Timestamp>,
     },
-    /// A provider refused a request because it was too long. Later requests of the step stay below `window` tokens.
+    /// A provider refused a request because the request was too long. Later requests of the step stay below `window`
+    /// tokens.
     WindowNarrowed {
         step: String,
         window: u64,
     },
     /// A model summarised the step's turns up to `until`. Later requests contain the summary instead of these turns.
-    /// `text`: the summary.
+    /// The event's text is the summary.
     HistorySummarised {
         step: String,
         /// Step that wrote the summary.
@@ -197,7 +200,7 @@ pub enum Fact {
         until: u32,
     },
     /// The step's turns up to `until` could not be summarised. Later requests leave out the results of the tool calls
-    /// in these turns. `text`: the reason.
+    /// in these turns. The event's text is the reason.
     HistoryElided {
         step: String,
         by: String,
@@ -210,8 +213,8 @@ pub enum Fact {
         attempt: u32,
     },
 
-    /// A person interrupted the model call. `text`: the part of the reply that had arrived. Absent if no part had
-    /// arrived, or if the part was lost because the process stopped.
+    /// A person interrupted the model call. The event's text is the part of the reply that had arrived. The text is
+    /// absent if no part had arrived, or if the part was lost because the process stopped.
     ModelStopped {
         step: String,
         turn: u32,
@@ -221,12 +224,13 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "is_default")]
         said: bool,
     },
-    /// A person let an agent continue after the agent's reply was interrupted. `text`: the message to the agent.
+    /// A person let an agent continue after the agent's reply was interrupted. The event's text is the message to the
+    /// agent.
     ReplyResumed {
         step: String,
     },
 
-    /// The call was inspected. `data`: the card of the call.
+    /// The call was inspected. The event's data is the card of the call.
     ToolInspected {
         call: String,
         look: InspectionFacts,
@@ -243,8 +247,8 @@ pub enum Fact {
         call: String,
         attempt: u32,
     },
-    /// The trial ended. `text`: the result that the agent reads; `data`: `{"changes": […], "data": …, "card": …,
-    /// "layer"?: {"changes": […], "made_at": …}}`.
+    /// The trial ended. The event's text is the result that the agent reads. The event's data is `{"changes": […],
+    /// "data": …, "card": …, "layer"?: {"changes": […], "made_at": …}}`.
     ToolTried {
         call: String,
         attempt: u32,
@@ -256,18 +260,19 @@ pub enum Fact {
         deleted: usize,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ask_because: Vec<String>,
-        /// Changes to the run's private layer, which are not part of the changeset.
+        /// Changes to ignored files, which only this run sees. These changes are not part of the changeset.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         layer: Option<LayerDigest>,
     },
-    /// A phase that consists of a single call made its call without a model. `data`: the arguments of the call.
+    /// A phase that consists of a single call made its call without a model. The event's data is the arguments of the
+    /// call.
     CallMade {
         step: String,
         call: String,
         tool: String,
     },
-    /// The inspection of a file tool found the changes that the tool would make. `text`: the message that the model
-    /// gets after the changes are made; `data`: `{"changes": […], "data": …}`.
+    /// The inspection of a file tool found the changes that the tool would make. The event's text is the message that
+    /// the model gets after the changes are made. The event's data is `{"changes": […], "data": …}`.
     ChangesProposed {
         call: String,
         /// Digest of the proposed changes.
@@ -275,7 +280,8 @@ pub enum Fact {
         changed: usize,
         deleted: usize,
     },
-    /// A person approved only some of the changes of a trial. `data`: `{"changes": […]}`, the approved changes.
+    /// A person approved only some of the changes of a trial. The event's data is `{"changes": […]}`, the approved
+    /// changes.
     ChangesKept {
         call: String,
         /// Digest of the approved changes.
@@ -283,19 +289,20 @@ pub enum Fact {
         changed: usize,
         deleted: usize,
     },
-    /// A trial of the call is impossible, so the gates vote without a trial. `text`: the reason.
+    /// A trial of the call is impossible, so the gates vote without a trial. The event's text is the reason.
     TrialImpossible {
         call: String,
         attempt: u32,
     },
-    /// A model judged whether a person must decide on the call. `data`: `{"reasons": […]}`.
+    /// A model judged whether a person must decide on the call. The event's data is `{"reasons": […]}`.
     CallJudged {
         call: String,
         /// Step of the model that judged the call.
         by: String,
         judgement: Judgement,
     },
-    /// The reply of the judging model is unreadable. `text`: the message that tells the judging model how to reply.
+    /// The reply of the judging model is unreadable. The event's text is the message that tells the judging model how
+    /// to reply.
     JudgementUnusable {
         step: String,
     },
@@ -303,7 +310,7 @@ pub enum Fact {
     ToolDeferred {
         call: String,
     },
-    /// The call was allowed to start. `text`: the reason that the rule states, if a rule allowed the call.
+    /// The call was allowed to start. The event's text is the reason that the rule states, if a rule allowed the call.
     ToolAuthorised {
         call: String,
         digest: Digest,
@@ -329,20 +336,21 @@ pub enum Fact {
         effect: Option<CommandEffect>,
     },
     /// A person stopped the command during its trial or during its run. After this event, the processes of the command
-    /// are ended, and `tool_finished` reports the outcome. `text`: the person's message to the agent.
+    /// are ended, and `tool_finished` reports the outcome. The event's text is the person's message to the agent.
     ToolStopped {
         call: String,
         /// True if the person interrupted the whole run, and not only this command.
         #[serde(default, skip_serializing_if = "is_default")]
         interrupted: bool,
     },
-    /// The call ended. `text`: the result for the model; `data`: data that the tool reports.
+    /// The call ended. The event's text is the result for the model. The event's data is data that the tool reports.
     ToolFinished {
         call: String,
         end: CallEnd,
         code: Option<String>,
     },
-    /// The state of the call became `proposed` again. `data`: `{"arguments": …}` if a person edited the arguments.
+    /// The state of the call became `proposed` again. The event's data is `{"arguments": …}` if a person edited the
+    /// arguments.
     ToolReturned {
         call: String,
         why: ReturnReason,
@@ -366,14 +374,14 @@ pub enum Fact {
         call: String,
     },
 
-    /// An agent proposed a plan for the work of its own step. `data`: the plan.
+    /// An agent proposed a plan for the work of its own step. The event's data is the plan.
     PlanProposed {
         call: String,
         step: String,
         iteration: u32,
         subtasks: usize,
     },
-    /// A planner or a person drafted a version of the plan of a planning phase. `data`: the plan.
+    /// A planner or a person drafted a version of the plan of a planning phase. The event's data is the plan.
     PlanDrafted {
         phase: String,
         version: usize,
@@ -381,12 +389,12 @@ pub enum Fact {
         step: Option<String>,
         subtasks: Vec<Node>,
     },
-    /// The plan that the planner wrote is unusable. `text`: the message that tells the planner why.
+    /// The plan that the planner wrote is unusable. The event's text is the message that tells the planner why.
     PlanUnusable {
         phase: String,
         step: String,
     },
-    /// This version of the plan was approved, or needed no approval. Agents carry it out.
+    /// This version of the plan was approved, or needed no approval. Agents carry out this version.
     PlanSettled {
         phase: String,
         version: usize,
@@ -396,18 +404,18 @@ pub enum Fact {
         phase: String,
         version: usize,
     },
-    /// A route was selected for the next task of a copilot. `text`: the reason for the route; `data`:
-    /// `{"questions": […], "proposals": […], "refined_task": …}`.
+    /// A route was selected for the next task of a copilot. The event's text is the reason for the route. The event's
+    /// data is `{"questions": […], "proposals": […], "refined_task": …}`.
     TaskRouted(RoutedTask),
-    /// A person was asked about a task before work on the task began, and answered or wrote a message. `text`: the
-    /// message to the agent that works on the task.
+    /// A person was asked about a task before work on the task began, and answered or wrote a message. The event's text
+    /// is the message to the agent that works on the task.
     TaskExtended {
         phase: String,
         /// True if an earlier message event of the run already contains the text. Steps then get the text only once.
         #[serde(default, skip_serializing_if = "is_default")]
         told: bool,
     },
-    /// A person asked a copilot for a further round. `text`: the task of the round.
+    /// A person asked a copilot for a further round. The event's text is the task of the round.
     RoundWanted {
         phase: String,
         round: u32,
@@ -417,25 +425,26 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "is_default")]
         fresh: bool,
     },
-    /// A person ended the rounds of a copilot. `text`: the person's comment.
+    /// A person ended the rounds of a copilot. The event's text is the person's comment.
     RoundsOver {
         phase: String,
     },
-    /// A second agent judged the step's work. The step receives the judgement and continues. `text`: the judgement.
+    /// A second agent judged the step's work. The step receives the judgement and continues. The event's text is the
+    /// judgement.
     StepJudged {
         step: String,
         by: String,
     },
-    /// The tool ran, and its result waits for a review. The agent gets the result only after a person approves it.
-    /// `text`: the result; `data`: `{title, findings, details, data}`, where the inner `data` is data that the tool
-    /// reports.
+    /// The tool ran, and its result waits for a review. The agent gets the result only after a person approves it. The
+    /// event's text is the result. The event's data is `{title, findings, details, data}`, where the inner `data` is
+    /// data that the tool reports.
     ResultHeld {
         call: String,
         /// SHA-256 of the result text.
         digest: Digest,
         level: Level,
     },
-    /// A review approved an output. `data`: `{title, content}` of the output.
+    /// A review approved an output. The event's data is `{title, content}` of the output.
     OutputReleased {
         call: String,
         edited: bool,
@@ -444,9 +453,9 @@ pub enum Fact {
         digest: Option<Digest>,
     },
 
-    /// An interrupt was opened. `data`: `{title, message, payload, response_schema?, call?, labels?}`.
+    /// An interrupt was opened. The event's data is `{title, message, payload, response_schema?, call?, labels?}`.
     InterruptOpened(Box<Opened>),
-    /// A person voted. `text` and `data`: the text and the edit of the vote.
+    /// A person voted. The event's text and data are the text and the edit of the vote.
     DecisionMade {
         interrupt: InterruptId,
         option: String,
@@ -460,17 +469,19 @@ pub enum Fact {
         /// Earlier question, if its answer was reused for this question.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<InterruptId>,
-        /// Seat in which the vote counts. Absent if the voter voted under their own name in the first stage.
+        /// Seat of the vote: the stage in which the vote counts, and the person whom the voter represents. Absent if
+        /// the voter voted under their own name in the first stage.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seat: Option<Seat>,
-        /// Time for which the person's client displayed the interrupt before the decision, in milliseconds. The client
+        /// Time for which the interrupt was displayed to the person before the decision, in milliseconds, as the client
         /// reports it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         viewed_ms: Option<u64>,
         /// Person that the voter acts for, as the client reports it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on_behalf_of: Option<String>,
-        /// Further open interrupts that the decision also approves, because they match the grant that it gives.
+        /// Further open interrupts that the decision also approves, because they match the grant that the decision
+        /// gives.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<InterruptId>,
         /// Open interrupts that the client showed to the person together with this interrupt. The interrupts in `also`
@@ -484,7 +495,8 @@ pub enum Fact {
         by: String,
         cause: WithdrawalReason,
     },
-    /// The interrupt was assigned to new approvers. `text`: the reason for the reassignment, if a person gave one.
+    /// The interrupt was assigned to new approvers. The event's text is the reason for the reassignment, if a person
+    /// gave one.
     InterruptReassigned {
         interrupt: InterruptId,
         assignment: Box<Assignment>,
@@ -494,17 +506,17 @@ pub enum Fact {
         interrupt: InterruptId,
         delegation: Delegation,
     },
-    /// The interrupt was resolved. `text`: the reason why the asking agent withdrew the interrupt, if the agent gave
-    /// one.
+    /// The interrupt was resolved. The event's text is the reason why the asking agent withdrew the interrupt, if the
+    /// agent gave one.
     InterruptResolved {
         interrupt: InterruptId,
         outcome: Outcome,
         option: Option<String>,
         effect: Option<Effect>,
         cause: Cause,
-        /// Sequence number of the event `decision_made` that decided the interrupt, if a vote decided it. If the cause
-        /// is `grant`, the decision is about a different interrupt and names this interrupt in `also`. Absent in events
-        /// of version 1.
+        /// Sequence number of the event `decision_made` that decided the interrupt. If the cause is `grant`, this event
+        /// decided a different interrupt, and names this interrupt in `also`. Absent if no vote decided the interrupt,
+        /// and in events of version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decision: Option<u64>,
     },
@@ -515,8 +527,8 @@ pub enum Fact {
         digest: Digest,
     },
 
-    /// The asking agent reported if it wrote the approved changes. `text`: the reason why the agent did not write the
-    /// changes.
+    /// The asking agent reported the outcome of writing the approved changes. The event's text is the reason why the
+    /// agent did not write the changes.
     ExecReported {
         interrupt: InterruptId,
         outcome: ExecOutcome,
@@ -584,17 +596,17 @@ pub enum Fact {
     InterruptReleased {
         interrupt: InterruptId,
     },
-    /// A comment was added. `text`: the comment.
+    /// A comment was added. The event's text is the comment.
     CommentAdded {
         interrupt: InterruptId,
     },
-    /// A person viewed the interrupt for the first time in this channel (the channel of the event's actor). `data`:
-    /// `{digest}` of the content that was shown.
+    /// A person viewed the open interrupt for the first time. The event's data is `{digest}`, with the digest of the
+    /// content that was shown.
     InterruptViewed {
         interrupt: InterruptId,
     },
-    /// A person corrected a stored answer after the agent had received the earlier answer. `text` and `data`: as in
-    /// `decision_made`.
+    /// A person corrected a stored answer after the agent had received the earlier answer. The event's text and data
+    /// are as in `decision_made`.
     AnswerCorrected {
         interrupt: InterruptId,
     },
@@ -612,20 +624,21 @@ pub enum Fact {
         to: u64,
         because: ErasureReason,
     },
-    /// A person placed a legal hold. The content of the run may not be erased until the hold is lifted. `text`: the
-    /// reason for the hold.
+    /// A person placed a legal hold. The content of the run may not be erased until the hold is lifted. The event's
+    /// text is the reason for the hold.
     LegalHoldPlaced,
     LegalHoldLifted,
 
-    /// A person sent a message to the run. `text`: the message.
+    /// A message for the agents of the run was added: a message that a person sent, or a text about a decision. The
+    /// event's text is the message.
     MessageAdded,
-    /// A person undid changes on which the agents of this run may have built. `text`: the message that tells the
-    /// agents.
+    /// A person undid changes on which the agents of this run may have built. The event's text is the message that
+    /// tells the agents.
     ChangesUndone {
-        /// Run that undid these changes. It is another run than the run of this event.
+        /// Run that undid the changes. This run is never the run to which the event belongs.
         by: RunId,
     },
-    /// A note for agents was added. `text`: feedback or guidance that a person gave with a decision.
+    /// A note for agents was added. The event's text is feedback or guidance that a person gave with a decision.
     NoteAdded {
         step: String,
         interrupt: InterruptId,

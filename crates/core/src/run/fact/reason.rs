@@ -12,7 +12,7 @@ pub enum WithdrawalReason {
     Left,
     /// The interrupt was reassigned to other approvers.
     Reassigned,
-    /// A person left, and another stage now needs this voter, because it would otherwise have too few approvers.
+    /// A person left, and another stage would have too few approvers without this voter.
     NeededElsewhere,
 }
 

@@ -40,7 +40,7 @@ pub enum StepRole {
 }
 
 impl StepRole {
-    /// Returns true if a step of this role only helps another step.
+    /// Returns true if a step of this role only helps another step, as an overseer, a router or a summariser does.
     pub(in crate::run) fn is_aside(self) -> bool {
         match self {
             Self::Overseer | Self::Router | Self::Summariser => true,
@@ -96,10 +96,10 @@ pub struct RoutedTask {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoutedBy {
-    /// A router agent.
+    /// A router agent selected the route.
     Router,
-    /// The rules of [`routing`](crate::routing). The rules apply if the workflow has no router agent or if the router's
-    /// reply was unusable.
+    /// The rules of [`routing`](crate::routing) selected the route, because the workflow has no router agent or the
+    /// router's reply was unusable.
     Rules,
 }
 

@@ -157,7 +157,7 @@ impl Interrupt {
         }
     }
 
-    /// Applies the use of an approval, and the agent's report if it wrote the approved changes.
+    /// Applies the use of an approval, and the agent's report on writing the approved changes.
     fn mark_used(&mut self, fact: &Fact, event: &Event) {
         if let Fact::ApprovalUsed { interrupt, digest } = fact
             && *interrupt == self.opened.interrupt
@@ -209,9 +209,9 @@ impl Vote {
     }
 }
 
-/// Returns the sequence number of the decision that decided an interrupt. `seq` is the event that resolved the
-/// interrupt. Journals of version 1 do not name the decision. In these journals, the decision is the event before
-/// `seq`.
+/// Returns the sequence number of the decision that decided an interrupt. `seq` is the sequence number of the event
+/// that resolved the interrupt. Journals of version 1 do not name the decision. In these journals, the decision is the
+/// event before `seq`.
 fn settling_seq(seq: u64, cause: &Cause, named: Option<u64>) -> Option<u64> {
     named.or_else(|| (*cause == Cause::Decision).then(|| seq.saturating_sub(1)))
 }

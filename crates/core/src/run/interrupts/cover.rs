@@ -9,7 +9,8 @@ use crate::people::People;
 use crate::run::Fact;
 
 impl Interrupt {
-    /// Removes the values that are hidden from a role from an event about this interrupt.
+    /// Redacts an event about this interrupt. Removes the values that people with the role `sees` are not allowed to
+    /// see.
     pub fn cover_event(&self, sees: Role, people: &People, event: &mut Event, seq: u64) {
         let patterns = self.withheld_from(sees);
         if patterns.is_empty() {

@@ -12,11 +12,12 @@ use crate::envelope::Content;
 use crate::limits;
 use crate::plan::{Plan, Subtask};
 
-/// Answer to the question if a subtask can start.
+/// Result of checking whether a subtask can start.
 enum Turn<'p> {
     Now,
     NotYet,
-    /// A subtask that this subtask depends on has failed, or could not run because of an earlier failure.
+    /// The subtask cannot start, because a subtask that it depends on has failed or did not run. The value is the id of
+    /// that subtask.
     Never(&'p str),
 }
 
@@ -179,7 +180,7 @@ impl Run {
     }
 
     /// Returns the output of the subtask that completed last. If no subtask completed, returns the outcomes of all
-    /// subtasks.
+    /// subtasks as text.
     pub(super) fn last_word(&self, phase: &Phase, control: &Control) -> Option<String> {
         let plan = self.settled(control)?;
         let done = chosen(plan, control).filter_map(|subtask| self.subtask_step(phase, &subtask.id));
@@ -190,9 +191,9 @@ impl Run {
         }
     }
 
-    /// Returns the results of subtasks as text for later agents (contract A10). The latest results are complete. So are
-    /// the results on which the subtask depends that reads them. Older results are cut. A subtask gets only the results
-    /// that existed when the subtask started.
+    /// Returns the results of subtasks as text for later agents (contract A10). The latest results, and the results on
+    /// which the reading subtask depends, are complete. Older results are cut. A subtask gets only the results that
+    /// existed when the subtask started.
     pub(in super::super) fn results_text(
         &self,
         phase: &Phase,

@@ -76,7 +76,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Lets the router agent select a route for the task. Without a router agent, rules select it.
+    /// Lets the router agent select a route for the task. If the phase has no router agent, rules select the route.
     fn route(&mut self, phase: &Phase, copilot: &Copilot, rounds: &Rounds) -> bool {
         let Some(agent) = &copilot.router else {
             self.route_by_rules(phase, copilot, None, "no router is configured");
@@ -126,7 +126,7 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(routed.reasoning), data });
     }
 
-    /// Handles the reply of the router agent, or its failure.
+    /// Handles the reply of the router agent, which selects a route, or the failure of this agent.
     pub(in super::super) fn advance_router(&mut self, id: &str, step: &Step) -> bool {
         let Some((phase, copilot)) = self.run.copilot(&step.phase) else { return false };
         if step.crashes >= limits::CRASHES {
@@ -214,7 +214,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Applies a person's answer before a round, or a person's decision after a round.
+    /// Applies the decision on a question before a round, or on the question that follows a round.
     pub(in super::super) fn round_effect(
         &mut self,
         phase: &str,
@@ -322,15 +322,15 @@ impl Run {
         is_alone && self.wanted_task(phase).split_whitespace().count() <= most as usize
     }
 
-    /// Returns true if a router agent can select this agent. The agent must be in the team of the phase. Without a
-    /// team, the phase's agent must be able to hand its work over to it.
+    /// Returns true if the router agent can give a task to the agent `name`, because this agent is in the team of the
+    /// phase.
     fn may_begin(&self, copilot: &Copilot, name: &str) -> bool {
         self.definition.agents.contains_key(name) && copilot.team.iter().any(|agent| agent == name)
     }
 }
 
 impl Rounds {
-    /// Returns true if a round must begin: the first round, or a further round that a person asked for.
+    /// Returns true if a round must begin: the first round, or a further round for which a person asked.
     fn is_wanted(&self) -> bool {
         self.begun == 0 || self.wanted
     }

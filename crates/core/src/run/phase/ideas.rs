@@ -36,8 +36,8 @@ impl Draft<'_> {
 
 impl Run {
     /// Returns `{text, ideas, reviews, selected_idea}`: the final text, each reply of the maker, the judgements of the
-    /// critic, and the selected idea. The instructions ask the maker to put the best idea first. Therefore the selected
-    /// idea is not searched in the text.
+    /// critic, and the selected idea. The selected idea is the complete final text, in which the best idea comes first
+    /// according to the maker's instructions.
     pub(super) fn ideas(&self, phase: &str) -> Option<Value> {
         let step = self.steps.get(&maker(phase))?;
         let text = step.output.as_deref()?;

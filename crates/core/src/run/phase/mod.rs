@@ -21,7 +21,7 @@ use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
 
-/// Returns the id of the step for the `n`th judgement, counted from 1.
+/// Returns the id of the step for the `n`th judgement in a phase, counted from 1.
 fn review(phase: &str, n: u32) -> String {
     format!("{phase}/review_{n}")
 }
@@ -104,7 +104,8 @@ impl Draft<'_> {
         self.emit(fact, Content::data(arguments));
     }
 
-    /// Ends a step that consists of a single call, after the call has ended.
+    /// Ends a step that consists of a single call, after the call has ended. If the call failed, handles the failure of
+    /// the step. Returns true if events were emitted.
     pub(super) fn advance_call(&mut self, id: &str) -> bool {
         let made = self.run.calls.values().find(|call| call.step == id);
         let Some((call, CallState::Ended(end))) = made.map(|call| (call, &call.state)) else { return false };
@@ -127,8 +128,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Continues the work of a phase. Returns true if events were emitted. A phase with a single step ends when its
-    /// step ends. A checkpoint ends when a person decides on it.
+    /// Continues the work of a phase. Returns true if events were emitted. A phase with a single step ends together
+    /// with its step. A checkpoint ends when a person decides on it.
     fn advance_phase(&mut self, phase: &Phase) -> bool {
         match &phase.kind {
             PhaseKind::OneShot { .. } | PhaseKind::Checkpoint(_) | PhaseKind::Call { .. } => false,
@@ -139,7 +140,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Approves a checkpoint without asking a person. The journal records the approval (contract E8).
+    /// Approves a checkpoint phase without asking a person. The journal records the approval (contract E8).
     fn approve_unasked(&mut self, interrupt: &InterruptId) {
         let Some(opened) = self.run.interrupts.get(interrupt).map(|each| (**each).clone()) else { return };
         let approve = opened.offers("approve");
@@ -150,8 +151,9 @@ impl Draft<'_> {
         self.emit(Fact::PhaseEnded { phase: phase.to_owned(), end }, Content::none());
     }
 
-    /// Starts a step in which `agent` judges the output of `step`. Returns true if events were emitted, false while the
-    /// judging agent works, and `None` if the number of judgements (`times`) is reached.
+    /// Starts a step in which `agent` judges the output of `step`. Returns true if events were emitted, and false while
+    /// the judging agent works. `None` if no further judgement follows, for example because `step` has already been
+    /// judged `times` times.
     fn judged(&mut self, step: &str, agent: &str, times: u32) -> Option<bool> {
         let found = self.run.steps.get(step)?;
         if found.judged >= times {
@@ -210,8 +212,8 @@ impl Run {
         self.definition.phases.iter().filter_map(brought).collect::<serde_json::Map<_, _>>().into()
     }
 
-    /// Returns the result of a phase. Depending on the kind of the phase, it is a text, a plan, the outcomes of the
-    /// subtasks, or ideas with their judgements.
+    /// Returns the result of a phase: a text, a plan, the outcomes of the subtasks, or ideas with their judgements. The
+    /// kind of the phase determines the form of the result.
     fn brought(&self, phase: &Phase) -> Option<Value> {
         // The text of a skipped step is the person's reason for the skip, not a result.
         let output = |step: &str| {
@@ -249,8 +251,9 @@ impl Run {
         }
     }
 
-    /// Returns `{text, phases, released, undone?}`: the output of the last phase that was not skipped, the results of
-    /// all phases, the outputs that reviews approved, and the items that agents reported as not done.
+    /// Returns the result of the run. `text` is the output of the workflow's result phase, or else of the last phase
+    /// that was not skipped. The other fields are the results of all phases, the outputs that reviews approved, and the
+    /// items that agents reported as not done. Questions and assumptions of agents are added, too.
     fn result(&self) -> Value {
         let brings = |phase: &&Phase| {
             !matches!(phase.kind, PhaseKind::Checkpoint(_))
@@ -279,8 +282,8 @@ impl Run {
     }
 }
 
-/// Returns true if a person ended a step although the agent wanted to continue. A person can do this at a limit, after
-/// a reply that did not end the step, or after an interruption.
+/// Returns true if a person ended a step although the agent wanted to continue. A person can end such a step at a
+/// limit, after a reply that did not end the step, or after an interruption.
 pub(super) fn stopped_short(interrupt: &Interrupt) -> bool {
     if interruption::ended_by_person(interrupt) {
         return true;

@@ -1,7 +1,7 @@
 //! Phases as tools: a call begins a new phase in the same run, and the result of the phase becomes the result of the
 //! call (contract A25). The model receives the result only after the phase has ended.
 //!
-//! The workflow determines the agents of the new phase. These are the workflow's agents with the usual names, or else
+//! The workflow determines the agents of the new phase. They are the workflow's agents with the usual names, or else
 //! the agent that makes the call.
 
 use std::collections::BTreeMap;
@@ -25,14 +25,14 @@ use crate::tool::{PhaseTool, Runs};
 /// Text in the input of a phase that is replaced by the result of the previous phase of the chain.
 const PREVIOUS: &str = "$previous";
 
-/// Returns the id of a phase that a call begins. The id contains a colon. Ids of the workflow's phases contain no
-/// colon, so the ids differ.
+/// Returns the id of a phase that a call begins. The id contains a colon, so that it differs from the ids of the
+/// workflow's phases.
 fn id_of(call: &str, nth: usize) -> String {
     if nth == 0 { format!("of:{call}") } else { format!("of:{call}.{}", nth + 1) }
 }
 
 impl Draft<'_> {
-    /// Begins the phase of a call that is due, or ends a call whose phase has ended. Returns true if events were
+    /// Begins the phase that a call requests, or ends a call whose phase has ended. Returns true if events were
     /// emitted.
     pub(in super::super) fn advance_called(&mut self) -> bool {
         let ended = self.run.called.values().find_map(|called| {
@@ -65,7 +65,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Begins a phase after a person approved its call.
+    /// Begins a phase after a person approved the call that requested it. Refuses the call if a rule now forbids the
+    /// call.
     pub(in super::super) fn release_called(&mut self, id: &str, call: &Call) {
         if let Verdict::Forbid(reason) = self.run.vote(call, &self.session, self.cx.system, self.now()) {
             let text = format!("refused by policy: {}", reason.text);
@@ -143,8 +144,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Begins the next phase of the chain. After the last phase of the chain, the result of that phase becomes the
-    /// result of the call.
+    /// Begins the next phase of the chain that a call requested. After the last phase, or after a phase that did not
+    /// complete, the result of this phase becomes the result of the call.
     fn called_ended(&mut self, called: &StartedPhase, call: &Call, end: StepEnd) {
         let output = self.run.phase_result_text(&called.phase).unwrap_or_default();
         let went_well = end == StepEnd::Completed;
@@ -339,7 +340,8 @@ impl Run {
         Ok(RequestedPhase { phase, text: text.to_owned() })
     }
 
-    /// Returns the planning phase whose plan was approved last.
+    /// Returns the planning phase with the newest approved plan. The newest plan is the plan of the phase whose last
+    /// step ended last.
     fn last_plan(&self) -> Option<&str> {
         let ended = |phase: &&Phase| {
             phase.kind.planning().is_some()
@@ -363,7 +365,8 @@ fn gates_of_called(around: &Phase) -> StepGates {
     StepGates { on_error: false, ..around.gates }
 }
 
-/// Returns the first of these names that belongs to an agent of the workflow, or else the calling agent.
+/// Returns the first of the names that belongs to an agent of the workflow. If no agent has one of the names, returns
+/// the calling agent.
 fn first_known_agent(definition: &Definition, names: &[&str], caller: &str) -> String {
     let known = names.iter().find(|name| definition.agents.contains_key(**name));
     known.map_or_else(|| caller.to_owned(), |name| (*name).to_owned())

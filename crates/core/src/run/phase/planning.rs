@@ -47,8 +47,9 @@ impl Draft<'_> {
         true
     }
 
-    /// Ends the phase after its planner has ended. Without an approved plan, later phases have no work, so the phase
-    /// fails (contracts A8, E22). The phase does not fail if the plan is optional, or if a person dropped the plan.
+    /// Ends a planning phase after its planner has ended. The phase fails if it has no approved plan, because later
+    /// phases then have no work (contracts A8, E22). The phase does not fail if the plan is optional, or if a person
+    /// dropped the plan.
     fn end_planning(&mut self, phase: &str, planning: &Planning, end: StepEnd) {
         let has_plan = self.run.plans.get(phase).is_some_and(|plan| plan.settled.is_some());
         if has_plan || planning.optional || end == StepEnd::Skipped {
@@ -112,7 +113,7 @@ impl Draft<'_> {
         self.plan_unusable(id, &step.phase, text, problem);
     }
 
-    /// Tells the planner why its plan is unusable. After too many unusable plans in a row, the step fails.
+    /// Tells the planner why the plan is unusable. After too many unusable plans in a row, the step fails.
     fn plan_unusable(&mut self, step: &str, phase: &str, text: String, problem: String) {
         let fact = Fact::PlanUnusable { phase: phase.to_owned(), step: step.to_owned() };
         self.emit(fact, Content::text(text));
@@ -153,8 +154,8 @@ impl Draft<'_> {
         self.emit(fact, Content::data(json!(plan)));
     }
 
-    /// Asks a person about the last version of the plan. `step` is `None` if an earlier version of the plan is already
-    /// carried out.
+    /// Asks a person about the last version of the plan. `step` is `None` if agents already carry out an earlier
+    /// version of the plan.
     pub(in super::super) fn ask_about_plan(&mut self, phase: &str, step: Option<&str>) {
         let Some(planned) = self.run.plans.get(phase).cloned() else { return };
         let Some(plan) = planned.versions.last() else { return };
@@ -219,13 +220,13 @@ impl Run {
         self.phase(phase)?.kind.planning()
     }
 
-    /// Returns true if a person who has seen this number of plans may ask for another plan.
+    /// Returns true if a person who has seen `iterations` plans may ask for another plan.
     pub(in super::super) fn may_replan(&self, phase: &str, iterations: u32) -> bool {
         self.settles(phase) || self.planning(phase).is_some_and(|planning| iterations < planning.iterations)
     }
 
-    /// Returns true if the plan is carried out even though nobody approved it. False if the run, a mandatory checkpoint
-    /// (contract A13) or smart approval requires that a person decides.
+    /// Returns true if the next plan is carried out without an approval after a person has seen the maximum number of
+    /// plans. False if the run, a mandatory checkpoint (contract A13) or smart approval requires that a person decides.
     pub(in super::super) fn settles(&self, phase: &str) -> bool {
         let must =
             self.config().is_some_and(|config| config.gates.plan) || !self.reasons_about_plans().is_empty();
@@ -234,7 +235,7 @@ impl Run {
     }
 
     /// Returns true if a person must decide on each plan. The workflow, the run, and a mandatory checkpoint can each
-    /// require this. Even if several of them require it, only one interrupt is opened.
+    /// require the decision. One interrupt per plan is enough, even if several of them require it.
     pub(in super::super) fn asks_about_plans(&self) -> bool {
         self.config().is_some_and(|config| config.gates.plan)
             || self.definition.gates.plan == PlanGate::Ask
@@ -246,8 +247,8 @@ impl Run {
         must.then(|| checkpoint::reason(Checkpoint::AfterPlanning)).into_iter().collect()
     }
 
-    /// Checks the agents and the size of a plan for this phase. Subtasks without an agent get the default agent. The
-    /// person who decides on the plan therefore sees the agent of each subtask.
+    /// Checks the agents and the size of a plan for this phase. Subtasks without an agent get the default agent, so
+    /// that the person who decides on the plan sees the agent of each subtask.
     pub(in super::super) fn check_plan(
         &self,
         phase: &str,

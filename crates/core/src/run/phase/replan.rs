@@ -45,8 +45,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Withdraws steps of subtasks that have not begun and that the new plan drops or changes. After the new plan is
-    /// final, changed subtasks start again. A person is then asked about them.
+    /// Withdraws the steps of subtasks that the new plan drops or changes, if the steps have not begun. When the new
+    /// plan is final, changed subtasks get new steps, and a person is asked about these steps.
     pub(in super::super) fn withdraw_held(&mut self, phase: &str, plan: &Plan) {
         let held: Vec<(String, InterruptId)> = self
             .run
@@ -77,11 +77,11 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns the plan that a person wrote as the edit of a checkpoint, and the planning phase whose plan it replaces.
-    /// There must be exactly one approved plan before the checkpoint that no phase has begun to carry out. Other plans
-    /// cannot be replaced. A plan in the usual JSON format is returned unchanged, so that problems are reported at the
-    /// places where the person wrote them. `None` if the edit is not a plan. An edit that is not a plan is a message to
-    /// later agents.
+    /// Returns the plan that a person wrote as the edit of a checkpoint, and the planning phase whose plan the edit
+    /// replaces. An edit can only replace a plan that was approved before the checkpoint and that no phase has begun to
+    /// carry out. There must be exactly one such plan. A plan in the usual JSON format is returned unchanged, so that
+    /// problems are reported at the places where the person wrote them. `None` if the edit is not a plan. Such an edit
+    /// is a message to later agents.
     pub(in super::super) fn plan_at(&self, checkpoint: &str, edit: &Value) -> Option<(&str, Value)> {
         let is_native = edit.get("subtasks").is_some_and(Value::is_array);
         let plan = if is_native { edit.clone() } else { plan::sent(edit)? };
@@ -122,7 +122,7 @@ impl Run {
         self.open_interrupts().any(|(_, interrupt)| interrupt.opened.about == about)
     }
 
-    /// Returns the steps of those subtasks that the new plan drops or changes.
+    /// Returns the steps of subtasks that the new plan drops or changes.
     fn changed_steps<'a>(
         &'a self,
         phase: &'a str,
@@ -150,8 +150,8 @@ impl Run {
         self.carriers(planning).any(|(phase, _)| self.is_open(phase))
     }
 
-    /// Checks a new version of a plan, as [`Run::check_plan`] does. Also checks that subtasks that have started do not
-    /// change.
+    /// Checks a new version of a plan like the first version ([`Run::check_plan`]). Also checks that subtasks that have
+    /// started do not change.
     pub(in super::super) fn check_new_plan(
         &self,
         phase: &str,

@@ -10,11 +10,11 @@ use crate::limits;
 use crate::message::{Message, Request};
 use crate::routing::{self, Proposal};
 
-/// Option of a choice that lets the person write a text.
+/// Option of a choice that lets the approver write a text.
 const CUSTOM: &str = "custom";
 
 impl Run {
-    /// Returns the task of the round in progress, or else the task of the next round.
+    /// Returns the task of the round in progress. If no round is in progress, returns the task of the next round.
     pub(in super::super) fn wanted_task(&self, phase: &str) -> String {
         let rounds = self.rounds_of(phase);
         let mut task = match &rounds.task {
@@ -67,8 +67,8 @@ impl Run {
         parts.filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Returns the conversation of those earlier rounds that this round gets, in their order. The conversation of each
-    /// round starts with its task. Empty if the step is not a round.
+    /// Returns the conversation of the earlier rounds as this round gets it. The conversation of each earlier round
+    /// starts with the task of that round. Empty if the step is not a round.
     pub(in super::super) fn rounds_remembered(&self, step: &Step) -> Vec<Message> {
         let Some(phase) = self.phase(&step.phase).filter(|_| step.round.is_some()) else { return Vec::new() };
         let rounds = self.rounds_of(&phase.id);

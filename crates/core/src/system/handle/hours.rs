@@ -1,5 +1,5 @@
-//! Working hours of groups. Working hours come from the people file or from an administrator. Each of these two can
-//! change only hours that come from it.
+//! Working hours of groups. Working hours come from the people file or from an administrator. Each of these two sources
+//! can change only its own hours.
 
 use std::collections::BTreeSet;
 
@@ -39,8 +39,7 @@ impl System {
         }
     }
 
-    /// Sets the working hours that have changed. Removes the hours of those groups that the source does not list any
-    /// more.
+    /// Sets the working hours that have changed. Removes the hours of groups that the source does not list any more.
     pub(super) fn set_all_hours(
         &self,
         source: PeopleSource,

@@ -20,7 +20,8 @@ use crate::system::{Fact, Input, OF_PERSON, Rejection, System, checkpoint};
 use crate::time::Timestamp;
 
 impl System {
-    /// Returns the events of an input. An input that changes nothing, such as a repeated freeze, causes no event.
+    /// Returns the events that an input causes. An input that changes nothing, such as a repeated freeze, causes no
+    /// event.
     pub fn handle(&self, now: Timestamp, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {
         self.require(actor, &input)?;
         let at = self.last_at.map_or(now, |last| now.max(last));
@@ -179,8 +180,8 @@ impl System {
         if may { Ok(()) } else { Err(Rejection::Role) }
     }
 
-    /// Returns the person, if this source is allowed to change the person. `None` if there is no such person. Returns
-    /// an error if the source is not allowed to.
+    /// Returns the person `id`. `None` if the person does not exist. Returns an error if `source` is not allowed to
+    /// change the person.
     fn may_change(&self, id: &str, source: PeopleSource) -> Result<Option<&Person>, Rejection> {
         let Some(person) = self.people.get(id) else { return Ok(None) };
         match person.source {
@@ -203,7 +204,7 @@ impl System {
         Ok(Fact::KeyMade { key: id, name, role, digest, expires_at, folder })
     }
 
-    /// Adds or changes a person. `leaves` returns true for people that the same input removes.
+    /// Adds or changes a person. `leaves` returns true for people whom the same input removes.
     fn set_person(
         &self,
         id: String,
