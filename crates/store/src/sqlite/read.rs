@@ -1,5 +1,5 @@
-//! Reads the parts of the journal that are no rows: events, chains, keys, blobs and streams. `list` reads lists of
-//! rows.
+//! Reads the parts of the journal that are not rows of lists: events, chains, keys, blobs and streams. `list` reads
+//! lists of rows.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::{Chain, Sealed};
@@ -11,7 +11,7 @@ use crate::journal::Error;
 use crate::log::{Change, Key, Positioned};
 use crate::packed_append::{EventLocation, PackedAppend, event_locations};
 
-/// Converts a limit for a `LIMIT` in SQL. A limit that is too large for SQLite is replaced by the maximum.
+/// Converts a limit to the type of a `LIMIT` in SQL. A limit that is too large for `SQLite` becomes the maximum.
 pub(super) fn at_most(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
