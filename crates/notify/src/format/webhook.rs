@@ -67,8 +67,8 @@ fn kind_of(message: &Message) -> String {
     format!("interrupt.{}", message.notice.occasion.as_str())
 }
 
-/// Returns the headers of Standard Webhooks. After these come the headers of source document 003, and the headers of
-/// the system that this document describes.
+/// Returns the headers of Standard Webhooks, then those of source document 003 and of the earlier system in this
+/// document.
 pub(super) fn headers(
     secrets: &[Secret],
     message: &Message,
