@@ -1,4 +1,4 @@
-//! The calls of one reply run in parallel or one after the other, and each call gets a result.
+//! The calls of one reply, which run in parallel or one after another, each with a result.
 
 use holdshort_core::interrupt::Kind;
 use holdshort_core::message::{Arguments, Reply, RequestedCall, Stop, Usage};

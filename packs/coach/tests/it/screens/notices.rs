@@ -395,8 +395,8 @@ fn a_choice_that_is_a_number_is_the_one_that_was_typed() {
     );
 }
 
-/// Tests an answer with a free JSON field: its options are listed by name, and a typed number is the answer. A skip is
-/// shown before it is sent. After a rejected answer, the keys are shown.
+/// Tests an answer that is typed as JSON: its options are listed by name, and a typed number is no position in a menu.
+/// A skip is shown before it is sent. After a rejected answer, the keys are shown.
 #[test]
 fn an_answer_of_json_is_no_entry_of_a_menu() {
     let stage = Stage::new(CONFIG);

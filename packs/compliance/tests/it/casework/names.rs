@@ -8,7 +8,7 @@ use holdshort_compliance::casework::{RuleId, Rules, similarity, warnings};
 
 use crate::casework::support::{CUSTOMERS, case, found, rules};
 
-/// Pair of names, with the kind of difference between them.
+/// Pair of names, with the kind of names, such as `arabic`, and whether they are one person or company.
 pub(crate) struct Pair {
     pub kind: String,
     pub is_same: bool,
