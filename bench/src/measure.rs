@@ -33,7 +33,7 @@ pub(crate) struct Side {
     /// Durable commits per cycle in SQLite. `None` in PostgreSQL, where they are not counted.
     pub(crate) commits: Option<f64>,
     pub(crate) log_bytes: f64,
-    /// Flushes of the disk per cycle, including those of other processes. Empty if the kernel does not count flushes.
+    /// Flushes of the disk per cycle, by all processes. Empty if the kernel does not count flushes.
     pub(crate) flushes_alone: Vec<f64>,
     pub(crate) flushes_together: Vec<f64>,
     pub(crate) cycles: usize,

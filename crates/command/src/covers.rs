@@ -147,8 +147,8 @@ impl Part {
             && options.all(|option| pattern.split_whitespace().any(|it| it == option))
     }
 
-    /// Returns true if the tables list all options of the command, or if the pattern contains all of them. Also returns
-    /// true if the tables have no row for the command.
+    /// Returns true if the tables of programs list all options of the command or do not describe the command, or if the
+    /// pattern contains all options.
     fn keeps_to_its_row(&self, pattern: &str) -> bool {
         let words = &self.arguments[self.subcommand_index()..];
         let has_row = plain::find_row(&self.program, words).is_some()

@@ -81,8 +81,8 @@ pub(crate) fn xargs_options(words: &[&str]) -> Option<usize> {
     Some(at)
 }
 
-/// Returns true if the command `test` only checks files and texts. Returns false for `-v` and `-R`, with which bash
-/// runs code in the brackets of a variable name, and for numeric comparisons, whose operands some shells run as code.
+/// Returns true if the command `test` only checks files and texts. Returns false for `-v`, `-R` and numeric
+/// comparisons, with which some shells run code in the operands.
 fn tests(program: &str, words: &[&str]) -> bool {
     const KNOWN: [&str; 38] = [
         "-a", "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-p", "-r", "-s", "-t", "-u", "-w", "-x", "-G",

@@ -25,9 +25,10 @@ pub struct NamedPaths {
     /// Folders to which the `texts` may be relative, themselves relative to the working directory of the tool call. The
     /// empty string is the working directory itself. An empty list means that the folder is unknown.
     pub folders: Vec<String>,
-    /// Folders to which the line changes before it runs the part, and folders of options such as `-C sub`.
+    /// Folders to which the line changes before this part of the line runs, and folders of options such as `-C sub`.
     pub entered: Vec<String>,
-    /// Texts that may be paths of files or folders. Empty if the part executes none of the files that it names.
+    /// Texts that may be paths of files or folders. Empty if this part of the line executes none of the files that it
+    /// names.
     pub texts: Vec<String>,
     /// Names of files that the program executes if they exist in a folder that `texts` contains.
     pub looked_for: &'static [&'static str],

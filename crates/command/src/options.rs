@@ -38,8 +38,8 @@ fn parse_spec(spec: &str) -> (&str, OptionArity) {
     }
 }
 
-/// Splits words into options and operands. Returns `None` if the row does not list an option. As in GNU programs,
-/// options can also follow operands.
+/// Splits the words of a command into options and operands. Returns `None` if the tables' row of the program does not
+/// list an option. As in GNU programs, options can also follow operands.
 pub(crate) fn read<'w>(
     row: &Row,
     words: &'w [String],

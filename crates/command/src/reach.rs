@@ -14,7 +14,7 @@ pub enum Reach<'p> {
     /// No other files.
     Named,
     /// Everything below these paths. The flag of a path is true if the shell expands the path. The empty path is the
-    /// folder in which the part runs.
+    /// working directory of this part of the line.
     Below(Vec<(&'p str, bool)>),
     /// Any file, for one of these reasons: the names come from outside the line, the program follows symbolic links, or
     /// it reads old commits.
@@ -86,7 +86,8 @@ impl Part {
     }
 
     /// Returns the operands that may be file names, each with a flag that is true if the shell expands it. Returns none
-    /// if the row does not list one of the options. `texts` is the number of leading operands that are not file names.
+    /// if `row`, which describes the program, does not list an option. `texts` is the number of leading operands that
+    /// are not file names.
     fn operands_of(&self, row: &tables::Row, texts: usize) -> Vec<(&str, bool)> {
         let Some(given) = options::read(row, &self.arguments, &self.expansions) else { return Vec::new() };
         // If one of these options contains the text to search for, no operand is this text.

@@ -51,7 +51,7 @@ impl Part {
         }
     }
 
-    /// Returns the row of the tables that describes the command, and the index of the first option.
+    /// Returns the row of the tables that describes the command, and the index of the command's first option.
     fn row(&self) -> Result<(&'static Row, usize), TableVerdict> {
         let Some(known) = programs::with_subcommands(&self.program) else {
             return tables::of_program(&self.program).map(|row| (row, 0)).ok_or(TableVerdict::No);
@@ -93,7 +93,8 @@ impl Part {
         Some(given.options.iter().filter_map(|(_, value)| *value).collect())
     }
 
-    /// Returns true if the row allows the command's operands. Returns `None` if the row does not list an option.
+    /// Returns true if a row of the tables allows the command's operands. Returns `None` if it does not list an option
+    /// of the command.
     fn fits(&self, row: &Row, from: usize) -> Option<bool> {
         let words = &self.arguments[from..];
         let expansions = self.expansions.get(from..).unwrap_or_default();

@@ -88,8 +88,8 @@ impl Command {
         self.runs().flat_map(|part| part.in_its_folders(&part.interpreted())).collect()
     }
 
-    /// Returns true if the line executes something that it does not name, such as a file pattern, a path in a home
-    /// folder, the standard input of an interpreter, or a Go package.
+    /// Returns true if the line executes something that it does not name. Examples are a file pattern, a path in a home
+    /// folder, the standard input of an interpreter, and a Go package.
     pub fn runs_unnamed(&self) -> bool {
         let enters = |part: &Part| part.enters_unnamed();
         self.runs().any(Part::runs_unnamed) || self.parts.iter().chain(&self.guesses).any(enters)
@@ -150,8 +150,8 @@ impl Part {
         self.in_its_folders(&named)
     }
 
-    /// Returns the paths relative to the working directory of the tool call: one for each folder in which the part may
-    /// run.
+    /// Returns the paths relative to the working directory of the tool call: one for each folder in which this part of
+    /// the line may run.
     fn in_its_folders(&self, named: &[String]) -> Vec<String> {
         let folders = if self.folders.is_empty() { &[String::new()][..] } else { &self.folders };
         folders

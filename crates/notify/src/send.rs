@@ -178,7 +178,7 @@ impl Channel {
     }
 }
 
-/// Returns the id of the Slack conversation for the message: that of its recipient, or else that of the channel.
+/// Returns the id of the Slack conversation for the message: its recipient's, or else the channel's.
 fn conversation<'m>(bot: &'m Bot, message: &'m Message) -> &'m str {
     message.reader.as_ref().map_or(&bot.conversation, |reader| &reader.address)
 }

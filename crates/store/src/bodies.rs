@@ -18,8 +18,8 @@ pub trait Bodies: Send + Sync + 'static {
 
     fn body(&self, digest: &Digest) -> impl Future<Output = Result<Option<Vec<u8>>, Error>> + Send;
 
-    /// Returns those of the given digests whose contents are stored. Records `at` as the time when these contents were
-    /// last used.
+    /// Returns the given digests whose contents are stored. Records `at` as the time when these contents were last
+    /// used.
     fn need_bodies(
         &self,
         digests: Vec<Digest>,

@@ -129,8 +129,8 @@ pub struct Link {
     /// Hash of the event. The chain of its stream contains the same hash.
     pub hash: Digest,
     /// Head of the journal after this event. `None` if the store has not stored the head for this position. With a
-    /// single node, the store keeps at least the head after each append. With several nodes, events are added to the
-    /// chain later and in ranges (sealed), and the store keeps the head at the end of each range.
+    /// single node, the store keeps at least the head after each append. With several nodes, it keeps the head after
+    /// each range of events that was added to the hash chain (sealed).
     pub sealed: Option<Head>,
 }
 

@@ -144,9 +144,9 @@ pub(crate) fn event_locations(position: u64, seq: u64, hashes: &[u8]) -> Result<
 #[derive(Clone, Debug)]
 pub(crate) struct PackedAppend<'a> {
     pub(crate) stream: StreamId,
-    /// Sequence number of the row's last event.
+    /// Sequence number of the last event in this row of the table `appends`.
     pub(crate) seq: u64,
-    /// Position of the row's last event.
+    /// Position of the last event in this row of the table `appends`.
     pub(crate) position: u64,
     pub(crate) hashes: &'a [u8],
     pub(crate) heads: &'a [u8],
@@ -174,7 +174,8 @@ impl Unpacked {
 }
 
 impl PackedAppend<'_> {
-    /// Unpacks all events of the row. Returns an error that reports damage if the columns contradict each other.
+    /// Unpacks all events of this row of the table `appends`. Returns an error that reports damage if the columns
+    /// contradict each other.
     pub(crate) fn unpack(&self) -> Result<Vec<Unpacked>, Error> {
         let (mut heads, mut contents) = (Bytes(self.heads), self.contents.map(Bytes));
         let mut events = Vec::new();

@@ -165,8 +165,8 @@ impl Store {
         }
     }
 
-    /// Returns the schema version of the database if it is newer than this binary but compatible. Returns `None` for a
-    /// journal in a data folder, because its version is always that of the binary.
+    /// Returns the database's schema version if it is newer than this binary but compatible. Returns `None` for a
+    /// journal in a data folder, which always has the version of the binary.
     pub fn newer(&self) -> Option<u32> {
         match self {
             Self::Sqlite(_) => None,

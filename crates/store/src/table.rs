@@ -57,7 +57,7 @@ pub(crate) trait Record: Sized {
 
     fn read<C: Columns>(columns: &mut C) -> Result<Self, C::Error>;
 
-    /// Returns the row to store instead of `there`, which is the existing row with the same key.
+    /// Returns the row to store if a row with the same key, `there`, already exists.
     fn over(self, there: Self) -> Self;
 }
 

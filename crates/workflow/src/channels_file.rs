@@ -97,8 +97,7 @@ const CHANNEL: Keys = Keys {
 };
 const RISKS: [(&str, Level); 4] =
     [("low", Level::Low), ("medium", Level::Medium), ("high", Level::High), ("critical", Level::Critical)];
-/// Default number of attempts to send a notification. With the defaults, the last attempt is seven and a half hours
-/// after the first one.
+/// Default number of attempts to send a notification. With the default delays, they take seven and a half hours.
 const ATTEMPTS: u64 = 8;
 const RETRY_MS: u64 = 5_000;
 const TIMEOUT_MS: u64 = 10_000;

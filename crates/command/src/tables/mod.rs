@@ -25,7 +25,7 @@ pub(crate) mod writes;
 #[derive(Debug)]
 pub struct Row {
     pub programs: &'static [&'static str],
-    /// Subcommand of the row. Empty if the program has no subcommands.
+    /// Subcommand of the program that this row describes. Empty if the program has no subcommands.
     pub subcommand: &'static str,
     /// Options, separated by spaces. `-x` and `--long` are options without a value. The suffix `:` means one value, `?`
     /// an optional value in the same word, and `::` two values. `-#` is a number such as `-5`.
@@ -121,7 +121,7 @@ impl Row {
         Self { parser, ..self }
     }
 
-    /// Returns the options of the row, each as it is written in the table.
+    /// Returns the options in this row of the table, as they are written there.
     pub fn options(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.options).chain(self.shared.iter().copied()).flat_map(str::split_whitespace)
     }
@@ -154,7 +154,8 @@ pub(crate) fn of_subcommand(program: &str, words: &[String]) -> Option<(&'static
     longest(&all(), program, words).filter(|(_, named)| *named > 0)
 }
 
-/// Returns the row whose name matches the most words at the beginning of the line, and the number of these words.
+/// Returns the row whose program and subcommand match the most words at the beginning of the line, and the number of
+/// these words.
 fn longest<R>(rows: &R, program: &str, words: &[String]) -> Option<(&'static Row, usize)>
 where
     R: Iterator<Item = &'static Row> + Clone,

@@ -224,8 +224,8 @@ fn nobody_chooses_who_releases_their_own_work() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// The starter of the work and the author of an edit cannot choose who releases the work, not even through a login link
-/// that they created or another spelling of a name. An admin or another approver can choose.
+/// The starter of the work and the author of an edit cannot choose who releases the work. A login link that they
+/// created, or another spelling of a name, does not help. An admin or another approver can choose.
 #[test]
 fn nobody_hands_on_the_release_of_their_own_work() {
     // Starter with the creator of their login link, author of an edit, caller with the creator of their login link,

@@ -64,7 +64,7 @@ pub(crate) struct World {
     pub(crate) network: bool,
     /// Side effects in order, such as `write_file a.txt` or `run_command ls`.
     pub(crate) effects: Vec<String>,
-    /// Length of the log after each append. A crash leaves the journal at one of these lengths.
+    /// Length of the event log after each append. A crash leaves the journal at one of these lengths.
     pub(crate) commits: Vec<usize>,
     pub(crate) seeds: u64,
 }

@@ -188,8 +188,8 @@ impl Node {
         }
     }
 
-    /// Renews the lease, which is stored in the row of this node. If other nodes have removed the row, inserts it
-    /// again. If this node uses the database alone, an expired lease is not renewed.
+    /// Renews the lease, which is stored in this node's row of the table `nodes`. Inserts the row again if other nodes
+    /// have removed it. An expired lease of a node that uses the database alone is not renewed.
     async fn renew(&self, pool: &Pool) -> Result<(), Error> {
         let sql = "INSERT INTO nodes AS n (node, epoch, name, alone, opened_at, alive_until)
                    VALUES ($1, $2, $3, false, clock_timestamp(),

@@ -94,8 +94,8 @@ pub fn taken_up(folder: &Path) -> Result<(), Error> {
     fs::remove_file(folder.join(MADE)).map_err(from_io)
 }
 
-/// Marks the copied database as closed, and returns the head of its journal. In a closed database, the number of events
-/// must equal the number in the head file.
+/// Marks the copied database as closed, and returns the head of its journal. A head file must then record exactly this
+/// number of events.
 fn close(database: &Path) -> Result<Head, Error> {
     let copy = Connection::open(database)?;
     head_file::set_open(&copy, 0)?;

@@ -41,14 +41,15 @@ pub(super) struct HeadFile {
     is_behind: bool,
 }
 
-/// Data from which missing events are detected: the head in the head file, and the state of SQLite's write-ahead log.
+/// Data from which missing events are detected: the journal's head in the head file, and the state of `SQLite`'s
+/// write-ahead log.
 pub(super) struct Evidence {
     folder: PathBuf,
     recorded: Option<Head>,
     log: LogState,
 }
 
-/// Difference between a database and the head that its head file records. A difference means that events are missing.
+/// Difference between a database and its head file, which shows that events are missing.
 pub(super) struct Contradiction {
     why: String,
     /// Number of events in the database that agree with the head file.
@@ -120,8 +121,8 @@ impl Evidence {
         Ok(self.recorded.is_none() && self.log == LogState::Missing && !is_closed(connection)?)
     }
 
-    /// Returns true if the head file is missing although the database has a write-ahead log and was not closed
-    /// properly. Then either the server was killed, or the files were copied while the server was running.
+    /// Returns true if the head file is missing, although the database has a write-ahead log and was not closed
+    /// properly. The server was then killed, or the files were copied while it was running.
     fn is_without_pin(&self, connection: &Connection) -> Result<bool, Error> {
         Ok(self.recorded.is_none() && self.log == LogState::There && !is_closed(connection)?)
     }
@@ -304,8 +305,8 @@ pub(super) fn problems(
     Ok(problems)
 }
 
-/// Compares a database of the current schema version with its head file. In a closed database, the number of events
-/// must equal the number in the head file.
+/// Compares a database of the current schema version with its head file. For a closed database, both must have the same
+/// number of events.
 pub(super) fn contradiction_in(
     connection: &Connection,
     recorded: Option<Head>,

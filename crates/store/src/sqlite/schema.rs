@@ -45,8 +45,8 @@ const STATEMENTS: usize = 96;
 const PAGE_BYTES: u32 = 1024;
 /// Number of pages in the write-ahead log (about 16 MB) after which the writer copies the log into the database.
 const CHECKPOINT_PAGES: u32 = 16_000;
-/// Maximum size, in bytes, that the log file has after its content was copied into the database. If a very large append
-/// has made the log file larger, the file is shortened to this size.
+/// Size in bytes to which the file of the write-ahead log is shortened after a checkpoint. A very large append can make
+/// the file larger.
 const LOG_BYTES: u32 = 64 * 1024 * 1024;
 
 /// Opens the connection of the writer thread, and applies the missing migrations.

@@ -20,8 +20,8 @@ const MAGIC: u32 = 0x377f_0682;
 /// Checksum over all frames of a write-ahead log up to a certain frame.
 type Sum = (u32, u32);
 
-/// Returns an error if the log is damaged before its end. Accepts a missing log, and a log with an incomplete end,
-/// because `SQLite` recovers such a log.
+/// Returns an error if the write-ahead log is damaged before its end. Accepts a missing log, and one with an incomplete
+/// end, because `SQLite` recovers both.
 pub(super) fn check(unopened: Unopened<'_>) -> Result<(), Error> {
     let Some(file) = unopened.open_log().map_err(from_io)? else { return Ok(()) };
     match damage(BufReader::with_capacity(1 << 16, file)).map_err(from_io)? {
@@ -132,7 +132,7 @@ fn read_u32(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// Fills the buffer. Returns false if the log ends before the buffer is full.
+/// Fills the buffer from the write-ahead log. Returns false if the log ends before the buffer is full.
 fn fill(log: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     match log.read_exact(buffer) {
         Ok(()) => Ok(true),

@@ -318,8 +318,8 @@ impl Job {
         }
     }
 
-    /// Replies to the job with an error. The job gets this error even if the journal rejected the job, because the
-    /// rejection may be due to a write of the group that was rolled back.
+    /// Replies to the job with an error because its group has failed. A job that the journal rejected also gets this
+    /// error: the rejection may be due to a write of the group that was rolled back.
     fn fail(self, error: &Error) {
         match self {
             Self::Append { reply, .. } => answer(reply, Err(again(error).into())),

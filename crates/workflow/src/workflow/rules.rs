@@ -48,7 +48,7 @@ const OPERATORS: [&str; 9] = ["|", "||", "&", "&&", ";", ">", ">>", "<", "2>&1"]
 /// A rule with `tools: ["*"]` applies to every call.
 const EVERY_TOOL: &str = "*";
 
-/// Reads the rules of the rules file. The existing agents and tools are unknown in this case.
+/// Reads the rules of the rules file, for which the existing agents and tools are unknown.
 pub(crate) fn of_installation(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<Rule>> {
     read(item, None, &[], problems)
 }

@@ -17,7 +17,7 @@ fn of_urls(action: RuleAction, pattern: &str) -> [Rule; 1] {
     [Rule { urls: vec![pattern.to_owned()], action, ..Rule::default() }]
 }
 
-/// Each table row has a pattern, a URL, true if an `allow` rule with the pattern covers the URL, and true if a `forbid`
+/// Each table row has a pattern, a URL, and two flags: an `allow` rule with the pattern covers the URL, and a `forbid`
 /// rule with the pattern matches it.
 #[test]
 fn patterns_and_near_misses() {

@@ -24,7 +24,8 @@ const PAGE: usize = 1024;
 /// Size of a frame in the write-ahead log: a header and a page.
 const FRAME: usize = 24 + PAGE;
 
-/// Returns the folder of a store that was killed after `COMMITS` appends, and the log's length after each append.
+/// Returns the folder of a store that was killed after `COMMITS` appends, and the length of its write-ahead log after
+/// each append.
 async fn killed() -> (TempDir, Vec<usize>) {
     let (folder, copy) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     drop(Sqlite::open(folder.path()).unwrap());

@@ -69,8 +69,8 @@ fn open_with_loss(folder: &Path, events: u64) -> Result<Sqlite, Error> {
     Sqlite::open_with(folder, Config { accept_loss: Some(events), ..Config::default() })
 }
 
-/// Every audit reports that the head file is missing after a server was killed, because only this file shows how many
-/// events the server wrote.
+/// Every audit reports that the head file was missing after a kill of the server. Only this file shows how many events
+/// the server wrote.
 #[tokio::test]
 async fn a_killed_server_whose_pin_was_removed_is_noticed() {
     let folder = TempDir::new().unwrap();

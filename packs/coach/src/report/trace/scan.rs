@@ -22,7 +22,7 @@ pub(crate) enum Sign {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
     /// Digits with at most one decimal point. `readings` has one entry for each way to read them. The first unit
-    /// follows the number. The second unit, in a range, is that of the range's other end.
+    /// follows the number, and the second follows the other number of a range.
     Number { readings: Vec<String>, sign: Sign, units: Vec<Unit> },
     /// A time or a duration, with one entry for each way to read it.
     Times(Vec<(Decimal, Unit)>),

@@ -55,8 +55,8 @@ pub const CTL_DAYS: u32 = 42;
 pub const ATL_DAYS: u32 = 7;
 /// Number of windows after which the first load contributes less than 1/1000 to an average with exponential weights.
 const WARM_WINDOWS: usize = 4;
-/// Divisor for the maximum number of days with an unknown load in a window: one day in four. Such days are left out.
-/// With more of them, the window has no result.
+/// Divisor for the maximum number of days with an unknown load: one day in four. Such days are left out. With more of
+/// them, a metric has no result.
 const UNKNOWN_SHARE: usize = 4;
 
 impl DailyLoads {
