@@ -80,7 +80,7 @@ struct NamedColumn {
     column: Column,
 }
 
-/// Reason why the headers of a table are known.
+/// Source that tells what the headers of a table mean.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Reference,
