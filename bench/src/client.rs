@@ -1,5 +1,5 @@
-//! A minimal HTTP/1.1 client with one keep-alive connection. One task waits for the response and reads it. Holdshort and
-//! the hand-written loop get exactly the same bytes.
+//! A minimal HTTP/1.1 client on one keep-alive connection, which waits for each response. Holdshort and the
+//! hand-written loop get exactly the same bytes.
 
 use anyhow::{Context, Result, bail, ensure};
 use http_body_util::{BodyExt, Full};
@@ -41,7 +41,7 @@ impl Client {
         serde_json::from_slice(&answer).context("the body of the response has an unexpected form")
     }
 
-    /// Sends a GET request and discards the body of the response, so it need not be JSON.
+    /// Sends a GET request and discards the body of the response, which need not be JSON.
     pub(crate) async fn touch(&mut self, path: &str) -> Result<()> {
         self.answer(Method::GET, path, Bytes::new(), None, StatusCode::OK).await.map(drop)
     }

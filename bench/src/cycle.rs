@@ -24,7 +24,7 @@ phases:
 /// Size of an interrupt's payload, or of a run's input, in bytes of JSON.
 pub(crate) const PAYLOAD_BYTES: usize = 500;
 
-/// Maximum number of polls for an expected state. If there are more, the cycle fails.
+/// Maximum number of polls for an expected state before the cycle fails.
 const LOOKS: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -84,7 +84,7 @@ impl Pair {
         self.asker.sent + self.person.sent
     }
 
-    /// Runs one cycle. Returns the time from the moment when the decision is sent until the agent has the outcome.
+    /// Runs one cycle. Returns the time from sending the decision until the agent has the outcome.
     pub(crate) async fn cycle(&mut self) -> Result<Duration> {
         match self.row {
             Row::External => self.external().await,
@@ -117,7 +117,7 @@ impl Pair {
         anyhow::bail!("the run {run} opened no interrupt within {LOOKS} polls")
     }
 
-    /// Decides on an interrupt while the agent waits by long poll. The poll is sent first, so that the agent is already
+    /// Decides on an interrupt for which the agent waits with a long poll. The poll is sent first, so that the agent is
     /// waiting when the decision is committed.
     pub(crate) async fn decide(&mut self, interrupt: &str, run: Option<&str>) -> Result<Duration> {
         let Self { asker, person, decision, path, .. } = self;

@@ -12,7 +12,7 @@ use crate::load::count;
 
 const BLOCK: [u8; 4096] = [7; 4096];
 
-/// Returns how many blocks of 4 kB per second can be appended, each with an `fdatasync`.
+/// Returns the number of blocks of 4 kB that can be appended per second, each with an `fdatasync`.
 pub(crate) fn syncs_per_second(folder: &Path, time: Duration) -> Result<f64> {
     let path = folder.join("sync");
     let mut file = File::create(&path)?;
@@ -28,8 +28,8 @@ pub(crate) fn syncs_per_second(folder: &Path, time: Duration) -> Result<f64> {
     Ok(rate)
 }
 
-/// Returns the number of flushes of the folder's disk since the start of the machine, of all processes together.
-/// Returns `None` if the kernel does not count flushes.
+/// Returns the number of flushes of the folder's disk by all processes since the start of the machine. Returns `None`
+/// if the kernel does not count flushes.
 pub(crate) fn flushes(folder: &Path) -> Option<u64> {
     let device = fs::metadata(folder).ok()?.dev();
     // Takes the same bits as `gnu_dev_major` and `gnu_dev_minor`.

@@ -1,5 +1,5 @@
-//! Describes the machine and the versions of the software that was measured. The results are published, so the
-//! description must not contain names of hosts or people.
+//! Describes the machine and the versions of the measured software. The results are published, so the description must
+//! not contain names of hosts or people.
 
 use std::fmt;
 use std::fs;

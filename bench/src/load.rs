@@ -11,7 +11,7 @@ use crate::server::Target;
 #[derive(Default)]
 pub(crate) struct Sample {
     pub(crate) elapsed: Duration,
-    /// Time from decision to done, one entry per cycle.
+    /// Time from the decision until the agent has the outcome, one entry per cycle.
     pub(crate) latencies: Vec<Duration>,
     pub(crate) requests: u64,
 }
@@ -40,7 +40,7 @@ pub(crate) enum Until {
     Cycles(u64),
 }
 
-/// Runs cycles on all connections in one thread. Another core is then free for the server.
+/// Runs cycles on all connections in one thread, which leaves another core for the server.
 pub(crate) fn run(target: &Target, row: Row, concurrency: usize, until: Until) -> Result<Sample> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -78,7 +78,7 @@ async fn cycles(mut pair: Pair, began: Instant, until: Until) -> Result<(Vec<Dur
     }
 }
 
-/// Returns the median time of an HTTP round trip for which the server does no work.
+/// Returns the median time of an HTTP round trip without work for the server.
 pub(crate) fn round_trip(target: &Target) -> Result<Duration> {
     const TRIPS: usize = 2_000;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -1,4 +1,4 @@
-//! Measures Holdshort and the hand-written loop in turn, for one row.
+//! Measures Holdshort and the hand-written loop alternately, for one kind of cycle.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,28 +13,27 @@ use crate::plan::{CROWD, Plan};
 use crate::server::Server;
 use crate::{disk, hand, load, stats, wal};
 
-/// Number of cycles in which commits are counted. SQLite must not restart the write-ahead log during them.
+/// Number of cycles in which commits are counted, small enough that SQLite does not restart the write-ahead log.
 const COUNTED: u64 = 20;
-/// Maximum number of attempts to count commits. If SQLite restarts the write-ahead log, the attempt fails.
+/// Maximum number of attempts to count commits. An attempt fails if SQLite restarts the write-ahead log.
 const TRIES: usize = 5;
-/// Number of connections from the loop to PostgreSQL. Also the number of concurrent agents when the loop runs without
+/// Number of connections from the hand-written loop to PostgreSQL, and of concurrent agents when the loop runs without
 /// HTTP.
 pub(crate) const CONNECTIONS: usize = 32;
 
-/// Figures of one server program.
+/// Figures of one program, Holdshort or the hand-written loop.
 pub(crate) struct Side {
     /// Cycles per second at concurrency 1, one entry per round.
     pub(crate) alone: Vec<f64>,
     /// Cycles per second at concurrency [`CROWD`], one entry per round.
     pub(crate) together: Vec<f64>,
-    /// Time from decision to done at concurrency 1, for all cycles of all rounds.
+    /// Time from the decision until the agent has the outcome at concurrency 1, for all cycles of all rounds.
     pub(crate) latencies: Vec<Duration>,
     pub(crate) requests: f64,
-    /// Durable commits per cycle in SQLite. `None` in PostgreSQL, where durable commits are not counted separately.
+    /// Durable commits per cycle in SQLite. `None` in PostgreSQL, where they are not counted.
     pub(crate) commits: Option<f64>,
     pub(crate) log_bytes: f64,
-    /// Flushes of the disk per cycle. Flushes of other processes are included. Empty if the kernel does not count
-    /// flushes.
+    /// Flushes of the disk per cycle, by all processes. Empty if the kernel does not count flushes.
     pub(crate) flushes_alone: Vec<f64>,
     pub(crate) flushes_together: Vec<f64>,
     pub(crate) cycles: usize,
@@ -48,10 +47,11 @@ pub(crate) struct Measured {
     pub(crate) postgres: Option<String>,
     pub(crate) ours: Side,
     pub(crate) hand: Side,
-    /// Figures of the loop without HTTP: cycles per second, and the median time from decision to done.
+    /// Figures of the hand-written loop without HTTP: cycles per second, and the median time from a decision to its
+    /// outcome.
     pub(crate) in_process: (f64, Duration),
-    /// Cycles per second of [`CONNECTIONS`] concurrent agents, without HTTP. Measured only in PostgreSQL, where the
-    /// loop has no group commit.
+    /// Cycles per second of [`CONNECTIONS`] concurrent agents of the loop without HTTP. Measured only in PostgreSQL,
+    /// where the loop has no group commit.
     pub(crate) many_in_process: Option<f64>,
     pub(crate) round_trip: Duration,
     pub(crate) syncs: Vec<f64>,
@@ -98,7 +98,7 @@ pub(crate) fn row(
 }
 
 impl Side {
-    /// Warms up the server. Then counts the commits and the bytes of write-ahead log per cycle.
+    /// Warms up the server, then counts commits and bytes of write-ahead log per cycle.
     fn warm(server: &Server, row: Row, plan: Plan, database: Option<&testpg::Server>) -> Result<Self> {
         load::run(&server.target, row, CROWD, Until::Time(plan.warm_up))?;
         load::run(&server.target, row, 1, Until::Time(plan.warm_up))?;
@@ -178,7 +178,8 @@ fn flushed(before: Option<u64>, server: &Server, cycles: usize) -> Option<f64> {
     Some(count(flushes) / count(cycles))
 }
 
-/// Returns the number of commits per cycle of the loop. It is Holdshort's number, rounded, but at least two.
+/// Returns the number of commits per cycle that the hand-written loop makes: Holdshort's number, rounded, but at least
+/// two.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful")]
 fn whole(commits: Option<f64>) -> u32 {
     commits.unwrap_or_default().round().max(2.0) as u32

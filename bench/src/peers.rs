@@ -1,4 +1,4 @@
-//! `peers`: other systems with the same cycle. `peers/run.py` installs and runs them. This module writes the table.
+//! `peers`: other systems with the same cycle, which `peers/run.py` installs and runs. This module writes the table.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -23,7 +23,7 @@ pub(crate) struct Options {
     save: bool,
 }
 
-/// Entry of `peers/results.json`.
+/// Entry of `peers/results.json`, one for each system.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Peer {
@@ -52,7 +52,7 @@ struct Rate {
     high: f64,
 }
 
-/// Returns the table.
+/// Runs the other systems, and returns the table.
 pub(crate) fn peers(options: &Options) -> Result<String> {
     let folder = results::folder().join("peers");
     if !options.table {

@@ -1,4 +1,4 @@
-//! Number and duration of the measurements, for a quick and for a full bench.
+//! Numbers and durations of the measurements, for a quick and for a full bench.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub(crate) struct Plan {
     pub(crate) syncs: Duration,
 }
 
-/// Number of concurrent pairs in the measurement with high concurrency.
+/// Number of concurrent pairs of agent and person in the measurement with high concurrency.
 pub(crate) const CROWD: usize = 64;
 
 impl Plan {

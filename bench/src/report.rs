@@ -1,4 +1,4 @@
-//! The table of cycles per second.
+//! The table with the cycles per second.
 
 use std::fmt::Write as _;
 use std::time::Duration;

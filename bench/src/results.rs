@@ -1,5 +1,5 @@
-//! `RESULTS.md`. It has one section for each command. A command with `--save` rewrites its own section and keeps all
-//! others.
+//! `RESULTS.md`, with one section for each command of the bench. `--save` rewrites the command's own section and keeps
+//! all others.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -34,7 +34,7 @@ const TITLE: &str =
     "# Results\n\nEach part names the command that writes it, and the machine of the measurement.\n";
 
 impl Part {
-    /// Returns the line that marks the start of the section.
+    /// Returns the line that marks the start of the section in `RESULTS.md`.
     fn mark(self) -> &'static str {
         match self {
             Self::Cycles => "<!-- cycles -->",
@@ -54,7 +54,7 @@ pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf()
 }
 
-/// Replaces the content of one section.
+/// Replaces the content of one section of `RESULTS.md`.
 pub(crate) fn save(part: Part, text: &str) -> Result<()> {
     let path = folder().join("RESULTS.md");
     let page = fs::read_to_string(&path).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Processes of Holdshort and of the hand-written loop: start, figures, stop.
+//! Processes of Holdshort and of the hand-written loop: their start, figures and end.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::cycle::WORKFLOW_FILE;
 use crate::hand::Database;
 
-/// Name of the hidden command that starts the loop.
+/// Name of the hidden command that starts the hand-written loop.
 pub(crate) const LOOP_VERB: &str = "serve-loop";
 
 /// Address of a server, and tokens that the server accepts.
@@ -103,7 +103,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Sends SIGTERM and waits until the process has ended. After that the write-ahead log is empty.
+    /// Sends SIGTERM and waits until the process has ended. The write-ahead log is then empty.
     pub(crate) fn stop(mut self) -> Result<()> {
         kill_process(Pid::from_child(&self.child), Signal::TERM)?;
         let status = self.child.wait()?;
@@ -132,7 +132,7 @@ impl Server {
         Ok(Duration::from_secs(ticks) / u32::try_from(rustix::param::clock_ticks_per_second())?)
     }
 
-    /// Waits until the process has at most `most` connections. Returns false if it still has more after `longest`.
+    /// Waits until the process has at most `most` connections. Returns false if it has more after `longest`.
     pub(crate) async fn connections_fall_to(&self, most: usize, longest: Duration) -> Result<bool> {
         let began = Instant::now();
         while self.connections()? > most {

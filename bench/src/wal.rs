@@ -1,4 +1,4 @@
-//! Counts durable commits by reading SQLite's write-ahead log: SQLite marks the last frame of each commit.
+//! Counts durable commits in SQLite's write-ahead log, which marks the last frame of each commit.
 //!
 //! Format: <https://www.sqlite.org/fileformat2.html#the_write_ahead_log>.
 
@@ -18,8 +18,8 @@ pub(crate) struct Log {
     pub(crate) bytes: u64,
 }
 
-/// Returns the numbers of commits and bytes that were added between `before` and `after`. Returns `None` if the log was
-/// restarted in between.
+/// Returns the numbers of commits and bytes that were added to the write-ahead log between two reads. Returns `None` if
+/// it was restarted in between.
 pub(crate) fn since(before: Log, after: Log) -> Option<(u64, u64)> {
     let same = before.salt == after.salt && before.commits <= after.commits;
     same.then(|| (after.commits - before.commits, after.bytes - before.bytes))

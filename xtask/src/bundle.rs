@@ -1,6 +1,5 @@
-//! Compares the files of two builds of the browser app, and checks the size of a build.
-//!
-//! Imports are found by a text search for the form in which the minifier writes them.
+//! Compares the files of two builds of the browser app, and checks the size of a build. Imports are found by a text
+//! search for the form in which the minifier writes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,17 +13,17 @@ use anyhow::{Context, Result, bail};
 const FIRST_LOAD: usize = 60_000;
 /// Maximum compressed bytes of a script that is fetched later.
 const LAZY_CHUNK: usize = 100_000;
-/// Maximum bytes of all files, as embedded in the binary.
+/// Maximum bytes of all files of the app, which are embedded in the binary.
 const ALL: usize = 600_000;
 
 const PAGE: &str = "index.html";
 
-/// Bytes of the files, by path with `/`.
+/// Files of a build of the app: bytes by path with `/`.
 #[derive(Debug, Default)]
 pub(crate) struct Bundle(BTreeMap<String, Vec<u8>>);
 
 impl Bundle {
-    /// Reads the files of a folder. If the folder is missing, the bundle is empty.
+    /// Reads the files of a folder. A missing folder gives an empty bundle.
     pub(crate) fn read(folder: &Path) -> Result<Self> {
         let mut files = BTreeMap::new();
         if folder.exists() {
@@ -45,7 +44,7 @@ impl Bundle {
         paths.iter().filter_map(difference).collect()
     }
 
-    /// Returns the page, the files that it names, and the scripts that these files import statically.
+    /// Returns the paths of the HTML page, the files that it names, and the scripts that these import statically.
     fn first_load(&self) -> BTreeSet<&str> {
         let mut found = BTreeSet::new();
         let mut next: Vec<&str> = vec![PAGE];
@@ -104,7 +103,7 @@ fn ending(path: &str) -> &str {
     path.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 
-/// Prints the sizes with their limits. Returns an error if a size exceeds its limit.
+/// Prints the sizes of a build with their limits. Returns an error if a size exceeds its limit.
 pub(crate) fn weigh(bundle: &Bundle) -> Result<()> {
     if !bundle.0.contains_key(PAGE) {
         bail!("the bundle has no {PAGE}");

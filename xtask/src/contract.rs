@@ -1,4 +1,4 @@
-//! Tests that sources and documents cite exactly the ids that `docs/contract/` defines.
+//! Tests that sources and documents cite exactly the ids (such as `A27`) that `docs/contract/` defines.
 
 use std::collections::BTreeSet;
 

@@ -8,8 +8,8 @@ use anyhow::{Result, bail};
 
 use crate::run::step;
 
-/// Debian packages, each with a file. The package is installed if the file exists. The file is a program on the path,
-/// or an absolute path in which `*` stands for one folder name.
+/// Debian packages, each with a file that exists if the package is installed. The file is a program on the path, or an
+/// absolute path in which `*` stands for one folder name.
 const NEEDED: [(&str, &str); 15] = [
     ("git", "git"),
     ("python3", "python3"),
@@ -36,7 +36,7 @@ const NEEDED: [(&str, &str); 15] = [
     ("/usr/lib/*/faketime/libfaketimeMT.so.1", "libfaketime"),
 ];
 
-/// Installs missing packages with apt if the user is root. Otherwise returns an error with the command to install them.
+/// Installs missing packages with apt if the user is root. Otherwise returns an error with the command for it.
 pub(crate) fn prepare() -> Result<()> {
     let missing: Vec<&str> =
         NEEDED.iter().filter(|(witness, _)| !is_installed(witness)).map(|(_, package)| *package).collect();

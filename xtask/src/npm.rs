@@ -1,5 +1,5 @@
-//! npm in folders of the project: the browser app, and programs and libraries of tests. These are the identity
-//! provider, libraries that verify webhooks, and coding agents.
+//! npm in folders of the project: for the browser app, and for what tests need, which are an identity provider,
+//! libraries that verify webhooks, and coding agents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(crate) fn npm(folder: &Path) -> Command {
     command
 }
 
-/// Returns the command that installs the packages of the lock file. Returns None if they are already installed.
+/// Returns the command that installs the packages of a lock file. Returns `None` if they are installed.
 pub(crate) fn install(folder: &Path) -> Option<Command> {
     let written = |name: &str| -> Option<SystemTime> {
         fs::metadata(folder.join(name)).and_then(|metadata| metadata.modified()).ok()

@@ -1,15 +1,15 @@
-//! `cargo xtask reader`: runs many command lines in real shells, and checks that nothing has changed. The command
-//! reader has classified all of them as reading. A second parser checks which commands a command line contains. The
-//! command lines, the shells and the second parser are in `crates/tools/tests/it/reader/`.
+//! `cargo xtask reader`: runs many command lines that the parser classifies as reading in real shells, and checks that
+//! nothing has changed. A second parser checks which commands a line contains. `crates/tools/tests/it/reader/` contains
+//! the command lines, the shells and the second parser.
 
 use anyhow::Result;
 
 use crate::run::{cargo, step};
 
-/// Default number of command lines. With it, a person can wait for the result.
+/// Default number of command lines, small enough to wait for the result.
 const LINES: &str = "10000";
 
-/// Number of shells that run in parallel. Most of the time is spent on starting programs.
+/// Number of shells that run in parallel, because most of the time is spent on starting programs.
 const JOBS: &str = "2";
 
 pub(crate) fn reader(arguments: &[&str]) -> Result<()> {

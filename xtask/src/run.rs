@@ -26,10 +26,10 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// Interval between messages that a step is still running. Without them, some steps would print nothing for minutes.
+/// Interval between messages that a step is still running, because some steps print nothing for minutes.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(20);
 
-/// Prints a message at intervals, until it is dropped. The message shows that the program still runs.
+/// Prints a message at intervals, until it is dropped, to show that the program still runs.
 pub(crate) struct Heartbeat {
     _ended: Sender<()>,
 }
@@ -59,7 +59,7 @@ fn signs(ended: &Receiver<()>, every: Duration, mut each: impl FnMut(u64)) {
     }
 }
 
-/// Runs a command until it exits. An exit code other than 0 is an error that contains the name of the step.
+/// Runs a command until it exits. An exit code other than 0 gives an error with the name of the step.
 pub(crate) fn step(name: &str, command: &mut Command) -> Result<()> {
     println!("\n== {name}");
     let _alive = Heartbeat::for_step(name);
@@ -70,7 +70,8 @@ pub(crate) fn step(name: &str, command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command until it exits. Prints every line of its standard output, and passes it to `each`.
+/// Runs a command until it exits. Prints every line of its standard output and passes it to `each`. Returns true if the
+/// command succeeded.
 pub(crate) fn lines(name: &str, command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool> {
     println!("\n== {name}");
     let mut child = command
@@ -87,7 +88,7 @@ pub(crate) fn lines(name: &str, command: &mut Command, mut each: impl FnMut(&str
     Ok(child.wait().with_context(|| format!("{name}: cannot be awaited"))?.success())
 }
 
-/// Step that runs in parallel with other steps. Its output is printed after it has ended.
+/// Step that runs in parallel with others, and whose output is printed after its end.
 pub(crate) struct ParallelStep {
     name: &'static str,
     running: JoinHandle<std::io::Result<Output>>,
@@ -98,7 +99,7 @@ impl ParallelStep {
         Self { name, running: thread::spawn(move || command.output()) }
     }
 
-    /// Waits until the step has ended. An exit code other than 0 is an error that contains the name of the step.
+    /// Waits until the step has ended. An exit code other than 0 gives an error with the name of the step.
     pub(crate) fn end(self) -> Result<()> {
         let Self { name, running } = self;
         let output = running.join().map_err(|_| anyhow!("{name}: its thread panicked"))?;

@@ -27,7 +27,7 @@ pub(crate) fn typescript_tests() -> Command {
     tests
 }
 
-/// Returns the program that the tests start.
+/// Returns the path of the `holdshort` program that the tests start.
 fn program() -> PathBuf {
     target().join("debug/holdshort")
 }

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::run::root;
 
-/// File extensions of source files, with the required start of the first line.
+/// File extensions of source files, with the text with which the first line must begin.
 const SOURCES: [(&str, &str); 4] = [(".rs", "//! "), (".ts", "// "), (".js", "// "), (".svelte", "<!-- ")];
 
-/// Generated files that are not committed.
+/// Generated source files that are not committed.
 const GENERATED: [&str; 1] = ["ui/src/api/schema.d.ts"];
 
 fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
@@ -49,7 +49,7 @@ fn every_source_file_says_what_it_is_for() {
     }
 }
 
-/// Tests that every text of the app is used. The compiler checks the opposite: every key that is used exists.
+/// Tests that every text of the app is used. The compiler checks that every used key exists.
 #[test]
 fn every_text_of_the_app_is_read_somewhere() {
     const TEXTS: &str = "ui/src/texts/en.ts";
@@ -88,8 +88,7 @@ fn links_of_the_documents_lead_somewhere() {
     assert!(dead.is_empty(), "dead links: {dead:#?}");
 }
 
-/// Tests that `ARCHITECTURE.md` and `CONTRIBUTING.md` name only existing files. If a file is renamed, change its name
-/// there too.
+/// Tests that `ARCHITECTURE.md` and `CONTRIBUTING.md` name only existing files.
 #[test]
 fn the_map_names_files_that_exist() {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap()
@@ -105,8 +104,7 @@ fn the_map_names_files_that_exist() {
     assert!(missing.is_empty(), "named, but missing: {missing:#?}");
 }
 
-/// Tests that each invariant and each security measure names only existing tests. If a test is renamed, change its name
-/// there too.
+/// Tests that each invariant and each security measure in the documents names only existing tests.
 #[test]
 fn what_is_promised_names_tests_that_exist() {
     let page = |name: &str| std::fs::read_to_string(root().join(name)).unwrap();
@@ -140,8 +138,7 @@ fn each_campaign_has_its_name() {
     assert!(campaigns > 0, "no campaign was found");
 }
 
-/// Tests that a library without tests disables its test harness, so that no harness is built. A library with tests must
-/// not disable it.
+/// Tests that exactly the libraries without tests disable their test harness, so that no needless harness is built.
 #[test]
 fn harnesses_are_off_where_there_are_no_tests() {
     const OFF: &str = "[lib]\ntest = false\ndoctest = false\n";
@@ -174,8 +171,7 @@ fn harnesses_are_off_where_there_are_no_tests() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Tests that packs depend on the product and that no crate of the product depends on a pack. Only the `holdshort`
-/// program and the testkit use packs.
+/// Tests that no crate of the product depends on a pack, except the `holdshort` program and the testkit.
 #[test]
 fn nothing_but_the_program_knows_a_pack() {
     const COMPOSES: [&str; 2] = ["crates/holdshort/", "crates/testkit/"];

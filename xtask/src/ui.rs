@@ -1,6 +1,5 @@
 //! `cargo xtask ui`: checks the browser app, and builds it into `ui/dist`, which is committed and embedded. `verify`
-//! builds the app into another folder, and returns an error if the committed build differs. All npm commands are in
-//! `npm.rs`.
+//! builds it into another folder, and fails if the committed build differs. `npm.rs` contains all npm commands.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,7 +20,8 @@ pub(crate) fn ui() -> Result<()> {
     bundle::weigh(&Bundle::read(&dist())?)
 }
 
-/// Returns an error if the committed build differs from a build of the sources. The packages must be installed before.
+/// Returns an error if the committed build of the app differs from a build of the sources. Its packages must be
+/// installed.
 pub(crate) fn verify() -> Result<()> {
     check()?;
     let folder = target().join("ui-dist");
@@ -34,7 +34,7 @@ pub(crate) fn verify() -> Result<()> {
     bundle::weigh(&built)
 }
 
-/// Returns the command that runs the tests of the real binary in a browser.
+/// Returns the command that tests the real binary in a browser.
 pub(crate) fn tests() -> Command {
     script("test", &[])
 }
@@ -48,13 +48,13 @@ fn build(into: &Path) -> Result<()> {
     step("the bundle", &mut script("build", &["--outDir", into, "--emptyOutDir", "--logLevel", "warn"]))
 }
 
-/// Returns the command that installs the app's build tools. None if they are already installed.
+/// Returns the command that installs the app's build tools. Returns `None` if they are installed.
 pub(crate) fn install() -> Option<Command> {
     npm::install(&folder())
 }
 
-/// Returns the command that runs a script of `ui/package.json`. The scripts that check, build and test generate the
-/// types of the API first.
+/// Returns the command that runs a script of `ui/package.json`. Scripts that check, build or test first generate the
+/// types of the API.
 fn script(name: &str, arguments: &[&str]) -> Command {
     let mut command = npm::npm(&folder());
     command.args(["run", "--silent", name, "--"]).args(arguments);

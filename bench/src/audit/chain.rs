@@ -1,5 +1,5 @@
-//! Cost of the hash chain over all events for an append in SQLite. It is the time to compute a hash, and the bytes of
-//! the hash in the row of the event.
+//! Cost of the hash chain over all events for an append in SQLite: the time to compute a hash, and the bytes of the
+//! hash in the row of the event.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

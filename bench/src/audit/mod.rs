@@ -1,6 +1,5 @@
-//! `audit`: the cost of verifying a journal. Fills a journal through the real server, and stops the server. Then runs
-//! `audit verify` on the journal as a process of its own, and reports events per second and memory. Repeats all this
-//! with ten times as many events.
+//! `audit`: the cost of verifying a journal. Fills a journal through the real server, stops the server, and runs `audit
+//! verify` in a separate process. Reports events per second and memory. Repeats this with ten times as many events.
 //!
 //! `verify.rs` runs one audit. `chain.rs` measures what the hash chain adds to an append. `report.rs` writes the table.
 
@@ -46,7 +45,7 @@ struct Rung {
     written_per_second: f64,
 }
 
-/// Runs the measurements and returns the table.
+/// Runs the measurements of audits, and returns the table.
 pub(crate) fn audit(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     let database = holdshort_testpg::Server::start()?;
     let url = database.database();
@@ -79,7 +78,8 @@ fn sizes(last: u64) -> Vec<u64> {
     powers.take_while(|events| *events < last).chain([last]).collect()
 }
 
-/// Runs cycles until the journal has grown by about `events`, then stops the server. Returns events per second.
+/// Runs cycles on a server until the journal has grown by about `events`, then stops the server. Returns the events
+/// written per second.
 fn fill(binary: &Path, folder: &Path, url: Option<&str>, events: u64) -> Result<f64> {
     let server = match url {
         Some(url) => Server::ours_on(binary, folder, url)?,

@@ -1,4 +1,4 @@
-//! The table of audit costs.
+//! The table with the costs of audits.
 
 use std::fmt::Write as _;
 

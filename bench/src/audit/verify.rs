@@ -1,4 +1,4 @@
-//! Runs `audit verify` once, as a process without a server, and measures its time and memory.
+//! Runs `audit verify` once, in a separate process without a server, and measures time and memory.
 
 use std::fs;
 use std::io::Read as _;
@@ -11,8 +11,8 @@ use serde::Deserialize;
 
 use crate::load::count;
 
-/// Interval between two reads of the process's memory. The kernel reports the peak, so only memory that is allocated
-/// after the last read is missed.
+/// Interval between two reads of the process's memory. Each read returns the peak so far, so only memory that is
+/// allocated after the last read is missed.
 const LOOK: Duration = Duration::from_millis(2);
 
 pub(super) struct Audit {

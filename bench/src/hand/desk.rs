@@ -1,4 +1,4 @@
-//! The complete hand-written loop without HTTP: ask, wait, decide.
+//! The hand-written loop, complete without HTTP: ask, wait, decide.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -33,7 +33,7 @@ impl Desk {
         Ok(id)
     }
 
-    /// Records a decision. The decision is durable when the function returns.
+    /// Records a decision, which is durable when the function returns.
     pub(super) async fn decide(self: &Arc<Self>, id: i64, option: &str) -> Result<()> {
         self.store.decide(id, option).await?;
         if self.commits <= 2 {

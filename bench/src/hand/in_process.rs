@@ -1,4 +1,4 @@
-//! Measures the loop without HTTP. On this disk, a decision cannot cost less than that.
+//! Measures the hand-written loop without HTTP. A decision on this disk cannot cost less.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use super::store::Database;
 use crate::cycle::PAYLOAD_BYTES;
 use crate::load::Sample;
 
-/// Runs `concurrency` pairs at the same time. A pair is a task that asks and a task that decides.
+/// Runs `concurrency` pairs of tasks at the same time, one that asks and one that decides.
 pub(crate) fn in_process(database: &Database, concurrency: usize, time: Duration) -> Result<Sample> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {

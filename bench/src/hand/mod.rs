@@ -1,7 +1,7 @@
-//! The hand-written loop, which is the baseline of the bench. A careful developer would write such code with axum and a
+//! The hand-written loop, which is the baseline of the bench: code that a careful developer would write with axum and a
 //! database for this single purpose.
 //!
-//! The loop serves the same URLs as Holdshort. It has no journal, hash chain, projections, idempotency or workflows. In
+//! The loop serves the same URLs as Holdshort, without journal, hash chain, projections, idempotency or workflows. In
 //! SQLite, it makes as many durable commits per cycle as Holdshort. In PostgreSQL, it makes three transactions per
 //! cycle. Start reading at `desk.rs`.
 

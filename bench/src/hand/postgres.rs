@@ -1,5 +1,5 @@
-//! The loop in PostgreSQL. A cycle is three transactions with two prepared statements each. With `BEGIN` and `COMMIT`,
-//! these are twelve round trips. Commits are durable, because `synchronous_commit` is on by default.
+//! The hand-written loop in PostgreSQL. A cycle has three transactions with two prepared statements each, which are
+//! twelve round trips with `BEGIN` and `COMMIT`. Commits are durable, because `synchronous_commit` is on by default.
 
 use anyhow::Result;
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod};
@@ -23,7 +23,7 @@ impl Postgres {
         Ok(Self(pool))
     }
 
-    /// Returns the highest id, and the ids of the open questions.
+    /// Returns the highest id of a question, and the ids of the open questions.
     pub(super) async fn load_questions(&self) -> Result<(i64, Vec<i64>)> {
         let client = self.0.get().await?;
         let last = client.query_one("SELECT coalesce(max(id), 0) FROM asks", &[]).await?.get(0);
@@ -43,7 +43,7 @@ impl Postgres {
         self.transact([(look, &[&id]), (decide, &[&id, &option])]).await
     }
 
-    /// Reads the decision and completes the run.
+    /// Reads the decision on a question, and completes the run.
     pub(super) async fn finish(&self, id: i64) -> Result<()> {
         let look = "SELECT decision FROM asks WHERE id = $1";
         let done = "UPDATE runs SET status = 'completed' WHERE id = $1";

@@ -1,4 +1,4 @@
-//! Serves the loop over HTTP as a process of its own, at the URLs of the native API.
+//! Serves the hand-written loop over HTTP in a separate process, at the URLs of the native API.
 
 use std::io::Write as _;
 use std::path::PathBuf;

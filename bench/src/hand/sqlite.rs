@@ -1,5 +1,5 @@
-//! The loop in SQLite: WAL, `synchronous=FULL`, one writer with group commit. All waiting jobs share one transaction,
-//! and each of them is confirmed after its COMMIT.
+//! The hand-written loop in SQLite: WAL, `synchronous=FULL`, one writer with group commit. All waiting jobs share one
+//! transaction, and are confirmed after its COMMIT.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -10,8 +10,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use tokio::sync::{mpsc, oneshot};
 
 const DATABASE: &str = "loop.db";
-/// Limits of Holdshort's store. With equal limits, commit groups, pages and checkpoints have the same size in both
-/// programs.
+/// Limits that Holdshort's store has. They give both programs the same size of commit groups, pages and checkpoints.
 const GROUP_LIMIT: usize = 256;
 const QUEUE_LIMIT: usize = 1024;
 const PAGE_BYTES: u32 = 1024;
@@ -31,14 +30,14 @@ enum Job {
         id: i64,
         option: String,
     },
-    /// Another durable commit of a cycle.
+    /// A further durable commit of a cycle.
     Follow {
         id: i64,
         step: u32,
     },
 }
 
-/// Channel that confirms a commit. If the commit fails, the sender is dropped and sends nothing.
+/// Channel that confirms a commit. It is dropped without a message if the commit fails.
 type Answer = oneshot::Sender<()>;
 
 pub(super) struct Sqlite {
@@ -62,7 +61,7 @@ impl Sqlite {
         Ok(Self { queue, reader })
     }
 
-    /// Returns the highest id, and the ids of the open questions.
+    /// Returns the highest id of a question, and the ids of the open questions.
     pub(super) fn load_questions(&self) -> Result<(i64, Vec<i64>)> {
         let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let last: Option<i64> = reader.query_row("SELECT max(id) FROM asks", [], |row| row.get(0))?;
@@ -90,7 +89,7 @@ impl Sqlite {
         Ok(row.optional()?.flatten())
     }
 
-    /// Queues a job and waits for its commit. The job is durable when the function returns.
+    /// Queues a job for the writer, and waits until it is committed.
     async fn write(&self, job: Job) -> Result<()> {
         let (answer, committed) = oneshot::channel();
         self.queue.send((job, answer)).await.context("the writer has ended")?;

@@ -1,4 +1,4 @@
-//! Storage for the questions of the loop, in SQLite or PostgreSQL.
+//! Storage for the questions of the hand-written loop, in SQLite or PostgreSQL.
 
 use std::path::PathBuf;
 
@@ -24,8 +24,8 @@ pub(super) enum Store {
 }
 
 impl Database {
-    /// Returns the number of durable commits per cycle. The first one records the question, and the second one the
-    /// decision. All others follow without a request.
+    /// Returns the number of durable commits per cycle: one for the question, one for the decision, and others that
+    /// follow without a request.
     pub(super) fn commits(&self) -> u32 {
         match self {
             Self::Folder { commits, .. } => *commits,
@@ -44,7 +44,7 @@ impl Store {
         }
     }
 
-    /// Returns the highest id, and the ids of the open questions.
+    /// Returns the highest id of a question, and the ids of the open questions.
     pub(super) async fn load_questions(&self) -> Result<(i64, Vec<i64>)> {
         match self {
             Self::Sqlite(store) => store.load_questions(),
@@ -66,7 +66,7 @@ impl Store {
         }
     }
 
-    /// Makes another durable commit of the cycle.
+    /// Makes a further durable commit of the cycle.
     pub(super) async fn follow(&self, id: i64, step: u32) -> Result<()> {
         match self {
             Self::Sqlite(store) => store.follow(id, step).await,

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-/// Waiting tasks by the id of the open question. A question without an entry is decided or does not exist.
+/// Waiting tasks by the id of the open question. A decided question has no entry.
 #[derive(Default)]
 pub(super) struct Waiters(Mutex<HashMap<i64, Vec<oneshot::Sender<String>>>>);
 
@@ -14,14 +14,14 @@ impl Waiters {
         self.lock().insert(id, Vec::new());
     }
 
-    /// Returns a receiver for the decision. Returns `None` if the question is not open.
+    /// Returns a receiver for the decision on a question. Returns `None` if the question is not open.
     pub(super) fn wait(&self, id: i64) -> Option<oneshot::Receiver<String>> {
         let (sender, receiver) = oneshot::channel();
         self.lock().get_mut(&id)?.push(sender);
         Some(receiver)
     }
 
-    /// Sends the decision to all tasks that wait for it. Must be called after the commit.
+    /// Sends the decision to all tasks that wait for it. Must be called after the decision is committed.
     pub(super) fn resolve(&self, id: i64, option: &str) {
         let waiting = self.lock().remove(&id).unwrap_or_default();
         for sender in waiting {

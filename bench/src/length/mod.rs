@@ -1,5 +1,5 @@
-//! `length`: the cost of a decision in runs of different lengths, and the cost of the first decision after a restart.
-//! The server is a process of its own with a journal in SQLite.
+//! `length`: the cost of a decision in runs of different lengths, and of the first decision after a restart. The server
+//! is a separate process with a journal in SQLite.
 //!
 //! `report.rs` writes the table.
 
@@ -19,7 +19,7 @@ use crate::facts::Facts;
 use crate::results::{self, Part};
 use crate::server::Server;
 
-/// Lengths that are measured in addition to `--events`.
+/// Numbers of events in a run that are measured in addition to `--events`.
 const LENGTHS: [u64; 2] = [50, 5_000];
 
 #[derive(Debug, clap::Args)]
@@ -41,7 +41,7 @@ struct Row {
     events: u64,
     asks: Vec<Duration>,
     decisions: Vec<Duration>,
-    /// Time of the first decision after a restart. For this decision, the server reads the run from the journal.
+    /// Time of the first decision after a restart, for which the server reads the run from the journal.
     first: Duration,
 }
 
@@ -65,7 +65,7 @@ struct Run {
     seq: u64,
 }
 
-/// Runs the measurements and returns the table.
+/// Runs the measurements of long runs, and returns the table.
 pub(crate) fn length(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     ensure!(options.decisions > 1, "too few decisions");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
@@ -153,7 +153,7 @@ impl People {
         Ok(took)
     }
 
-    /// Opens another question in the run and answers it. Returns how long each of the two took.
+    /// Opens a further question in the run and answers it. Returns the duration of both.
     async fn decide_on_another(&mut self, run: &str) -> Result<(Duration, Duration)> {
         let (asked, took) = self.ask(run).await?;
         Ok((took, self.decide(&asked.id).await?))

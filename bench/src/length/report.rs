@@ -1,4 +1,4 @@
-//! The table of costs by length of the run.
+//! The table with the costs by length of a run.
 
 use std::fmt::Write as _;
 use std::time::Duration;

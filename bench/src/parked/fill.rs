@@ -1,4 +1,4 @@
-//! Creates waiting runs. Many agents open interrupts over HTTP at the same time, so that their appends share commits.
+//! Creates waiting runs. Many agents open interrupts over HTTP at once, so that their appends share commits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,9 +10,9 @@ use crate::client::Client;
 use crate::cycle::{self, Row};
 use crate::server::Target;
 
-/// Number of connections. It is also the number of appends that can share a commit.
+/// Number of connections, which is also the number of appends that can share a commit.
 const CONNECTIONS: usize = 256;
-/// Every hundredth interrupt id is returned, so that a measurement can decide on this interrupt later.
+/// Interval between the interrupts whose ids are returned, so that a measurement can decide on them later.
 const REMEMBERED: u64 = 100;
 
 #[derive(Deserialize)]

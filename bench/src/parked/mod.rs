@@ -1,6 +1,5 @@
-//! `parked`: the cost of waiting runs. Fills a data folder through the real server, and restarts the server on the
-//! folder. Measures the disk, the memory, and the times of the first requests. Repeats all this with ten times as many
-//! runs.
+//! `parked`: the cost of waiting runs. Fills a data folder through the real server, restarts the server on the folder,
+//! and measures the disk, the memory, and the times of the first requests. Repeats this with ten times as many runs.
 //!
 //! `fill.rs` creates the runs. `split.rs` divides the bytes of the database by purpose. `start.rs` measures one start
 //! of the server. `report.rs` writes the table, and `plot.rs` draws the picture.
@@ -24,8 +23,8 @@ use start::Start;
 
 pub(crate) use report::thousands;
 
-/// Number of measured starts for each number of runs. Before each start, the database is evicted from the page cache,
-/// as after a reboot.
+/// Number of measured starts for each number of runs. Each starts without the database in the page cache, as after a
+/// reboot.
 const STARTS: usize = 5;
 /// Number of interrupts that are only in the write-ahead log when the server is killed.
 const UNFINISHED: u64 = 500;
@@ -47,11 +46,11 @@ struct Rung {
     asks_per_second: f64,
     split: Split,
     starts: Vec<Start>,
-    /// Time until the server is ready after a kill. In this start, the server recovers the write-ahead log.
+    /// Time until the server is ready after a kill, including the recovery of the write-ahead log.
     after_a_kill: Duration,
 }
 
-/// Runs the measurements and returns the table.
+/// Runs the measurements of waiting runs, and returns the table.
 pub(crate) fn parked(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     let mut rungs: Vec<Rung> = Vec::new();
     let mut asked: Vec<String> = Vec::new();

@@ -1,5 +1,5 @@
-//! The picture of the cost per run: four small plots. The horizontal axis is the number of runs, in powers of ten. The
-//! vertical axis starts at 0. If the line of a cost is horizontal, the cost does not grow.
+//! The picture of the cost per waiting run: four small plots over the number of runs, in powers of ten. The vertical
+//! axis starts at 0, so a horizontal line means that the cost does not grow.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ const SIZE: (f64, f64) = (360.0, 220.0);
 const ROOM: (f64, f64) = (56.0, 40.0);
 const COLOURS: [&str; 3] = ["#1f6feb", "#d1242f", "#1a7f37"];
 
-/// Line of a plot: its name, and one value per count of runs.
+/// Line of a plot: its name, and one value for each measured number of runs.
 type Line = (&'static str, Vec<f64>);
 
 pub(super) fn plot(rungs: &[Rung]) -> String {
@@ -109,7 +109,7 @@ fn panel(title: &str, rungs: &[Rung], lines: &[Line]) -> String {
     svg
 }
 
-/// Rounds up to 1, 2 or 5 times a power of ten.
+/// Rounds a value up to 1, 2 or 5 times a power of ten.
 fn round_up(value: f64) -> f64 {
     let power = 10_f64.powf(value.max(1.0).log10().floor());
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * power).find(|step| *step >= value).unwrap_or(value)

@@ -1,4 +1,4 @@
-//! The table of costs of waiting runs.
+//! The table with the costs of waiting runs.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::facts::Facts;
 use crate::load::count;
 use crate::stats::Spread;
 
-/// Row of the table: its title, and a function that formats the figure of a measurement.
+/// Row of the table: its title, and a function that formats a figure of a measurement.
 type Row<'a> = (&'a str, &'a dyn Fn(&Rung) -> String);
 
 pub(super) fn report(facts: &Facts, last: u64, rungs: &[Rung]) -> String {
@@ -73,7 +73,7 @@ fn megabytes(rung: &Rung, of: impl Fn(&Start) -> u64) -> String {
     spread(rung, |start| count(of(start)) / 1e6).in_unit(0, "MB")
 }
 
-/// Formats 1000000 as 1,000,000.
+/// Formats a number with commas, such as 1,000,000.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Bytes of a database by purpose, such as events or indexes. They come from the `dbstat` table of SQLite.
+//! Bytes of a database by purpose, such as events or indexes, from the `dbstat` table of SQLite.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Starts the server once on a full data folder. Measures the times of its first requests.
+//! Starts the server once on a full data folder, and measures the times of its first requests.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::client::Client;
 use crate::cycle::{Pair, Row};
 use crate::server::{Server, Target};
 
-/// Number of reads of the first page of the inbox after the first read.
+/// Number of further reads of the inbox's first page after the first read.
 const LOOKS: usize = 20;
 /// Maximum number of inbox pages, with 200 interrupts each, that are read to reach a deep page.
 const DEPTH: usize = 250;
@@ -23,12 +23,12 @@ pub(super) struct Start {
     /// Resident memory in bytes: directly after the start, and after the inbox pages were read.
     pub(super) memory: u64,
     pub(super) memory_later: u64,
-    /// Time from the moment when the first decision is sent until its agent has the outcome.
+    /// Time from sending the first decision until its agent has the outcome.
     pub(super) decision: Duration,
     /// Time of the first read of the inbox's first page, and the median time of further reads.
     pub(super) first_look: Duration,
     pub(super) look: Duration,
-    /// Time to read the deepest page, and the number of interrupts before that page.
+    /// Time to read the deepest page of the inbox, and the number of interrupts before it.
     pub(super) deep_look: Duration,
     pub(super) depth: u64,
 }
@@ -39,7 +39,7 @@ struct Items {
     next_cursor: Option<String>,
 }
 
-/// Starts the server, decides one of the interrupts in `asked`, and reads the inbox.
+/// Starts the server, decides on one of the interrupts in `asked`, and reads the inbox.
 pub(super) fn start(binary: &Path, folder: &Path, asked: &mut Vec<String>) -> Result<Start> {
     evict(&folder.join("ours"))?;
     let server = Server::ours(binary, folder)?;
@@ -72,7 +72,7 @@ async fn looks(target: &Target) -> Result<Vec<Duration>> {
     Ok(looks)
 }
 
-/// Follows the cursor to a deep page. There, measures a page of the default size.
+/// Follows the cursor to a deep page of the inbox, and measures a page of the default size there.
 async fn deep(target: &Target) -> Result<(Duration, u64)> {
     let mut client = Client::connect(target, &target.operator).await?;
     let (mut cursor, mut depth) = (None::<String>, 0);

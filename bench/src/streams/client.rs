@@ -1,5 +1,5 @@
-//! A client that follows events. It only counts opened interrupts, so that ten thousand clients can run on one machine
-//! with the server.
+//! A client that follows events. It only counts opened interrupts, so that ten thousand clients and the server can run
+//! on one machine.
 
 use std::sync::Arc;
 
@@ -39,8 +39,7 @@ impl Transport {
     }
 }
 
-/// A client that has got its starting position from the server. It receives all events that are committed after this
-/// position.
+/// A client that has received its starting position. It receives all events after this position.
 pub(super) enum Follower {
     Events(TcpStream),
     Socket(Box<WebSocketStream<TcpStream>>),
@@ -64,7 +63,7 @@ impl Follower {
     }
 }
 
-/// Requests all events after `seen`. Reads until the server has sent the starting position.
+/// Requests all events after the event id `seen`. Reads until the server has sent the starting position.
 pub(super) async fn events(mut stream: TcpStream, target: &Target, seen: Option<&str>) -> Result<TcpStream> {
     let seen = seen.map(|id| format!("Last-Event-ID: {id}\r\n")).unwrap_or_default();
     let request = format!(

@@ -28,10 +28,10 @@ pub(super) struct Crowd {
     pub(super) connected_after: Duration,
     /// Resident memory in bytes: before the first client connects, while all clients are idle, and after all events.
     pub(super) memory: [u64; 3],
-    /// Time from the moment when a request is sent until half of the clients have its event, one entry per event.
+    /// Time from sending a request until half of the clients have its event, one entry per event.
     pub(super) half: Vec<Duration>,
     pub(super) all: Vec<Duration>,
-    /// Time until the response to the request arrives, one entry per event.
+    /// Time from sending a request until its response arrives, one entry per event.
     pub(super) answered: Vec<Duration>,
     /// Processor time per event, of the server and of all clients.
     pub(super) processor: Duration,

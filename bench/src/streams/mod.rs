@@ -1,5 +1,5 @@
-//! `streams`: many clients that follow one server. Measures the time until an event has reached all clients, and the
-//! cost of an idle client. Also measures how the server handles a client that does not read.
+//! `streams`: many clients that follow one server. Measures the time until an event has reached all clients, the cost
+//! of an idle client, and the server's behaviour with a client that does not read.
 //!
 //! `client.rs` follows events over server-sent events or WebSocket. `board.rs` keeps arrival times. `crowd.rs` measures
 //! many clients, `slow.rs` a client that does not read.
@@ -19,7 +19,7 @@ use crate::facts::Facts;
 use crate::results::{self, Part};
 use client::Transport;
 
-/// Open files other than the clients' sockets: the database, the log, the runtime, and files of this program.
+/// Number of open files other than the clients' sockets: the database, the log, the runtime, and files of this program.
 const OTHER_FILES: u64 = 200;
 
 #[derive(Debug, clap::Args)]
@@ -38,7 +38,7 @@ pub(crate) struct Options {
     save: bool,
 }
 
-/// Runs the measurements and returns the table.
+/// Runs the measurements of many clients, and returns the table.
 pub(crate) fn streams(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     let files = raise_files(options.clients as u64 + OTHER_FILES)?;
     let mut crowds = Vec::new();
@@ -63,7 +63,7 @@ pub(crate) fn streams(options: &Options, binary: &Path, folder: &Path) -> Result
     Ok(text)
 }
 
-/// Raises the limit of open files to the maximum of the machine, for this program and its server. Returns the previous
+/// Raises the limit of open files to the machine's maximum, for this program and its server. Returns the previous
 /// limit.
 fn raise_files(needed: u64) -> Result<u64> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);

@@ -1,4 +1,4 @@
-//! The table of costs of many clients.
+//! The table with the costs of many clients.
 
 use std::fmt::Write as _;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! A client that does not read, together with clients that read. Measures if the server disconnects the slow client, if
-//! the other clients have to wait, and if the slow client can resume after its last event.
+//! A slow client that does not read, together with clients that read. Measures if the server disconnects it, if the
+//! other clients have to wait, and if it can resume after its last event.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,26 +25,25 @@ use crate::stats::percentile;
 
 /// Number of clients that read.
 pub(super) const OTHERS: usize = 100;
-/// Size and number of large requests. Their events together exceed the buffers of the kernel and the server's queue for
-/// one client.
+/// Size of a large request in bytes. The events of all large requests exceed the buffers of the kernel and the server's
+/// queue for one client.
 const LARGE_BYTES: usize = 50_000;
 pub(super) const LARGE: usize = 300;
 /// Size of the slow client's receive buffer in the kernel.
 const RECEIVE_BYTES: u32 = 4096;
-/// Maximum time until the server must disconnect the slow client. Normally it does so after half a minute.
+/// Maximum time until the server must disconnect the slow client, normally half a minute.
 const LONGEST: Duration = Duration::from_secs(45);
 /// End of a chunked response body.
 const END: &[u8] = b"\r\n0\r\n\r\n";
 
 pub(super) struct Slow {
-    /// Median time until a large event has reached all clients that read: before the slow client connects, and while it
-    /// is connected.
+    /// Median time until a large event has reached all reading clients, before the slow client connects and while it is
+    /// connected.
     pub(super) before: Duration,
     pub(super) beside: Duration,
-    /// Time from the last event until the server disconnects the slow client. `None` if the server does not disconnect
-    /// it.
+    /// Time from the last event until the server disconnects the slow client. `None` if it does not.
     pub(super) closed_after: Option<Duration>,
-    /// Number of events that the slow client had when it was disconnected, and number after it has resumed.
+    /// Numbers of events that the slow client had when it was disconnected, and after it has resumed.
     pub(super) held: usize,
     pub(super) in_the_end: usize,
     pub(super) sent: usize,
@@ -88,8 +87,8 @@ pub(super) fn measure(binary: &Path, folder: &Path) -> Result<Slow> {
     })
 }
 
-/// Sends large requests. Each request is sent after the previous event has reached all clients that read. Returns the
-/// median time.
+/// Sends large requests, each after the event of the previous one has reached all reading clients. Returns the median
+/// time.
 async fn send(asker: &mut Client, board: &Board, from: usize) -> Result<Duration> {
     let note = "x".repeat(LARGE_BYTES);
     let body = json!({"kind": "tool_approval", "title": "Deploy to production", "payload": {"note": note}});
@@ -104,7 +103,7 @@ async fn send(asker: &mut Client, board: &Board, from: usize) -> Result<Duration
     Ok(percentile(&mut times, 50))
 }
 
-/// Reads the remaining bytes until the stream ends.
+/// Reads the slow client's remaining bytes until its stream ends.
 async fn read_to_end(slow: &mut TcpStream) -> Result<Vec<u8>> {
     let mut got = Vec::new();
     while !got.ends_with(END) {
@@ -123,7 +122,7 @@ fn asks(stream: &[u8]) -> usize {
     memmem::find_iter(stream, br#""type":"interrupt_opened""#).count()
 }
 
-/// Returns the id of the last complete event in the stream.
+/// Returns the id of the last complete event in the bytes of a stream.
 fn last_id(stream: &[u8]) -> Result<String> {
     let at = memmem::rfind(stream, b"id: p").context("no event has an id")?;
     let line = stream[at + b"id: ".len()..].split(|byte| *byte == b'\n').next().unwrap_or_default();

@@ -1,6 +1,6 @@
-//! `trials`: the cost of trying a command before it is released. Measures the tools in this process, without a server.
-//! Runs and tries `true` in workspaces of two sizes, commits many files, and counts the bytes that an edit of a file
-//! adds to the journal.
+//! `trials`: the cost of trying a command (running it in isolation) before it is approved. Measures the tools in this
+//! process, without a server: runs and tries `true` in workspaces of two sizes, commits many files, and counts the
+//! bytes that an edit adds to the journal.
 //!
 //! `report.rs` writes the table. `oops.rs` measures another program with the same purpose.
 
@@ -50,13 +50,13 @@ pub(crate) struct Options {
     save: bool,
 }
 
-/// Durations of the command `true` in a workspace of one size. Each round runs the command in three ways: as one that
-/// only reads, as one that may write, and in a trial.
+/// Durations of the command `true` in a workspace of one size: as a command that only reads, as one that may write, and
+/// in a trial.
 struct Rung {
     files: usize,
-    /// Durations of the command if it is known to only read. The workspace is not scanned in this case.
+    /// Durations of the command as one that only reads, for which the workspace is not scanned.
     read: Vec<Duration>,
-    /// Durations of the same command if it runs after an approval with write access to the workspace.
+    /// Durations of the command after an approval, with write access to the workspace.
     written: Vec<Duration>,
     tried: Vec<Duration>,
     /// Peak resident memory during a trial minus the resident memory before it, in bytes.
@@ -68,14 +68,14 @@ struct Commits {
     syncs_per_second: f64,
 }
 
-/// Cost of storing the contents of an edited file in a journal. The events of the edit are not included.
+/// Cost of storing the contents of an edited file in a journal, without the events of the edit.
 struct JournalCost {
     took: Vec<Duration>,
     /// Bytes of the database and its write-ahead log, per edit.
     bytes: f64,
 }
 
-/// Runs the measurements and returns the table.
+/// Runs the measurements of trials, and returns the table.
 pub(crate) fn trials(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     ensure!(
         options.rounds > 0 && options.files >= FOLDER,
@@ -183,7 +183,7 @@ async fn rung(place: &TrialWorkspace, files: usize, rounds: usize) -> Result<Run
     Ok(Rung { files, read, written, tried, memory })
 }
 
-/// Returns a memory figure of this process, in bytes.
+/// Returns a memory figure of this process in bytes, by its field in `/proc/self/status`.
 fn resident(field: &str) -> Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix(field));
@@ -191,7 +191,7 @@ fn resident(field: &str) -> Result<u64> {
     Ok(kb.context("the kernel does not report this process's memory")? * 1024)
 }
 
-/// Commits a thousand new files per round, each time in a new workspace. Every file is synced and renamed.
+/// Commits a thousand new files per round, in a new workspace. Every file is synced and renamed.
 async fn commits(folder: &Path, binary: &Path, rounds: usize) -> Result<Commits> {
     let mut took = Vec::new();
     for round in 0..rounds {

@@ -1,5 +1,5 @@
 //! `oops` (crate `oops-sh`) with the same commands. Like Holdshort, it runs a command over an overlay and applies the
-//! changes later. Unlike Holdshort, it works on a whole folder, without a gate, a journal or preconditions.
+//! changes later. It works on a whole folder, without a gate, a journal or preconditions.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,10 +15,10 @@ pub(super) struct Oops {
     home: PathBuf,
 }
 
-/// Durations of commands that `oops` runs. Each call of `oops` is a process of its own.
+/// Durations of commands that `oops` runs. Each call of `oops` is a separate process.
 pub(super) struct Measured {
     pub(super) version: String,
-    /// Durations of the command `true`, with one list for each size of the workspace.
+    /// Durations of the command `true`, one list for each size of the workspace.
     pub(super) tried: Vec<Vec<Duration>>,
     pub(super) committed: Vec<Duration>,
 }
@@ -45,7 +45,7 @@ impl Oops {
         Ok(took)
     }
 
-    /// Commits as many new files as are committed in the measurement of Holdshort.
+    /// Commits as many new files as the measurement of Holdshort does.
     pub(super) fn committed(&self, workspace: &Path) -> Result<Duration> {
         std::fs::create_dir_all(workspace)?;
         let line = format!("for n in $(seq {COMMITTED}); do echo $n > file-$n; done");

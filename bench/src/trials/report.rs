@@ -1,4 +1,4 @@
-//! The table of costs of trials.
+//! The table with the costs of trials.
 
 use std::fmt::Write as _;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! `turns`: the cost of one turn of a conversation with the shipped copilot, without the model. Measures events, bytes
-//! of the journal, and milliseconds from a message of a person until the next `turn` interrupt. The server is a process
-//! with a journal in SQLite. This program simulates the model and replies at once, so that only the costs of the server
-//! are measured.
+//! of the journal, and milliseconds from a person's message until the next `turn` interrupt. The server is a separate
+//! process with a journal in SQLite. This program simulates a model that replies at once, so that only the server's
+//! costs are measured.
 //!
 //! `model.rs` simulates the model, and `report.rs` writes the table.
 
@@ -24,7 +24,7 @@ use crate::load::count;
 use crate::results::{self, Part};
 use crate::server::Server;
 
-/// Interval between two polls for the `turn` interrupt. It is also the precision of the measured time.
+/// Interval between two polls for the `turn` interrupt, which is also the precision of the measured time.
 const LOOK: Duration = Duration::from_millis(1);
 /// Maximum number of polls before a turn fails.
 const LOOKS: usize = 60_000;
@@ -89,7 +89,7 @@ struct Run {
     seq: u64,
 }
 
-/// Runs the measurements and returns the table.
+/// Runs the measurements of turns, and returns the table.
 pub(crate) fn turns(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     ensure!(options.turns > 1, "too few turns");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;

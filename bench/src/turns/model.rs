@@ -1,4 +1,4 @@
-//! A model that replies at once. It has the part of the streamed chat-completions API that a turn needs.
+//! A simulated model that replies at once, with the part of the streamed chat-completions API that a turn needs.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) struct Model {
 
 struct Played {
     does: Does,
-    /// Total bytes of all requests.
+    /// Total bytes of all requests to the simulated model.
     sent: AtomicU64,
     answers: AtomicU64,
 }

@@ -1,4 +1,4 @@
-//! The table of costs of turns.
+//! The table with the costs of turns.
 
 use std::fmt::Write as _;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Runs every command of the bench for a moment, to find broken commands. No test here checks a figure.
+//! Runs every command of the bench for a moment, to find broken commands. No test checks a figure.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -54,7 +54,8 @@ fn turns() {
     assert!(printed(&["turns", "--turns", "2"]).contains("## "));
 }
 
-/// The table of other systems is made from stored results: these systems come from registries and are measured by hand.
+/// The table of other systems is made from stored results, because these systems come from registries and are measured
+/// by hand.
 #[test]
 fn table_of_the_peers() {
     assert!(printed(&["peers", "--table"]).contains("## Peers"));

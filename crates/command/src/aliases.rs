@@ -1,8 +1,8 @@
 //! An alias is another name by which the same command can be called, such as `npm i`, `git send-pack`, `pip3` or
 //! `python3 -m pip`.
 //!
-//! A rule with the action ask or forbid is compared with all names of a command. The functions of this module are never
-//! a reason to allow a command.
+//! A rule that asks about or forbids commands is compared with all names of a command. The functions of this module
+//! never cause a command to be allowed.
 
 use crate::{Part, programs};
 
@@ -22,7 +22,8 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("sudoedit", &["sudo"]),
 ];
 
-/// Aliases of subcommands, each of a subcommand of the same program. `podman` has the same aliases as `docker`.
+/// Aliases of subcommands. Each entry has a program, the aliases, and the subcommand that they replace. `podman` has
+/// the same aliases as `docker`.
 const SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("git", &["send-pack", "http-push"], &["push"]),
     ("git", &["fetch-pack"], &["fetch"]),
@@ -65,8 +66,8 @@ const SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("bun", &["rm"], &["remove"]),
 ];
 
-/// A subcommand that is an alias of another subcommand only if its arguments pass a test. The fields are the programs,
-/// the alias, the test, and the other subcommand.
+/// A subcommand that is an alias of another one only if its arguments pass a test. The fields are the programs, the
+/// alias, the test, and the subcommand that it replaces.
 type Form = (&'static [&'static str], &'static str, fn(&[String]) -> bool, &'static [&'static str]);
 
 const FORMS: &[Form] = &[
@@ -98,7 +99,7 @@ const FORMS: &[Form] = &[
     ),
 ];
 
-/// Returns true if the words contain an option, under its long name or its letter.
+/// Returns true if the words contain an option, either as `--long` or as a letter in a word such as `-xl`.
 fn has(words: &[String], letter: char, long: &str) -> bool {
     let short = |word: &str| {
         word.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(letter))
@@ -109,7 +110,7 @@ fn has(words: &[String], letter: char, long: &str) -> bool {
 /// Programs that accept the name of a script as a subcommand: `yarn deploy` means `yarn run deploy`.
 const SCRIPTS: [&str; 3] = ["yarn", "pnpm", "bun"];
 
-/// Returns all other names under which the command could have been called, each as a list of words.
+/// Returns all other names of the command, each as a list of words.
 pub(crate) fn find_aliases(part: &Part) -> Vec<Vec<String>> {
     let all = &part.arguments;
     let words =

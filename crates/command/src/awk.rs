@@ -1,13 +1,12 @@
-//! Finds awk programs that only print. Such a program consists of tokens of an allow-list.
+//! Recognises awk programs that only print. An awk program is accepted if all its tokens are in an allow-list.
 //!
 //! An accepted program writes no file, runs no command and reads no second program. The grammar of awk is parsed only
-//! as far as is needed to find the tokens. A program is not accepted if awk implementations may understand it in
-//! different ways.
+//! as far as is needed to find the tokens. A program is rejected if awk implementations may understand it differently.
 
 use crate::sed::until;
 
-/// Functions that only compute. The list does not contain `system`, `close`, `fflush`, and functions that the program
-/// itself defines.
+/// Functions of awk that only compute. Calls of `system`, `close`, `fflush` and user-defined functions are not
+/// accepted.
 const FUNCTIONS: &[&str] = &[
     "length", "substr", "index", "split", "sub", "gsub", "match", "sprintf", "tolower", "toupper", "int",
     "sqrt", "exp", "log", "sin", "cos", "atan2", "rand", "srand", "gensub", "strftime", "systime", "mktime",
@@ -39,8 +38,7 @@ const RESERVED: &[&str] = &[
     "eval",
 ];
 
-/// Variables of awk that only determine how text is split. The list does not contain `ARGV` and the special arrays of
-/// gawk.
+/// Variables of awk that only affect how text is split. `ARGV` and the special arrays of gawk are left out on purpose.
 const VARIABLES: &[&str] = &[
     "NR",
     "NF",
@@ -62,9 +60,9 @@ const VARIABLES: &[&str] = &[
     "FIELDWIDTHS",
 ];
 
-/// Returns true if the words of an awk command are harmless options, then a program that only prints, and then files.
-/// Harmless are the options that set fields and variables. The flag of a word is true if the shell expands this word. A
-/// word after the program is never an option.
+/// Returns true if the words after `awk` are harmless options, then a program that only prints, and then files. Options
+/// that set fields and variables are harmless. The flag of a word is true if the shell expands the word. A word after
+/// the program is never an option.
 pub(crate) fn only_prints<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -> bool {
     let program = loop {
         let Some((word, expands)) = words.next() else { return false };
@@ -100,8 +98,8 @@ fn is_name(name: &str) -> bool {
         && (VARIABLES.contains(&name) || (is_chosen && !is_word))
 }
 
-/// Kind of the previous token. The kind of token determines what a `/` means: after a value it is a division, and after
-/// an operator it begins a pattern.
+/// Kind of the previous token of an awk program, which determines the meaning of a `/`: division after a value, the
+/// start of a pattern after an operator.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PreviousToken {
     /// An operator, or the start of the program. A value must follow.

@@ -1,9 +1,9 @@
-//! Blank lines and comments: lines of a command that run nothing.
+//! Blank lines and comments in a command, which run nothing.
 
 use std::ops::RangeInclusive;
 
-/// Invisible characters. Invisible are the default ignorable characters of Unicode, and two blank characters that a
-/// shell treats as letters.
+/// Invisible characters: the default ignorable characters of Unicode, and two blank characters that a shell treats as
+/// letters.
 const UNSEEN: [RangeInclusive<char>; 18] = [
     '\u{ad}'..='\u{ad}',
     '\u{34f}'..='\u{34f}',

@@ -1,5 +1,5 @@
-//! The class of a command is the most severe effect that one of its parts has. The least severe class is reading, and
-//! the most severe one is installing software. The table `tables/classes.rs` contains the effects of programs.
+//! The class of a command: the most severe effect that one of its parts has. Reading is the least severe effect, and
+//! installing software the most severe. The table `tables/classes.rs` contains the effects of programs.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,12 @@ use crate::{Command, Part, aliases};
 /// Most severe effect that a command is known to have. The variants are sorted from the least to the most severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// Changes nothing.
+    /// The command changes nothing.
     Reads,
-    /// Runs a program that belongs to no other class.
+    /// The command runs a program that belongs to no other class.
     Runs,
-    /// Runs code: an interpreter, a file that is called by its path, or a program that the tables do not contain.
+    /// The command runs code: an interpreter, a file that is called by its path, or a program that the tables do not
+    /// contain.
     RunsCode,
     /// Connects to the network.
     ReachesOut,
@@ -24,9 +25,9 @@ pub enum Class {
 }
 
 impl Command {
-    /// Returns the most severe class of all parts of the command. If the command certainly only reads, its class is
-    /// [`Class::Reads`]. If the command is opaque for another reason, its class is [`Class::RunsCode`], because it may
-    /// do anything.
+    /// Returns the most severe class of all parts of the command. The class is [`Class::Reads`] if the command
+    /// certainly only reads. The class is [`Class::RunsCode`] if the meaning of the command line is uncertain, because
+    /// it may do anything.
     pub fn class(&self) -> Class {
         match self.opaque {
             Some(_) if self.computes_and_reads => Class::Reads,
@@ -35,7 +36,7 @@ impl Command {
         }
     }
 
-    /// Returns all classes that the command certainly or possibly has, for rules with the action ask or forbid. The
+    /// Returns all classes that the command certainly or possibly has, for rules that ask about or forbid commands. The
     /// result contains [`Class::Reads`] only if it contains no other class.
     pub fn classes(&self) -> BTreeSet<Class> {
         if self.computes_and_reads {
@@ -91,7 +92,7 @@ impl Part {
         by_words.chain(by_options).chain(by_address).max().unwrap_or(least).max(least)
     }
 
-    /// Returns true if the line contains a script that does anything other than print or edit text. Redirections are
+    /// Returns true if a script in the command line does anything other than print or edit text. Redirections are
     /// ignored.
     fn gives_code(&self) -> bool {
         self.is_inline_code() && self.table_verdict() != TableVerdict::Reads && !self.only_edits()
@@ -115,23 +116,23 @@ impl Part {
         }) || (self.hides_its_subcommand() && row.words.split(' ').any(|wanted| words.contains(&wanted)))
     }
 
-    /// Returns the subcommand and the words after it. Options are left out.
+    /// Returns the subcommand of the program and the words after it, without options.
     fn words_that_name(&self) -> Vec<&str> {
         let known = with_subcommands(&self.program).and_then(|known| known.after_options(&self.arguments));
         let words = known.unwrap_or(&self.arguments).iter().map(String::as_str);
         words.filter(|word| !word.starts_with('-')).collect()
     }
 
-    /// Returns true if the next word may be the value of the first option. It is then uncertain which word is the
-    /// subcommand.
+    /// Returns true if the first argument is an option whose value may be the next word. It is then uncertain which
+    /// word is the subcommand.
     fn hides_its_subcommand(&self) -> bool {
         self.arguments.first().is_some_and(|word| word.starts_with('-'))
             && with_subcommands(&self.program)
                 .is_none_or(|known| known.after_options(&self.arguments).is_none())
     }
 
-    /// Returns true if an argument of the program is an address to which the program may connect. Programs with
-    /// subcommands are not considered here: the table contains them.
+    /// Returns true if an argument is an address to which the program may connect. Among the programs with subcommands,
+    /// only deno and the packages of go are checked, because the table of classes contains the others.
     fn names_an_address(&self) -> bool {
         const SCHEMES: [&str; 5] = ["http://", "https://", "ftp://", "ssh://", "ws://"];
         let goes = with_subcommands(&self.program).is_none() || self.program == "deno";

@@ -1,12 +1,12 @@
-//! Extracts the numbers of passed, failed and skipped tests from the output of a command. The numbers are in the last
-//! lines that test runners print.
+//! Extracts the numbers of passed, failed and skipped tests from the output of a command. Test runners print these
+//! numbers in their last lines.
 //!
-//! PURE. The numbers cannot be trusted: any command can print such a line without running a test. The numbers are shown
-//! as a part of the output, and must not influence any decision. [`RUNNERS`] has one row per test runner. A line that
-//! cannot be parsed completely is ignored.
+//! PURE. The numbers cannot be trusted, because any command can print such a line. They are shown as a part of the
+//! output, and must not influence any decision. [`RUNNERS`] has one row per test runner. A line that cannot be parsed
+//! completely is ignored.
 
-/// Parses one line of output. The second argument is the number of tests that an earlier line reported. Returns `None`
-/// if the line is not the final summary of a test runner.
+/// Parser of one line of a test runner's output. The second argument is the number of tests that an earlier line
+/// reported. Returns `None` if the line is not the final summary of the test runner.
 type Reader = fn(&str, Option<u64>) -> Option<Counts>;
 
 /// Known test runners, each with its name.
@@ -36,7 +36,7 @@ impl Counts {
         }
     }
 
-    /// Adds `number` to the counter that a word such as `passed` names. Returns None for an unknown word.
+    /// Adds `number` to the counter that a word such as `passed` names. Returns `None` for an unknown word.
     fn count(self, number: u64, word: &str) -> Option<Self> {
         let more = match word {
             "passed" | "pass" | "xfailed" | "xpassed" => Self { passed: number, ..Self::default() },
@@ -52,8 +52,8 @@ impl Counts {
     }
 }
 
-/// Returns one line per test runner whose summary is in the output, such as `1 failed, 41 passed (cargo test)`. The
-/// lines are in the order of the table. If a test runner has several summaries, their numbers are added.
+/// Returns one line per test runner whose summary is in the output, such as `1 failed, 41 passed (cargo test)`, in the
+/// order of [`RUNNERS`]. The numbers of several summaries of a test runner are added.
 pub fn summarize_test_runs(output: &str) -> Vec<String> {
     let mut found = [None::<Counts>; RUNNERS.len()];
     let mut all = None;
@@ -93,7 +93,8 @@ fn uncoloured(line: &str) -> String {
     })
 }
 
-/// Parses counts such as `3 passed, 1 failed`. Every item must be a number and a known word.
+/// Parses counts such as `3 passed, 1 failed`, separated by `between`. Returns `None` if an item is not a number and a
+/// known word.
 fn counted(items: &str, between: &str) -> Option<Counts> {
     items.split(between).try_fold(Counts::default(), |counts, item| {
         let (number, word) = item.trim().split_once(' ')?;
@@ -139,7 +140,7 @@ fn ran(line: &str) -> Option<u64> {
     rest.strip_prefix('s').unwrap_or(rest).starts_with(" in ").then(|| number.parse().ok())?
 }
 
-/// Parses `# pass 3` or `ℹ pass 3`. Each line contains one number.
+/// Parses `# pass 3` or `ℹ pass 3`, the summary of Node.js. Each line contains one number.
 fn node(line: &str, _: Option<u64>) -> Option<Counts> {
     let items = line.strip_prefix("# ").or_else(|| line.strip_prefix("ℹ "))?;
     let (word, number) = items.split_once(' ')?;

@@ -1,9 +1,9 @@
-//! Decides which commands a rule with the action allow applies to. Such a rule is said to cover these commands.
+//! Decides to which commands a rule that allows commands applies. The rule is said to cover these commands.
 //!
-//! The rule covers a command only if the words match the pattern and all operands and options are harmless. According
-//! to the tables, a harmless word contains no code, and does not make the command write a file that is not named in the
-//! line. A command with another word is covered only if the pattern contains exactly this word. The functions of this
-//! module are never a reason to ask about a command or to forbid it.
+//! A rule covers a command if the words match its pattern and all operands and options are harmless. According to the
+//! tables, a harmless word contains no code, and does not make the command write a file that the line does not name.
+//! Any other word is accepted only if the pattern contains exactly this word. The functions of this module never cause
+//! a command to be asked about or forbidden.
 
 use crate::launch::{Launched, launched};
 use crate::programs::{self, is_interpreter, is_order, is_shell};
@@ -11,10 +11,10 @@ use crate::reads::TableVerdict;
 use crate::tables::{self, plain, runs, writes};
 use crate::{Expansion, Part};
 
-/// Variables of make that select the program that runs each recipe.
+/// Variables of make that determine which program runs the recipes.
 const RECIPE_VARIABLES: [&str; 4] = ["SHELL", ".SHELLFLAGS", "MAKE", "MAKEFLAGS"];
 
-/// Values of a variable that name neither a program nor a file.
+/// Values of a make variable that name neither a program nor a file.
 const PLAIN_VALUES: [&str; 12] =
     ["yes", "no", "true", "false", "on", "off", "y", "n", "debug", "release", "Debug", "Release"];
 
@@ -42,7 +42,7 @@ impl Part {
         }
     }
 
-    /// Returns true if an operand, an option or a script of the line may contain code that the pattern does not
+    /// Returns true if an operand, an option or a script of this command may contain code that the pattern does not
     /// contain.
     fn may_hold_code(&self, pattern: &str) -> bool {
         let program = self.program.as_str();
@@ -60,7 +60,7 @@ impl Part {
         is_alias() || self.evaluates() || self.starts_code(pattern)
     }
 
-    /// Returns true if an interpreter is given code, or a module that no table contains.
+    /// Returns true if an interpreter gets code, or a module that no table contains.
     fn holds_a_script(&self, pattern: &str) -> bool {
         match self.arguments.as_slice() {
             [flag, module, ..] if flag == "-m" => {
@@ -81,8 +81,8 @@ impl Part {
             || writes::find_row(&self.program, &self.arguments).is_some()
     }
 
-    /// Returns true if the row of the program or the pattern contains each option of the command, and each variable
-    /// that is set for a build tool.
+    /// Returns true if the pattern or the tables' row of the program contains all options of the command. Each variable
+    /// that is set for a build tool must also be harmless or in the pattern.
     fn orders_are_harmless(&self, pattern: &str) -> bool {
         let is_plain = |word: &str| {
             word.split_once('=').is_some_and(|(name, value)| {
@@ -107,7 +107,7 @@ impl Part {
         })
     }
 
-    /// Returns true if a program that starts other programs may start one that runs code in the line: `npx sh -c x`.
+    /// Returns true if the program starts a second program that may run code from the line, as in `npx sh -c x`.
     fn starts_code(&self, pattern: &str) -> bool {
         if matches!(launched(self), Launched::No) {
             return false;
@@ -147,8 +147,8 @@ impl Part {
             && options.all(|option| pattern.split_whitespace().any(|it| it == option))
     }
 
-    /// Returns true in three cases: no row of the tables describes the command, the row lists all options of the line,
-    /// or the pattern contains the options that the row does not list.
+    /// Returns true if the tables of programs list all options of the command or do not describe the command, or if the
+    /// pattern contains all options.
     fn keeps_to_its_row(&self, pattern: &str) -> bool {
         let words = &self.arguments[self.subcommand_index()..];
         let has_row = plain::find_row(&self.program, words).is_some()
@@ -156,8 +156,8 @@ impl Part {
         !has_row || !self.has_unknown_options() || self.names_all_options(pattern)
     }
 
-    /// Returns true if the pattern contains the host of each archive that is on another machine. `tar xf host:file`
-    /// runs a program that connects to the host.
+    /// Returns true if the pattern contains the host of each archive on another machine. For example, `tar xf
+    /// host:file` runs a program that connects to the host.
     fn names_all_hosts(&self, pattern: &str) -> bool {
         let mut hosts = self.arguments.iter().filter(|word| word.contains(':'));
         !plain::TAKES_OLD_BUNDLES.contains(&self.program.as_str())

@@ -1,13 +1,13 @@
-//! Programs that only read but whose options are too complex for a row of the tables, such as `find`.
+//! Programs that only read but whose options are too complex for the tables, such as `find`.
 //!
-//! If this file does not accept a form of a command, the command is treated as writing.
+//! A form of a command that this file does not accept is treated as writing.
 
 use crate::reads::TableVerdict;
 use crate::shell::{COMPUTED, Expansion};
 use crate::tables::{self, Row, one_by_one, part_of_a_grammar};
 use crate::{InnerCommand, Part, awk, find_inner_command, limits, options, programs};
 
-/// Returns true if the command only reads, according to a grammar in this file. Returns None if this file has no
+/// Returns true if the command only reads, according to a grammar in this file. Returns `None` if this file has no
 /// grammar for the program.
 pub(crate) fn reads(part: &Part) -> Option<bool> {
     let words: Vec<&str> = part.arguments.iter().map(String::as_str).collect();
@@ -51,12 +51,12 @@ pub(crate) fn reads(part: &Part) -> Option<bool> {
 
 const UNZIP: Row = one_by_one(&["unzip"], "-l -lv -ql -qql -v -Z -Z1 -t -q -qq -p -1 -C");
 
-/// Returns the program that follows the options of `xargs`. Returns None if an option is unknown.
+/// Returns the program that follows the options of `xargs`. Returns `None` if an option is unknown.
 pub(crate) fn xargs_program<'w>(words: &[&'w str]) -> Option<&'w str> {
     words.get(xargs_options(words)?).copied()
 }
 
-/// Returns the number of words at the beginning that are options of `xargs` itself. Returns None if an option is
+/// Returns the number of words at the beginning that are options of `xargs` itself. Returns `None` if an option is
 /// unknown.
 pub(crate) fn xargs_options(words: &[&str]) -> Option<usize> {
     let mut at = 0;
@@ -81,8 +81,8 @@ pub(crate) fn xargs_options(words: &[&str]) -> Option<usize> {
     Some(at)
 }
 
-/// Returns true if the command `test` only checks files and texts. With the options `-v` and `-R`, bash runs code that
-/// is in the brackets of a variable name. Some shells also run code in the operands of numeric comparisons.
+/// Returns true if the command `test` only checks files and texts. Returns false for `-v`, `-R` and numeric
+/// comparisons, with which some shells run code in the operands.
 fn tests(program: &str, words: &[&str]) -> bool {
     const KNOWN: [&str; 38] = [
         "-a", "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-p", "-r", "-s", "-t", "-u", "-w", "-x", "-G",
@@ -100,14 +100,14 @@ fn tests(program: &str, words: &[&str]) -> bool {
     })
 }
 
-/// Returns true if the word names a folder. The previous folder (`-`) and home folders are not counted. A command that
-/// reads in this folder can do no more than one that reads the same files by their full names.
+/// Returns true if the word is the path of a folder other than `-` (the previous folder) or a home folder. Changing to
+/// such a folder is harmless: the files in it could also be read by their full paths.
 fn names_a_folder(folder: &str) -> bool {
     !folder.is_empty() && !folder.starts_with(['-', '~'])
 }
 
-/// Returns true if a file pattern cannot become a predicate of find. In `find . -name *.rs`, the pattern contains a
-/// dot, and no predicate contains a dot. If several files match, find reports an error.
+/// Returns true if a file pattern cannot expand to a predicate of find. For example, the pattern in `find . -name *.rs`
+/// contains a dot, and no predicate does. If several files match, find reports an error.
 fn becomes_no_predicate(part: &Part, at: usize) -> bool {
     part.expansions.get(at) != Some(&Expansion::Anything)
         || part.arguments[at].contains('.') && !part.arguments[at].contains(['[', COMPUTED])
@@ -169,8 +169,8 @@ fn execution_end(words: &[String], from: usize) -> Option<usize> {
     None
 }
 
-/// Returns true if find runs a program that only reads, for every path that may replace `{}`. This path begins with a
-/// path in the line. Therefore it cannot look like an option.
+/// Returns true if find runs a program that only reads, whatever path replaces `{}`. This path begins with a path in
+/// the line, so it cannot look like an option.
 fn executes_a_reader(part: &Part, from: usize, end: usize) -> bool {
     let mut run = part.with(part.arguments[from].clone(), from + 1..end);
     run.expansions.resize(run.arguments.len(), Expansion::None);
@@ -188,13 +188,13 @@ fn executes_a_reader(part: &Part, from: usize, end: usize) -> bool {
         && matches!(find_inner_command(&run), InnerCommand::None)
 }
 
-/// Returns the indexes of the programs that find runs.
+/// Returns the indexes of the words that name programs for find to run.
 pub(crate) fn executed(words: &[&str]) -> Vec<usize> {
     let starts = words.iter().enumerate().filter(|(_, word)| EXECUTES.contains(word));
     starts.map(|(at, _)| at + 1).collect()
 }
 
-/// Returns true for `tar xOf x f`. The command prints a file of the archive and writes no file.
+/// Returns true for commands such as `tar xOf x f`, which print a file of the archive and write no file.
 fn shows_archive(part: &Part) -> bool {
     const TAR: Row = part_of_a_grammar(
         &["tar"],
@@ -219,8 +219,8 @@ fn shows_archive(part: &Part) -> bool {
     })
 }
 
-/// Returns true for `tar tf x` and `tar -tvzf x`. Returns false if the name of the archive contains a colon, because
-/// the archive is then on another machine.
+/// Returns true for commands such as `tar tf x` and `tar -tvzf x`, which list an archive. Returns false if the
+/// archive's name contains a colon, because the archive is then on another machine.
 fn lists_archive(part: &Part) -> bool {
     const TAR: Row = part_of_a_grammar(
         &["tar"],

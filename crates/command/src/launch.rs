@@ -1,15 +1,15 @@
-//! Programs that run a second program, such as `npx` and `poetry run`. Also finds the words that name the second
-//! program.
+//! Programs that run a second program, such as `npx` and `poetry run`, and the words that name the second program.
 
 use crate::programs::with_subcommands;
 use crate::{Expansion, Part};
 
-/// Place in the arguments at which the command begins that a package manager or an environment tool runs.
+/// Index of the argument at which the second command begins, for a package manager or an environment tool that runs
+/// one.
 pub(crate) enum Launched {
     No,
-    /// The command begins at the argument with this index.
+    /// The second command begins at the argument with this index.
     At(usize),
-    /// The command follows options that may take values. Therefore it is uncertain where it begins.
+    /// The second command follows options that may take values, so it is uncertain where it begins.
     Somewhere,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn launched(part: &Part) -> Launched {
     }
 }
 
-/// Returns true if a file pattern may become an option that runs a second program.
+/// Returns true if a file pattern in the arguments may expand to an option that runs a second program.
 pub(crate) fn may_become_a_launcher(part: &Part) -> bool {
     let runs = match part.program.as_str() {
         "find" | "fd" | "fdfind" | "rg" | "tar" => true,

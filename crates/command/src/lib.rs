@@ -1,10 +1,10 @@
-//! Reads a command line in the way that the shell would read it. Finds the programs that it runs, the files that it
-//! reads and writes, and the hosts that it reaches.
+//! Parses a command line as the shell would. Finds the programs that the line runs, the files that it reads and writes,
+//! and the hosts that it connects to.
 //!
-//! PURE. Parses the grammar of the shell, but is not a shell: it expands nothing, executes nothing, and reads no file.
-//! If it is uncertain what a line means, the line is called *opaque*. A person is always asked about an opaque line,
-//! and no grant can allow it (fail closed). The gates (`core/src/gate`) decide if a line may run. The table lists the
-//! files of this crate in the order in which they process a line:
+//! PURE. The parser knows the grammar of the shell, but expands nothing, executes nothing, and reads no file. If it is
+//! uncertain what a line means, the line is called *opaque*. A person is always asked about an opaque line, and no
+//! grant can allow it (fail closed). The gates (`core/src/gate`) decide if a line may run. The table lists the files of
+//! this crate in the order in which they process a line:
 //!
 //! | question | file |
 //! |---|---|
@@ -80,18 +80,17 @@ pub struct Command {
     pub guesses: Vec<Part>,
     /// Reason why it is uncertain what the line means. `None` if this is certain.
     pub opaque: Option<&'static str>,
-    /// True if all commands of the line are known to only read, and the line is opaque only because the shell computes
-    /// some of its words. Rules and grants cannot be compared with words that the shell computes.
+    /// True if all commands of the line only read, and the line is opaque only because the shell computes some of its
+    /// words. Rules and grants cannot be compared with such words.
     pub computes_and_reads: bool,
-    /// Reason why the line may run another command than its words suggest: an alias, code, or an unknown option. If a
-    /// rule forbids commands or deploying, a person is asked about such a line.
+    /// Reason why the line may run another command than its words suggest: an alias, code, or an unknown option. A
+    /// person is asked about such a line if a rule forbids commands or deployments.
     pub unclear: Option<&'static str>,
-    /// True if a program that no table contains has an option, whose effect is therefore unknown. The value of the
-    /// option may be a program to run. If a rule forbids commands, a person is asked about such a line. A grant can
-    /// still allow the line: for a program that no table contains, a grant allows only lines with the same words.
+    /// True if the line has an option of a program that no table contains. The value of the option may be a program to
+    /// run, so a person is asked about the line if a rule forbids commands. A grant can still allow the line, because
+    /// grants for such programs require the same words.
     pub unknown_option: bool,
-    /// True if one of the words begins with a home folder (`~`, `~name`). Only the shell knows the path of a home
-    /// folder.
+    /// True if one of the words begins with a home folder (`~`, `~name`), whose path only the shell knows.
     pub names_home: bool,
 }
 
@@ -105,16 +104,16 @@ pub struct Part {
     pub arguments: Vec<String>,
     /// True if output is redirected into a file.
     pub redirected: bool,
-    /// Files of all redirections, for input and for output.
+    /// Files of all redirections, for input and output.
     pub files: Vec<String>,
     /// Files in `files` that are read as standard input.
     pub inputs: Vec<String>,
     /// Files in `files` to which output is appended.
     pub appended: Vec<String>,
-    /// For each argument, the possible results if it contains a file pattern.
+    /// Possible results of each argument when the shell expands its file patterns.
     pub expansions: Vec<Expansion>,
-    /// Folders in which the part possibly runs, relative to the working directory of the call. The empty string is the
-    /// working directory itself. If the list is empty, the folder is unknown.
+    /// Folders in which this command possibly runs, relative to the working directory of the tool call. The empty
+    /// string is the working directory itself. An empty list means that the folder is unknown.
     pub folders: Vec<String>,
 }
 
@@ -165,7 +164,7 @@ const KEYWORDS: [&str; 18] = [
 
 struct Reading {
     command: Command,
-    /// True while the parser reads a command that the line possibly, but not certainly, runs.
+    /// True while the parser reads a command that the line may run, but not certainly.
     guessing: bool,
     lines: usize,
     folders: Folders,
@@ -367,7 +366,7 @@ impl Reading {
         }
     }
 
-    /// Adds a guessed command. If the guess cannot be parsed, the line does not become opaque.
+    /// Adds a command that the line may run. Words that cannot be parsed are ignored, and do not make the line opaque.
     fn guess_words(&mut self, words: Vec<ShellWord>, depth: u8) {
         if depth >= limits::NESTED_LINES {
             return self.opaque(TOO_DEEP);
@@ -377,9 +376,8 @@ impl Reading {
         self.command.opaque = opaque;
     }
 
-    /// If a line runs code, guesses commands in the texts that the line contains. Such a text is one of the following:
-    /// it is written into a script, it is piped to a program, or it is quoted within code. If the guesses cannot be
-    /// parsed, the line does not become opaque.
+    /// Adds commands that may be in texts of the line, if the line runs code. Such a text is written into a script,
+    /// piped to a program, or quoted within code. Texts that cannot be parsed do not make the line opaque.
     fn guess_texts(&mut self) {
         let (opaque, lines) = (self.command.opaque, self.lines);
         for text in self.command.texts_that_may_run() {
@@ -388,7 +386,7 @@ impl Reading {
         (self.command.opaque, self.lines) = (opaque, lines);
     }
 
-    /// Guesses commands that the shell runs later: `trap 'rm x' EXIT`, `alias ls='rm x'`.
+    /// Adds commands that the shell runs later, as in `trap 'rm x' EXIT` and `alias ls='rm x'`.
     fn guess_later(&mut self, part: &Part, depth: u8) {
         if programs::runs_later(&part.program) {
             for word in part.arguments.iter().take(limits::GUESSED_STARTS) {
@@ -400,8 +398,7 @@ impl Reading {
         }
     }
 
-    /// Guesses commands from every argument. A command may begin at each argument, or the argument may be a complete
-    /// command line.
+    /// Adds the commands that may begin at each argument. An argument may also be a complete command line.
     fn guess_suffixes(&mut self, part: &Part, depth: u8) {
         if part.arguments.len() > limits::GUESSED_STARTS {
             self.opaque("it contains too many words");
@@ -445,16 +442,16 @@ struct Simple {
     appended: Vec<String>,
 }
 
-/// The command that another program such as `sudo` or `xargs` runs.
+/// The command that a wrapper such as `sudo` or `xargs` runs.
 enum InnerCommand {
     None,
     /// The command begins at the argument with this index.
     Words(usize),
-    /// Several commands that only read. Each of them begins at the argument with one of these indexes, and consists of
-    /// all words from there on.
+    /// Several commands that only read. Each begins at the argument with one of these indexes, and ends with the last
+    /// word.
     Readers(Vec<usize>),
-    /// Possibly a command begins at the argument with this index. If the index is `None`, it is unknown where the
-    /// command begins. The first word of the command may instead be the name of a package.
+    /// A command may begin at the argument with this index, or at an unknown argument if the index is `None`. Its first
+    /// word may instead be the name of a package.
     Perhaps(Option<usize>),
     /// The second argument is a command line.
     Line,
@@ -531,7 +528,7 @@ fn holds_a_line(words: &[&str]) -> bool {
     words.iter().any(|word| word.contains(' '))
 }
 
-/// Returns true if a name that the line defines follows the keyword: `function f {`, `coproc NAME {`.
+/// Returns true if the keyword is followed by a name that the line defines, as in `function f {` and `coproc NAME {`.
 fn names_what_follows(keyword: &str, rest: &[ShellWord]) -> bool {
     keyword == "function" || (keyword == "coproc" && rest.get(1).is_some_and(|word| word.text == "{"))
 }

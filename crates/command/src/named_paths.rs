@@ -1,41 +1,41 @@
-//! Finds the words of a line that may be paths. Afterwards, the inspection of the call finds out which of these paths
+//! Finds the words of a line that may be paths. The inspection of the tool call later finds out which of these paths
 //! exist.
 //!
-//! If a part of the line is on the allow-list, its words are not listed, because it executes none of the files that it
-//! names. For all other parts, all words are listed, because the tables do not say which word names a file to execute.
+//! Words of a part are left out if an allow-list says that the part executes none of the files that it names. All words
+//! of any other part are listed, because the tables do not say which word names a file to execute.
 
 use crate::reads::TableVerdict;
 use crate::scripts::{looked_for, values};
 use crate::working_directory::join;
 use crate::{Command, Part, programs};
 
-/// Maximum number of texts of one line for which the inspection checks if they exist.
+/// Maximum number of words and pieces of words in one line that are checked as possible paths.
 const MAX_TEXTS: usize = 1024;
 
-/// Maximum number of places at which a word is split. A word is split at each `=`, and the name of a module at each
-/// dot.
+/// Maximum number of places at which a word is split into possible paths: at each `=`, and at each dot of a module
+/// name.
 const MAX_ENDS: usize = 16;
 
 /// Maximum length of a path that the operating system accepts.
 const MAX_PATH: usize = 4096;
 
-/// Paths that one part of a line possibly names.
+/// Paths that one part of a line may name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedPaths {
-    /// Folders in which the texts of the part are looked for, relative to the working directory of the call. The empty
-    /// string is the working directory itself. If the list is empty, the folder is unknown.
+    /// Folders to which the `texts` may be relative, themselves relative to the working directory of the tool call. The
+    /// empty string is the working directory itself. An empty list means that the folder is unknown.
     pub folders: Vec<String>,
-    /// Folders to which the line changes before it runs the part, and folders to which an option of the part changes
-    /// (`-C sub`).
+    /// Folders to which the line changes before this part of the line runs, and folders of options such as `-C sub`.
     pub entered: Vec<String>,
-    /// Texts that may be names of files or folders. Empty if the part executes none of the files that it names.
+    /// Texts that may be paths of files or folders. Empty if this part of the line executes none of the files that it
+    /// names.
     pub texts: Vec<String>,
-    /// Names of files that the program looks for and executes if a text is the name of a folder.
+    /// Names of files that the program executes if they exist in a folder that `texts` contains.
     pub looked_for: &'static [&'static str],
 }
 
-/// Programs that execute none of their arguments. The programs that only read are not repeated here.
-/// [`programs::runs_arguments`] lists the options with which these programs do execute an argument.
+/// Programs that execute none of their arguments. Programs that only read are not repeated here. The exceptions are
+/// options in [`programs::runs_arguments`].
 const RUNS_NOTHING: [&str; 31] = [
     "rm", "cp", "mv", "mkdir", "rmdir", "touch", "chmod", "chown", "chgrp", "ln", "tee", "dd", "truncate",
     "mktemp", "install", "shred", "sync", "kill", "cd", "pushd", "popd", "tar", "gzip", "gunzip", "bzip2",
@@ -76,8 +76,7 @@ const GIT_RUNS_NOTHING: [&str; 30] = [
     "tag",
 ];
 
-/// Options that make a program change to another folder before it does its work. Each entry has a list of programs and
-/// the options of these programs.
+/// Options that make a program change to another folder before its work. Each entry has programs and their options.
 const ENTERS: &[(&[&str], &[&str])] = &[
     (&["git", "go", "cargo", "ninja", "meson", "samu"], &["-C"]),
     (&["make", "gmake", "bmake"], &["-C", "--directory"]),
@@ -87,8 +86,8 @@ const ENTERS: &[(&[&str], &[&str])] = &[
 ];
 
 impl Command {
-    /// Returns the possible paths of each part, in the order of the parts. Returns None if the line has more than
-    /// `MAX_TEXTS` texts.
+    /// Returns the possible paths of each part of the line, in the order of the parts. Returns `None` if there are more
+    /// than `MAX_TEXTS`.
     pub fn named_paths(&self) -> Option<Vec<NamedPaths>> {
         let mut left = MAX_TEXTS;
         let parts = self.parts.iter().chain(&self.guesses);
@@ -127,7 +126,7 @@ impl Part {
         }
     }
 
-    /// Returns true if the part executes none of the files that its line names.
+    /// Returns true if this part of the line executes none of the files that it names.
     pub(crate) fn runs_nothing(&self) -> bool {
         let git = || {
             let sub = self.subcommand().unwrap_or_default();
@@ -140,7 +139,7 @@ impl Part {
                 && !programs::runs_arguments(&self.program, &self.arguments))
     }
 
-    /// Returns the folders to which options change. Each is relative to the one before.
+    /// Returns the folders to which options change, each relative to the previous one.
     pub(crate) fn entered(&self) -> Vec<String> {
         let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let mut entered: Vec<String> = Vec::new();
@@ -151,7 +150,7 @@ impl Part {
         entered
     }
 
-    /// Returns true if an option changes to a folder that is given by a file pattern.
+    /// Returns true if an option changes to a folder that a file pattern determines.
     pub(crate) fn enters_unnamed(&self) -> bool {
         let words: Vec<_> = self.words_and_expansions().collect();
         words.iter().enumerate().any(|(at, (word, expands))| {
@@ -173,9 +172,9 @@ impl Part {
         self.program.rsplit('/').next().unwrap_or_default()
     }
 
-    /// Returns each text that may be a path: words, values that follow `=`, and values that are joined to an option. If
-    /// a word contains code or several names, its pieces are returned too: `--exec=sh a.sh`, `tests/t.py::test_a`,
-    /// `open('x.py')`.
+    /// Returns each text that may be a path: words, values after `=`, and values that are joined to an option. Also
+    /// returns the pieces of words that contain code or several names, such as `--exec=sh a.sh`, `tests/t.py::test_a`
+    /// and `open('x.py')`.
     fn all_texts(&self) -> Vec<String> {
         let mut texts: Vec<String> = self.inputs.clone();
         for word in &self.arguments {
@@ -198,8 +197,8 @@ impl Part {
         texts
     }
 
-    /// If a word names a Python module or an item in a module (`tests.t.Case.test_a`), returns the files that Python
-    /// executes.
+    /// Returns the files that Python executes if the word names a module or an item in a module, such as
+    /// `tests.t.Case.test_a`.
     fn modules(&self, dotted: &str) -> Vec<String> {
         if !super::scripts::is_python(self.base()) {
             return Vec::new();

@@ -1,13 +1,12 @@
-//! Options and operands of a line. Options and operands are found with a row of the tables.
+//! Splits the words of a command into options and operands, with the rows of the tables.
 
 use crate::shell::Expansion;
 use crate::tables::{Parser, Row};
 
-/// Arguments of a program, split into options and operands with a row of the tables.
+/// Arguments of a program, split into options and operands.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ParsedArguments<'w> {
-    /// Options by name, each with its value. If the row states that the value does not change what the command does,
-    /// `*` is added to the name.
+    /// Options by name, each with its value. The name ends with `*` if the value does not change what the command does.
     pub(crate) options: Vec<(String, Option<&'w str>)>,
     /// Operands, each with its index in the arguments.
     pub(crate) operands: Vec<(usize, &'w str)>,
@@ -17,10 +16,10 @@ pub(crate) struct ParsedArguments<'w> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OptionArity {
     Nothing,
-    /// One value in the same word, or no value.
+    /// The option has one value in the same word, or none.
     Perhaps,
     One,
-    /// One value, which does not change what the command does.
+    /// The option has one value, which does not change what the command does.
     Free,
     Two,
 }
@@ -39,8 +38,8 @@ fn parse_spec(spec: &str) -> (&str, OptionArity) {
     }
 }
 
-/// Splits words into options and operands, with a row of the tables. Returns None if the row does not list an option.
-/// As in GNU programs, options can also follow operands.
+/// Splits the words of a command into options and operands. Returns `None` if the tables' row of the program does not
+/// list an option. As in GNU programs, options can also follow operands.
 pub(crate) fn read<'w>(
     row: &Row,
     words: &'w [String],
@@ -146,9 +145,9 @@ pub(crate) fn read<'w>(
     Some(given)
 }
 
-/// Returns true if the value of an option could itself be an option. Some programs do not treat such a word as the
-/// value: `git diff -U --output=x` writes `x`. If a digit or a sign follows the dash, the word is harmless: `date -d
-/// '-1 day'`.
+/// Returns true if the value of an option could itself be an option. Some programs do not take such a word as a value:
+/// `git diff -U --output=x` writes `x`. A word with a digit or a sign after the dash is harmless, as in `date -d '-1
+/// day'`.
 fn may_be_an_option(value: &str) -> bool {
     let first = value.strip_prefix('-').and_then(|rest| rest.chars().next());
     first.is_some_and(|first| first.is_alphabetic() || first == '-')

@@ -1,5 +1,5 @@
-//! Finds lines that possibly write files which the user's own tools execute. Either the name of the file is in
-//! [`crate::guarded`], or certain git commands write the file.
+//! Finds lines that may write a file that the user's own tools execute. Either the file has a name in
+//! [`crate::guarded`], or a git command writes it.
 //!
 //! Reading these files is not restricted.
 
@@ -11,8 +11,7 @@ const fn git(name: &'static str, why: &'static str) -> Guarded {
     guarded::guarded(name, why)
 }
 
-/// Subcommands of git that write configuration or hooks, or that fetch a repository which has a configuration of its
-/// own.
+/// Subcommands of git that write configuration or hooks, or fetch a repository that has its own configuration.
 const GIT: [Guarded; 22] = [
     git("config", "it sets which programs other git commands run"),
     git("init", "it creates a repository with its own configuration and hooks"),
@@ -39,16 +38,16 @@ const GIT: [Guarded; 22] = [
 ];
 
 impl Command {
-    /// Returns the guarded name to which the line possibly writes. Returns `None` if there is none. `cwd` is the
-    /// working directory, relative to the workspace or absolute. If the line changes to a folder whose path is known,
-    /// this folder is used for the rest of the line.
+    /// Returns the guarded name of a file that the line may write, or `None`. `cwd` is the working directory, relative
+    /// to the workspace or absolute. After a change to a folder with a known path, this folder applies to the rest of
+    /// the line.
     pub fn own_tools(&self, cwd: &str) -> Option<Guarded> {
         self.parts.iter().chain(&self.guesses).find_map(|part| part.own_tools(cwd))
     }
 }
 
 impl Command {
-    /// Returns the folders (as far as known) of the parts that possibly write.
+    /// Returns the folders in which parts of the line may write files. An unknown folder is replaced by `cwd`.
     pub fn writes_from(&self, cwd: &str) -> impl Iterator<Item = String> {
         let parts = self.parts.iter().chain(&self.guesses).filter(|part| !part.is_read_only());
         parts.flat_map(move |part| {
@@ -88,10 +87,9 @@ impl Part {
     }
 }
 
-/// Returns true if a name in the pattern may become the first component of a guarded row: `.gi*`, `.[e]nvrc`. Only
-/// patterns with a leading dot are examined: other patterns match no hidden file, and few guarded names have no leading
-/// dot. Some rows match nearly all hidden names (`.*/hooks`). For these rows, the changes are checked later, when the
-/// call is inspected.
+/// Returns true if a file pattern such as `.gi*` or `.[e]nvrc` may expand to the first component of a guarded name.
+/// Only patterns with a leading dot are checked: other patterns match no hidden file. Guarded names that match nearly
+/// all hidden names (`.*/hooks`) are left out, because the changed files are checked again when the call is inspected.
 fn may_become(text: &str, guarded: &Guarded) -> bool {
     let first = guarded.name.split('/').next().unwrap_or_default();
     if !first.starts_with('.') || first.starts_with(".*") {

@@ -3,7 +3,7 @@
 use crate::{Expansion, Part, Pattern, programs, word_matches};
 
 impl Part {
-    /// Returns a part that has another program and only a range of this part's arguments.
+    /// Returns a copy of this command with another program and only a range of its arguments.
     pub(crate) fn with(&self, program: String, range: std::ops::Range<usize>) -> Self {
         let expansions = self.expansions.get(range.clone()).unwrap_or_default().to_vec();
         let folders = self.folders.clone();
@@ -15,12 +15,12 @@ impl Part {
         self.expansions.iter().copied().max().unwrap_or_default()
     }
 
-    /// Returns each argument with a flag. The flag is true if the shell expands the argument.
+    /// Returns each argument, with a flag that is true if the shell expands it.
     pub(crate) fn words_and_expansions(&self) -> impl Iterator<Item = (&str, bool)> {
         self.arguments.iter().enumerate().map(|(at, word)| (word.as_str(), self.expands(at)))
     }
 
-    /// Returns each argument. If the shell expands the argument, the file pattern is returned too.
+    /// Returns each argument, with its file pattern if the shell expands it.
     pub fn arguments_and_patterns(&self) -> impl Iterator<Item = (&str, Option<Pattern>)> {
         self.words_and_expansions().map(|(word, expands)| (word, expands.then(|| Pattern::of_shell(word))))
     }
@@ -34,7 +34,7 @@ impl Part {
         self.expansions.get(argument).is_some_and(|expansion| *expansion != Expansion::None)
     }
 
-    /// Returns the index of the subcommand. The words from this index on are compared with the pattern of a rule.
+    /// Returns the index of the subcommand, which is the first word that is compared with the pattern of a rule.
     pub(crate) fn subcommand_index(&self) -> usize {
         let rest = programs::with_subcommands(&self.program)
             .and_then(|known| known.after_options(&self.arguments))
@@ -53,8 +53,8 @@ impl Part {
             && fixed.iter().zip(&words).all(|(pattern, word)| word_matches(pattern, word))
     }
 
-    /// Returns true if `pattern` possibly matches the command after the shell has expanded its file patterns. A file
-    /// pattern can become any number of words. Therefore the places of all later words are uncertain.
+    /// Returns true if `pattern` possibly matches the command after the shell has expanded file patterns. A file
+    /// pattern can become any number of words, so the position of all later words is uncertain.
     pub fn may_match(&self, pattern: &str) -> bool {
         if self.matches(pattern) || self.matches_any_spelling(pattern) || self.may_wrap(pattern) {
             return true;

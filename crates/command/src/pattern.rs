@@ -1,6 +1,6 @@
-//! File patterns (`*.rs`), which are treated as sets of names. A pattern is not replaced by the files that exist,
-//! because files can be created and deleted later. A rule with the action ask or forbid applies if the pattern can
-//! become a name to which the rule applies.
+//! File patterns (`*.rs`), which are treated as sets of names. A pattern is not replaced by the existing files, because
+//! files can be created and deleted later. A rule that asks or forbids applies if the pattern matches any name to which
+//! the rule applies.
 
 /// A piece of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ enum Piece {
     All,
 }
 
-/// A pattern that can be compared with another pattern.
+/// A set of names, given by a file pattern, that can be compared with another pattern.
 #[derive(Debug)]
 pub struct Pattern {
     pieces: Vec<Piece>,
@@ -28,12 +28,12 @@ pub struct Pattern {
 /// Maximum number of pieces that a pattern may have. A longer pattern is treated as one that matches every text.
 const MAX_PIECES: usize = 256;
 
-/// Maximum number of variants of a path that differ in the names that become `..`. A path with more variants is treated
-/// as a path to any place.
+/// Maximum number of variants of a path, depending on which names with patterns expand to `..`. A path with more
+/// variants is treated as a path to any place.
 const MAX_WAYS: usize = 8;
 
-/// Maximum number of `**/` in a glob that are also tried as matching no folder. The glob is then also compared without
-/// each of these `**/`.
+/// Maximum number of `**/` in a glob that are also tried as matching no folder. The glob is compared with and without
+/// each of them.
 const MAX_FOLDERS: usize = 3;
 
 impl Pattern {
@@ -59,7 +59,8 @@ impl Pattern {
         Self { pieces, ..found }
     }
 
-    /// Returns the pattern of all paths below a folder of the workspace. The empty path is the workspace itself.
+    /// Returns the pattern of all paths below a folder of the workspace. The empty path is the workspace itself. If
+    /// `expands` is true, the path is itself a pattern.
     pub fn below(path: &str, expands: bool) -> Self {
         if path.is_empty() {
             return Self::bounded(vec![Piece::All]);
@@ -73,13 +74,13 @@ impl Pattern {
         found
     }
 
-    /// Returns true if a name may become `..` when the shell expands it. In some shells, `.*` and `.?` match `..`.
+    /// Returns true if the shell may expand the name to `..`. In some shells, `.*` and `.?` match `..`.
     pub fn climbs(name: &str) -> bool {
         Self::is_in(name) && Self::of_shell(name).meets(&Self::of_word(".."))
     }
 
-    /// Returns the variants of a path after the shell has expanded it. The variants differ in the names that have
-    /// become `..`. Returns None if there are too many variants.
+    /// Returns the variants of a path after the shell has expanded it: in each, other names have become `..`. Returns
+    /// `None` if there are too many variants.
     pub fn ways(path: &str) -> Option<Vec<String>> {
         let mut ways = vec![String::new()];
         for (at, name) in path.split('/').enumerate() {
@@ -123,8 +124,7 @@ impl Pattern {
         self
     }
 
-    /// Returns the patterns of a glob in a path rule. `**` and braces match any text. A `**/` can also match no folder
-    /// at all.
+    /// Returns the patterns of a glob in a path rule. `**` and braces match any text. A `**/` can also match no folder.
     pub fn of_glob(glob: &str) -> Vec<Self> {
         let read = |glob: &str| {
             Self::read(glob, |star, deep| match (star, deep) {
@@ -224,7 +224,7 @@ impl Piece {
         matches!(self, Self::Some | Self::All)
     }
 
-    /// Returns true if a text that this wildcard piece matches can contain a text of the other piece.
+    /// Returns true if this wildcard can match a text that the other piece matches.
     fn may_contain(self, other: Self) -> bool {
         self == Self::All || !matches!(other, Self::One('/') | Self::All)
     }

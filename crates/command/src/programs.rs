@@ -1,6 +1,6 @@
 //! Programs that have subcommands, run another program, or take code as an argument.
 //!
-//! The functions of this module are never a reason to allow a command. The programs that only read are listed in the
+//! The functions of this module never cause a command to be allowed. The programs that only read are listed in the
 //! tables (`tables`).
 
 use crate::tables::{self, git, runs};
@@ -9,8 +9,8 @@ use crate::{Expansion, Part, sed};
 /// A program that has subcommands: its first word selects one of them.
 pub(crate) struct WithSubcommands {
     names: &'static [&'static str],
-    /// Options before the subcommand that have no value. An option that is in neither list makes the line opaque. The
-    /// next word may be its value, and then a later word is the subcommand.
+    /// Options before the subcommand that have no value. An option that is neither here nor in `valued` makes the line
+    /// opaque: its value may be the next word, so the subcommand is uncertain.
     flags: &'static [&'static str],
     /// Options before the subcommand whose value is the next word.
     valued: &'static [&'static str],
@@ -97,7 +97,7 @@ pub(crate) fn with_subcommands(program: &str) -> Option<&'static WithSubcommands
 }
 
 impl WithSubcommands {
-    /// Returns the words from the subcommand on. Returns None if an option before the subcommand is unknown.
+    /// Returns the words from the subcommand on. Returns `None` if an option before the subcommand is unknown.
     pub(crate) fn after_options<'a>(&self, arguments: &'a [String]) -> Option<&'a [String]> {
         let mut rest = arguments;
         while let Some((first, more)) = rest.split_first() {
@@ -120,8 +120,8 @@ impl WithSubcommands {
         Some(rest)
     }
 
-    /// Returns the index of the subcommand among the arguments. Returns None if a word before the subcommand possibly
-    /// changes what the command does.
+    /// Returns the index of the subcommand among the arguments. Returns `None` if a word before the subcommand may
+    /// change what the command does.
     pub(crate) fn after_harmless(&self, program: &str, arguments: &[String]) -> Option<usize> {
         let mut from = 0;
         while let Some(many) = self.harmless_words(program, arguments.get(from..).unwrap_or_default()) {
@@ -130,14 +130,14 @@ impl WithSubcommands {
         arguments.get(from).is_none_or(|word| !word.starts_with('-')).then_some(from)
     }
 
-    /// Returns true if the words begin with `-c` and a setting that affects only how git prints.
+    /// Returns true if the words begin with `-c` and a setting that affects only the look of git's output.
     fn is_harmless_setting(&self, words: &[String]) -> bool {
         self.names.contains(&"git")
             && matches!(words, [option, setting, ..] if option == "-c" && git::only_shapes_output(setting))
     }
 
-    /// Returns the number of words at the beginning that form one option which does not change what the subcommand
-    /// does. Returns None if the first word possibly changes it.
+    /// Returns the number of words at the beginning that form one option that does not change what the subcommand does.
+    /// Returns `None` if the first word may change it.
     pub(crate) fn harmless_words(&self, program: &str, words: &[String]) -> Option<usize> {
         let word = words.first()?.as_str();
         match program {
@@ -153,7 +153,7 @@ impl WithSubcommands {
     }
 }
 
-/// Build tools. The targets in the line determine what a build tool does.
+/// Build tools, whose targets in the line determine what they do.
 const BY_TARGET: [&str; 12] = [
     "make",
     "gmake",
@@ -237,7 +237,7 @@ pub(crate) fn without_version(program: &str) -> &str {
     program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
 }
 
-/// Returns true for build tools such as make. The targets in the command line determine what a build tool does.
+/// Returns true for build tools such as make, whose targets in the line determine what they do.
 pub(crate) fn is_build_tool(program: &str) -> bool {
     BY_TARGET.contains(&program)
 }
@@ -247,7 +247,7 @@ pub(crate) fn is_interpreter(program: &str) -> bool {
     INTERPRETERS.contains(&program) || INTERPRETERS.contains(&name) || is_shell(program)
 }
 
-/// Returns true for programs that start packages and have an option whose value is a command line: `npx -c`.
+/// Returns true for programs that start packages and have an option with a command line as its value, such as `npx -c`.
 pub(crate) fn launches_packages(program: &str) -> bool {
     matches!(program, "npx" | "npm" | "pnpm" | "yarn" | "bun" | "bunx")
 }
@@ -262,8 +262,8 @@ pub(crate) fn runs_later(program: &str) -> bool {
     matches!(program, "trap" | "alias" | "complete" | "bind" | "mapfile" | "readarray")
 }
 
-/// Returns true if a built-in command changes how the shell runs later commands. Options like `set -e` do not count,
-/// because they only make the shell stricter. Options like `set +e` count, because they make the shell less strict.
+/// Returns true if a built-in command changes how the shell runs later commands. Returns false for options like `set
+/// -e`, which only make the shell stricter, and true for `set +e`.
 pub(crate) fn changes_the_shell(program: &str, arguments: &[String]) -> bool {
     let strict = |word: &String| {
         matches!(word.as_str(), "pipefail" | "errexit" | "nounset" | "xtrace")
@@ -331,7 +331,7 @@ fn bundles(word: &str, letter: char) -> bool {
     word.strip_prefix('-').is_some_and(|bundle| !bundle.starts_with('-') && bundle.contains(letter))
 }
 
-/// Returns true for programs such as `cp` and `rm`. Such programs move, copy or delete files, and never execute them.
+/// Returns true for programs such as `cp` and `rm`, which move, copy or delete files and never execute them.
 fn only_moves_files(part: &Part) -> bool {
     match part.program.as_str() {
         "rm" | "cp" | "mv" | "mkdir" | "rmdir" | "touch" | "chmod" | "ln" => true,
@@ -341,8 +341,8 @@ fn only_moves_files(part: &Part) -> bool {
 }
 
 impl Part {
-    /// Returns the words that determine what the program does. Examples: `push` in `git -C x push`, `run build` in `npm
-    /// run build`, `-m unittest` in `python3 -m unittest`, the targets of `make`.
+    /// Returns the words that determine what the program does: `push` in `git -C x push`, `run build` in `npm run
+    /// build`, `-m unittest` in `python3 -m unittest`, or the targets of `make`.
     pub fn subcommand(&self) -> Option<String> {
         let program = self.program.as_str();
         if is_interpreter(program) {
@@ -366,8 +366,8 @@ impl Part {
         }
     }
 
-    /// Returns true if the part executes code that is in the line itself or comes from standard input. A grant cannot
-    /// describe such code.
+    /// Returns true if the command executes code that is in the line itself or comes from standard input. A grant
+    /// cannot describe such code.
     pub fn is_inline_code(&self) -> bool {
         let program = self.program.as_str();
         if runs::TAKES_CODE.contains(&program) {
@@ -387,7 +387,7 @@ impl Part {
         }
     }
 
-    /// Returns true if the part only reads, moves or deletes files, whatever the names of the files are. Such a part
+    /// Returns true if the command only reads, moves or deletes files, whatever their names are. Such a command
     /// executes none of its files.
     pub fn only_handles_files(&self) -> bool {
         self.is_read_only() || only_moves_files(self)
@@ -400,7 +400,7 @@ impl Part {
             && sed::only_edits(self.words_and_expansions())
     }
 
-    /// Returns true if a program and a subcommand are enough to describe the part in a grant.
+    /// Returns true if the program and its subcommand are enough to describe the command in a grant.
     pub fn is_memorable(&self) -> bool {
         let rights = matches!(self.program.as_str(), "sudo" | "su" | "doas" | "pkexec" | "run0" | "");
         let elsewhere = self.program == "cd" && !self.stays_below();
@@ -422,7 +422,7 @@ impl Part {
     }
 }
 
-/// Returns true if the word changes the way in which a target is built: `-f other.mk`, `SHELL=./x`.
+/// Returns true if the word changes how a build tool builds a target, such as `-f other.mk` or `SHELL=./x`.
 pub(crate) fn is_order(word: &str) -> bool {
     !is_build_flag(word) && (word.starts_with('-') || word.contains('='))
 }

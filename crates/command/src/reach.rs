@@ -1,31 +1,30 @@
-//! Files that a part of a line can read or write (reach), for path rules with the action ask or forbid. A part reaches
-//! only the paths that it names, or also everything below these paths, or any file.
+//! Files that a part of a line can read or write (reach), for path rules that ask or forbid. A part reaches the paths
+//! that it names, everything below these paths, or any file.
 //!
-//! If it is uncertain which files a part reaches, the rule is applied. The functions of this module are never a reason
-//! to allow a command.
+//! In case of doubt, the rule applies. The functions of this module never cause a command to be allowed.
 
 use crate::reads::TableVerdict;
 use crate::tables::{self, reach};
 use crate::working_directory::join;
 use crate::{Command, InnerCommand, Part, find_inner_command, options};
 
-/// Files that a part reaches in addition to the files that it names.
+/// Files that a part of a line can read or write in addition to the files that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reach<'p> {
-    /// The part reaches no other files.
+    /// No other files.
     Named,
-    /// Everything below these paths. The flag of a path is true if the shell expands this path. The empty path means
-    /// the folder in which the part runs.
+    /// Everything below these paths. The flag of a path is true if the shell expands the path. The empty path is the
+    /// working directory of this part of the line.
     Below(Vec<(&'p str, bool)>),
-    /// Any file. The names of the files come from outside the line, or the program follows symbolic links, or it reads
-    /// old commits, which may contain any file.
+    /// Any file, for one of these reasons: the names come from outside the line, the program follows symbolic links, or
+    /// it reads old commits.
     Anywhere,
-    /// No table contains the program. Therefore it is unknown which files it reaches.
+    /// Unknown files, because no table contains the program.
     Unknown,
 }
 
 impl Command {
-    /// Returns true if it is unknown which files a part of the line reaches.
+    /// Returns true if it is unknown which files a part of the line can read or write.
     pub fn reaches_unknown(&self) -> bool {
         self.parts.iter().any(|part| part.reach() == Reach::Unknown)
     }
@@ -86,8 +85,9 @@ impl Part {
         below(named)
     }
 
-    /// Returns the operands that may be names of files, if this row describes the program. Returns none if the row does
-    /// not list one of the options.
+    /// Returns the operands that may be file names, each with a flag that is true if the shell expands it. Returns none
+    /// if `row`, which describes the program, does not list an option. `texts` is the number of leading operands that
+    /// are not file names.
     fn operands_of(&self, row: &tables::Row, texts: usize) -> Vec<(&str, bool)> {
         let Some(given) = options::read(row, &self.arguments, &self.expansions) else { return Vec::new() };
         // If one of these options contains the text to search for, no operand is this text.
@@ -185,9 +185,8 @@ impl Part {
         }
     }
 
-    /// Returns the paths that a word of a git command possibly names in a commit or in the index: `HEAD:a/b`, `:a/b`,
-    /// `:(top)a`, `:/a`. Such a path begins at the root of the repository. The root may be `cwd` or any folder above
-    /// it.
+    /// Returns the paths in a commit or in the index that a git command may name: `HEAD:a/b`, `:a/b`, `:(top)a`, `:/a`.
+    /// Such a path begins at the root of the repository, which may be `cwd` or any folder above it.
     pub fn names_in_commits(&self, cwd: &str) -> Vec<String> {
         let mut found = Vec::new();
         for (word, _) in self.words_and_expansions() {
@@ -217,7 +216,7 @@ impl Part {
     }
 }
 
-/// Maximum number of colons in a word: a path is tried after each of them.
+/// Maximum number of colons in a word after each of which a path is tried.
 const MAX_COLONS: usize = 8;
 
 /// Maximum number of folders above the working directory that are tried as the root of a repository.
@@ -227,7 +226,7 @@ fn below(named: Vec<(&str, bool)>) -> Reach<'_> {
     Reach::Below(if named.is_empty() { vec![("", false)] } else { named })
 }
 
-/// Returns true for an option before the subcommand of git that does not influence which files git reads.
+/// Returns true for an option before the subcommand that does not affect which files git reads.
 fn is_quiet(word: &str) -> bool {
     tables::git::BEFORE.contains(&word)
 }
@@ -242,7 +241,7 @@ fn is_bundled(word: &str, letter: &str) -> bool {
 /// Maximum number of option letters that are joined in one word.
 const MAX_BUNDLE: usize = 4;
 
-/// Returns true if the name abbreviates a long option.
+/// Returns true if `name` abbreviates the long option.
 fn is_short_of(name: &str, option: &str) -> bool {
     name.len() > 3 && name.starts_with("--") && option.starts_with(name)
 }

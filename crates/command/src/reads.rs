@@ -1,29 +1,29 @@
-//! Commands that only read. Compares the words of a command with the rows of the tables to find out if it only reads.
+//! Recognises commands that only read, by comparing their words with the rows of the tables.
 
 use crate::shell::Expansion;
 use crate::tables::{self, Operands, Row};
 use crate::{Part, grammars, options, programs, working_directory};
 
-/// Result of looking for a command in the tables.
+/// Result of looking up a command in the tables of programs that only read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableVerdict {
-    /// All words are known to be harmless.
+    /// All words are harmless, so the command only reads.
     Reads,
-    /// The tables contain the command, but the command also does other things than read, or may do so.
+    /// The tables contain the command, but it does or may do more than read.
     Otherwise,
-    /// The tables contain the program, but not one of the command's options.
+    /// The tables contain the program, but not one of the options.
     Unknown,
     /// The tables do not contain the command.
     No,
 }
 
 impl Part {
-    /// Returns true if the part is certain to change nothing. All other parts are treated as writing.
+    /// Returns true if the command certainly changes nothing. All other commands are treated as writing.
     pub fn is_read_only(&self) -> bool {
         !self.redirected && self.table_verdict() == TableVerdict::Reads
     }
 
-    /// Looks for the command in the tables. Redirections are ignored.
+    /// Looks up the command in the tables of programs that only read. Redirections are ignored.
     pub(crate) fn table_verdict(&self) -> TableVerdict {
         if self.tells_version() {
             return TableVerdict::Reads;
@@ -51,7 +51,7 @@ impl Part {
         }
     }
 
-    /// Returns the row that describes the command, and the index of the first option.
+    /// Returns the row of the tables that describes the command, and the index of the command's first option.
     fn row(&self) -> Result<(&'static Row, usize), TableVerdict> {
         let Some(known) = programs::with_subcommands(&self.program) else {
             return tables::of_program(&self.program).map(|row| (row, 0)).ok_or(TableVerdict::No);
@@ -68,7 +68,7 @@ impl Part {
         Ok((row, from + words))
     }
 
-    /// Returns the index of git's subcommand after `-C FOLDER`, if the folder is the working directory or below it. In
+    /// Returns the index of git's subcommand after `-C FOLDER` if the folder is the working directory or below it. In
     /// another folder, the configuration of another repository could make git run programs.
     fn after_a_folder(&self, known: &programs::WithSubcommands) -> Option<usize> {
         let mut from = 0;
@@ -84,8 +84,8 @@ impl Part {
         (from < self.arguments.len()).then_some(from)
     }
 
-    /// Returns the values of the options, including values that are in the same word as the option. Returns None if an
-    /// option is in no row.
+    /// Returns the values of the options, including values in the same word as the option. Returns `None` if the tables
+    /// do not list an option.
     pub(crate) fn option_values(&self) -> Option<Vec<&str>> {
         let (row, from) = self.row().ok()?;
         let expansions = self.expansions.get(from..).unwrap_or_default();
@@ -93,8 +93,8 @@ impl Part {
         Some(given.options.iter().filter_map(|(_, value)| *value).collect())
     }
 
-    /// Returns true if the row allows operands like those of the command. Returns None if the row does not list one of
-    /// the options.
+    /// Returns true if a row of the tables allows the command's operands. Returns `None` if it does not list an option
+    /// of the command.
     fn fits(&self, row: &Row, from: usize) -> Option<bool> {
         let words = &self.arguments[from..];
         let expansions = self.expansions.get(from..).unwrap_or_default();

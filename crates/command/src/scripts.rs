@@ -1,16 +1,16 @@
 //! Finds the files of the workspace that a line executes. A person who approves the line also approves the contents of
 //! these files.
 //!
-//! The table shows which arguments interpreters execute, and which files programs look for on their own. If such a file
-//! does not exist, the approval is valid only until it is created. The results may contain names of files that do not
-//! exist. The inspection of the call removes these names. Files that are named only inside a script are not found.
-//! `named_paths.rs` finds all other words of a line that may be paths.
+//! The tables of this module list which arguments interpreters execute, and which files programs look for on their own.
+//! Creating a missing file ends the approval. The results may name missing files, which the inspection of the call
+//! removes. Files that are named only inside a script are not found. `named_paths.rs` finds all other words of a line
+//! that may be paths.
 
 use crate::working_directory::join;
 use crate::{Command, Part, programs};
 
-/// Programs that execute files which the line does not name. Each entry has the names of the files that the program
-/// looks for in its working directory.
+/// Programs that execute files without being told. Each entry has a program and the names of the files that it looks
+/// for in its working directory.
 const BY_FOLDER: &[(&str, &[&str])] = &[
     ("make", MAKEFILES),
     ("gmake", MAKEFILES),
@@ -72,9 +72,9 @@ const FOLDERS: [&str; 8] =
 const FILES: [&str; 6] = ["-f", "--file", "--makefile", "--justfile", "-F", "--manifest-path"];
 
 impl Command {
-    /// Returns the files that the line executes and names, sorted and relative to the working directory of the call. It
-    /// is possible that the files do not exist. If it is unknown in which folder a part runs, its files are taken as
-    /// relative to the working directory.
+    /// Returns the files that the line names and executes, sorted and relative to the working directory of the tool
+    /// call. The files may not exist. The files of a part that runs in an unknown folder are taken as relative to the
+    /// working directory.
     pub fn scripts(&self) -> Vec<String> {
         let mut scripts: Vec<String> = self.runs().flat_map(Part::scripts).collect();
         scripts.sort();
@@ -82,8 +82,8 @@ impl Command {
         scripts
     }
 
-    /// Returns the files that the line gives to an interpreter. If the line gives a folder to the interpreter, returns
-    /// the files that the interpreter executes in this folder.
+    /// Returns the files that the line gives to interpreters. A folder is replaced by the files that the interpreter
+    /// executes in this folder.
     pub fn interpreted(&self) -> Vec<String> {
         self.runs().flat_map(|part| part.in_its_folders(&part.interpreted())).collect()
     }
@@ -95,7 +95,7 @@ impl Command {
         self.runs().any(Part::runs_unnamed) || self.parts.iter().chain(&self.guesses).any(enters)
     }
 
-    /// Returns the parts that possibly execute a file of the workspace. A part that only reads executes no file.
+    /// Returns the parts of the line that may execute a file of the workspace.
     fn runs(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().chain(&self.guesses).filter(|part| !part.runs_nothing())
     }
@@ -150,8 +150,8 @@ impl Part {
         self.in_its_folders(&named)
     }
 
-    /// Returns the paths relative to the working directory of the call. If the part may run in several folders, there
-    /// is one path for each.
+    /// Returns the paths relative to the working directory of the tool call: one for each folder in which this part of
+    /// the line may run.
     fn in_its_folders(&self, named: &[String]) -> Vec<String> {
         let folders = if self.folders.is_empty() { &[String::new()][..] } else { &self.folders };
         folders
@@ -162,7 +162,7 @@ impl Part {
 }
 
 impl Part {
-    /// Returns the files that the part gives to an interpreter for execution.
+    /// Returns the files that this command gives to an interpreter to execute.
     fn interpreted(&self) -> Vec<String> {
         let base = self.base();
         if !programs::is_interpreter(base) {
@@ -172,7 +172,7 @@ impl Part {
         words.chain(&self.inputs).cloned().collect()
     }
 
-    /// Returns how many words may be the script that an interpreter executes. After an option that possibly has a
+    /// Returns the number of words that may be the script that an interpreter executes. After an option that may have a
     /// value, any word may be the script. Words after `-m module` are arguments of the module.
     fn script_words(&self, base: &str) -> usize {
         let words = &self.arguments;
@@ -202,7 +202,7 @@ impl Part {
 }
 
 impl Part {
-    /// Returns true for an interpreter that executes code from its standard input. This code is unknown.
+    /// Returns true for an interpreter that executes unknown code from its standard input.
     fn is_fed(&self) -> bool {
         let is_shell = programs::is_shell(self.base());
         let names = |word: &String| {
@@ -215,7 +215,8 @@ impl Part {
             && (!self.arguments.iter().any(names) || self.arguments.iter().any(asks_for_input))
     }
 
-    /// Returns true for the option `-m`. The words after the module are its arguments. The module may be a test runner.
+    /// Returns true if the option `-m` runs a Python module, which may be a test runner. The words after the module are
+    /// its arguments.
     fn runs_a_module(&self) -> bool {
         is_python(self.base()) && self.arguments.first().is_some_and(|word| word.starts_with("-m"))
     }
@@ -231,7 +232,7 @@ impl Part {
     }
 }
 
-/// Returns the names of the files that a program looks for in its folder in order to execute them.
+/// Returns the names of the files that a program looks for in its folder and executes.
 pub(crate) fn looked_for(base: &str) -> &'static [&'static str] {
     match base {
         "gradlew" => GRADLE,
@@ -244,7 +245,7 @@ pub(crate) fn is_python(base: &str) -> bool {
     base.starts_with("python") || base.starts_with("pypy")
 }
 
-/// If the word is a folder, or a file name without extension, returns the files that the interpreter executes.
+/// Returns the files that an interpreter executes if the word is a folder, or a file name without extension.
 fn also_run(base: &str, script: &str) -> Vec<String> {
     let script = script.trim_end_matches('/');
     let endings: &[&str] = match base {
@@ -255,14 +256,13 @@ fn also_run(base: &str, script: &str) -> Vec<String> {
     endings.iter().map(|ending| format!("{script}{ending}")).collect()
 }
 
-/// Returns the files of `python3 -m tools.x`: `tools/x.py` or `tools/x/__main__.py`.
+/// Returns the files that `python3 -m tools.x` may execute: `tools/x.py` or `tools/x/__main__.py`.
 fn module(words: &[&str]) -> Vec<String> {
     let module = values(words, &["-m"]).next().map(|module| module.replace('.', "/"));
     module.map_or_else(Vec::new, |name| vec![format!("{name}.py"), format!("{name}/__main__.py")])
 }
 
-/// Returns the values that these options have in the words. A value is the next word, or it is in the same word as the
-/// option.
+/// Returns the values of these options in the words. A value is the next word, or the rest of the option's word.
 pub(crate) fn values<'w>(words: &'w [&'w str], options: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
     words.iter().enumerate().flat_map(move |(at, word)| {
         options.iter().filter_map(move |option| {

@@ -1,7 +1,7 @@
-//! Finds sed scripts that only edit text. Such scripts consist of commands of an allow-list. A script that is not
-//! accepted may run commands or write files.
+//! Recognises sed scripts that only edit text, by an allow-list of commands. A script that is not accepted may run
+//! commands or write files.
 
-/// Option letters whose value, if any, is never the next word. `-i` can have a value, but only in the same word.
+/// Option letters of sed whose value is never the next word. A value of `-i` is in the same word.
 const FLAGS: &str = "nErsuz";
 
 /// Returns true if all scripts of a sed command contain only substitutions, deletions and similar edits. The flag of a
@@ -59,8 +59,8 @@ fn is_edit(script: &str) -> bool {
     }
 }
 
-/// Returns the text that follows an address. An address selects lines: by a line number, as the last line, or by a
-/// pattern.
+/// Returns the text after the address of a sed command. An address selects lines: by number, by pattern, or the last
+/// line.
 fn address(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {
@@ -75,7 +75,7 @@ fn address(text: &str) -> Option<&str> {
     }
 }
 
-/// Returns the text that follows a command, if the command only edits. Returns None if the command may do more.
+/// Returns the text after a sed command that only edits. Returns `None` if the command may do more.
 fn command(text: &str) -> Option<&str> {
     let mut chars = text.chars();
     let after = match chars.next()? {
@@ -97,8 +97,8 @@ fn command(text: &str) -> Option<&str> {
     Some(after.trim_start_matches([' ', '\t']))
 }
 
-/// Returns the text that follows the next delimiter that is not escaped. A delimiter inside brackets is rejected,
-/// because sed implementations give it different meanings. A script is accepted only if it is certain to be harmless.
+/// Returns the text after the next unescaped delimiter. Rejects a delimiter inside brackets, because sed
+/// implementations give it different meanings.
 pub(crate) fn until(text: &str, delimiter: char) -> Option<&str> {
     let mut chars = text.chars();
     let mut in_brackets = false;

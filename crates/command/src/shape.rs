@@ -1,16 +1,13 @@
-//! Shape of a command: those options that a grant records.
-//!
-//! Two commands have the same shape if they differ only in their operands and in values that do not change what the
-//! command does, such as the text of a message.
+//! Shape of a command: the options that a grant records.
 
 use crate::reads::TableVerdict;
 use crate::tables::writes;
 use crate::{Expansion, Part, options, programs};
 
 impl Part {
-    /// Returns three things: the options of the command, their values if these change what it does, and the files to
-    /// which it appends. If the tables contain the program, the options are sorted. Otherwise they are in the order of
-    /// the line. Returns None if a file pattern may become an option.
+    /// Returns the options of the command, their values if these change what it does, and the files to which it
+    /// appends. The options are sorted if the tables contain the program, and otherwise in the order of the line.
+    /// Returns `None` if a file pattern may expand to an option.
     pub fn shape(&self) -> Option<Vec<String>> {
         let begins = match programs::with_subcommands(&self.program) {
             Some(known) => self.arguments.len() - known.after_options(&self.arguments)?.len(),
@@ -49,8 +46,8 @@ fn format_option(name: String, value: Option<&str>) -> String {
     }
 }
 
-/// Returns the options as written. If the tables do not contain the program, the word after an option may be the value
-/// of the option. Therefore this word is included.
+/// Returns the options as they are in the line, for a program that the tables do not contain. Each includes the next
+/// word, which may be its value.
 fn as_written(words: &[String]) -> Vec<String> {
     let pairs = words.iter().enumerate().filter(|(_, word)| is_option(word));
     pairs
@@ -62,9 +59,9 @@ fn as_written(words: &[String]) -> Vec<String> {
 }
 
 impl Part {
-    /// Returns the operands, in order, if they determine what the command does: `x` in `tar x a`. If the tables do not
-    /// contain the program, options are included, because their meaning may depend on their place. Returns None if the
-    /// operands are only files or texts. A grant then allows any operands.
+    /// Returns the operands, in order, if they determine what the command does: `x` in `tar x a`. Includes the options
+    /// if the tables do not contain the program, because their meaning may depend on their place. Returns `None` if the
+    /// operands are only files or texts; a grant then allows any operands.
     pub fn told_operands(&self) -> Option<Vec<String>> {
         let targets_are_told = programs::is_build_tool(&self.program);
         if targets_are_told || self.table_verdict() == TableVerdict::Reads {
@@ -91,7 +88,7 @@ impl Part {
         Some(operands.into_iter().take(told).collect())
     }
 
-    /// Returns the number of words from the beginning to the subcommand, which is included.
+    /// Returns the number of words up to and including the subcommand.
     fn named_words(&self) -> usize {
         let Some(sub) = self.subcommand() else { return 0 };
         let many = match self.arguments.first() {

@@ -7,14 +7,14 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Word of a line, from which quotes were removed.
+/// Word of a command line, after quotes were removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ShellWord {
     pub(crate) text: String,
     pub(crate) expansion: Expansion,
     pub(crate) quoted: bool,
-    /// Number of unquoted `{` in the word that are not closed yet. If a comma or `..` is between the braces, bash turns
-    /// the word into several words.
+    /// Number of unquoted `{` that are not closed yet. With a comma or `..` between the braces, bash turns the word
+    /// into several words.
     braces: u32,
 }
 
@@ -24,17 +24,16 @@ impl ShellWord {
     }
 }
 
-/// Character that replaces a text that the shell computes.
+/// Character that replaces text that the shell computes.
 pub(crate) const COMPUTED: char = '\u{fffc}';
 
-/// Possible result if the shell expands the file patterns in a word.
+/// Possible results when the shell expands the file patterns in a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Expansion {
     /// The word stays unchanged.
     #[default]
     None,
-    /// Several words, all of which are operands. None of them can be an option, because the pattern begins with an
-    /// ordinary character.
+    /// Several words, none of which can be an option, because the pattern begins with an ordinary character.
     Operands,
     /// Any file name, even one that looks like an option.
     Anything,
@@ -71,9 +70,9 @@ pub(crate) enum Token {
 pub(crate) struct Tokens {
     pub(crate) list: Vec<Token>,
     pub(crate) opaque: Option<&'static str>,
-    /// Commands in substitutions that are in double quotes: `"$(…)"`.
+    /// Commands in substitutions inside double quotes: `"$(…)"`.
     pub(crate) hidden: Vec<String>,
-    /// True if a word begins with a home folder (`~`, `~name`), or if one follows `=` or `:`.
+    /// True if a home folder (`~`, `~name`) begins a word, or follows a `=` or `:`.
     pub(crate) home: bool,
 }
 
@@ -105,9 +104,9 @@ struct Lexer<'l> {
     chars: Peekable<Chars<'l>>,
     word: Option<ShellWord>,
     found: Tokens,
-    /// True after `cmd &>file`. bash then continues the same command, but dash begins a new command.
+    /// True after `cmd &>file`: bash continues the same command, but dash begins a new one.
     split_by_some: bool,
-    /// Previous character. If the line was continued, the previous character is a space.
+    /// Previous character. A space at the beginning of a continued line.
     last: char,
 }
 
@@ -265,8 +264,8 @@ impl Lexer<'_> {
         }
     }
 
-    /// Recognises file descriptors: in `2>`, the digit is a file descriptor and not a word. If there are several
-    /// digits, dash treats them as a word, and bash treats them as a file descriptor.
+    /// Recognises file descriptors: in `2>`, the digit is not a word. dash treats several digits as a word, and bash as
+    /// a file descriptor.
     fn descriptor(&mut self) {
         match self.word.take() {
             Some(word) if !word.quoted && is_digit(&word.text) => {}
@@ -316,8 +315,8 @@ impl Lexer<'_> {
         self.found.list.push(Token::Redirect(redirect));
     }
 
-    /// Reads the word that follows `>&`. `2>&1` joins two streams and writes no file. In `>&file` and `>&2file`, the
-    /// word is the name of a file.
+    /// Reads the word after `>&`. `2>&1` joins two streams and writes no file. In `>&file` and `>&2file`, the word is a
+    /// file name.
     fn duplicate(&mut self, redirect: Redirect) {
         let mut target = String::new();
         while let Some(c) = self.chars.next_if(char::is_ascii_digit) {

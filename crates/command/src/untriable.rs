@@ -1,14 +1,14 @@
-//! Finds lines for which a trial would show another result than the line has in a person's shell. Such a line does one
-//! of these things: it changes the shell, uses the network or a service of the machine, looks at other processes, or
-//! needs a terminal or other permissions.
+//! Finds lines for which a trial (a run in isolation) would show another result than a person's shell. Such a line
+//! changes the shell, uses the network or a service of the machine, looks at other processes, or needs a terminal or
+//! other permissions.
 //!
-//! This module compares only words. If it does not recognise such a line, this does no harm: the sandbox restricts the
-//! trial, and the trial only shows less.
+//! This module compares only words. Missing such a line does no harm: the sandbox restricts the trial, which then only
+//! shows less.
 
 use crate::{Class, Command, Part, programs};
 
-/// Commands built into the shell that influence later lines. For `set` there is a separate rule. `read` and `local` set
-/// variables only for the rest of their line.
+/// Commands built into the shell that influence later lines. `set` has a rule of its own. `read` and `local` are left
+/// out, because they set variables only for the rest of their line.
 const STATE: [&str; 25] = [
     ".", "alias", "bg", "cd", "declare", "dirs", "disown", "enable", "eval", "exec", "export", "fg", "hash",
     "jobs", "popd", "pushd", "readonly", "shopt", "source", "trap", "typeset", "ulimit", "umask", "unalias",
@@ -51,7 +51,7 @@ const TERMINAL: [&str; 17] = [
 ];
 
 impl Command {
-    /// Returns the reason why a trial would show another result than the line has in a person's shell. The text
+    /// Returns the reason why a trial (a run in isolation) would show another result than a person's shell. The text
     /// completes a sentence such as "not tried: …".
     pub fn why_untriable(&self) -> Option<&'static str> {
         if self.parts.is_empty() {

@@ -1,25 +1,25 @@
-//! Finds the folders in which each part of a line possibly runs, and the paths that the part names.
+//! Finds the folders in which each part of a line may run, and the paths that the part names.
 //!
-//! This module compares paths only as texts. The inspection resolves links.
+//! This module compares paths only as texts. The inspection of the tool call resolves links.
 
 use crate::shell::Separator;
 use crate::{Command, Part, Pattern, programs};
 
-/// Maximum number of folders in which a part possibly runs. If there are more, the folder is treated as unknown.
+/// Maximum number of folders in which a part of a line may run. With more, the folder is treated as unknown.
 const MAX_FOLDERS: usize = 8;
 
 /// Maximum number of option letters that can be joined before a value in one word: `-xvzfpath`.
 const MAX_BUNDLE: usize = 5;
 
-/// Maximum number of paths of one line. The limit exists because no person would read a card with more paths.
+/// Maximum number of paths of one line. A person would not read an approval card with more paths.
 const MAX_PATHS: usize = 256;
 
-/// Folders in which the next part possibly runs, relative to the working directory of the call.
+/// Folders in which the next part of a line may run, relative to the working directory of the tool call.
 #[derive(Clone, Debug)]
 pub(crate) struct Folders {
-    /// Folders in which the next part possibly runs. None if unknown.
+    /// Folders in which the next part may run. `None` if unknown.
     now: Option<Vec<String>>,
-    /// Folders in which any earlier part possibly ran, or to which it possibly changed.
+    /// Folders in which any earlier part may have run, or to which it may have changed.
     ever: Vec<String>,
     /// True if the output of the previous part is piped into the next part.
     is_piped: bool,
@@ -36,14 +36,14 @@ impl Folders {
         self.now.as_deref().unwrap_or_default()
     }
 
-    /// Forgets the earlier folders. If a new shell starts here, these folders do not influence it.
+    /// Forgets the earlier folders, because they do not influence a new shell that starts here.
     pub(crate) fn begin_anew(&mut self) {
         self.ever = self.now().to_vec();
     }
 
-    /// Updates the folders after a part of the line. In `cd sub && make`, make runs in `sub`. After `&&` and `|`, it is
-    /// certain how a change of the folder affects the next part. After any other separator, it is uncertain whether the
-    /// change was successful and whether it was made in a subshell.
+    /// Updates the folders after a part of the line: in `cd sub && make`, make runs in `sub`. After `&&` and `|`, it is
+    /// certain how the part affects the next one. After any other separator, the change of the folder may have failed
+    /// or happened in a subshell.
     pub(crate) fn after(&mut self, part: Option<&Part>, separator: Separator) {
         if let (Some(part), Some(now)) = (part.filter(|part| changes_folder(part)), &self.now) {
             match target(part) {
@@ -75,7 +75,7 @@ fn changes_folder(part: &Part) -> bool {
 }
 
 impl Part {
-    /// Returns true if the part changes to the current folder, or to a folder inside it.
+    /// Returns true if this command changes to the current folder, or to a folder inside it.
     pub(crate) fn stays_below(&self) -> bool {
         target(self).is_some_and(is_below)
     }
@@ -86,7 +86,7 @@ pub(crate) fn is_below(path: &str) -> bool {
     !path.is_empty() && !path.starts_with(['/', '-', '~']) && path.split('/').all(|name| name != "..")
 }
 
-/// Returns true if the part changes to a folder whose path is not in the line: `cd -`, `cd ~/x`.
+/// Returns true if this command changes to a folder whose path is not in the line, as in `cd -` and `cd ~/x`.
 pub(crate) fn leads_anywhere(part: &Part) -> bool {
     changes_folder(part) && target(part).is_none()
 }
@@ -114,8 +114,8 @@ pub(crate) fn join(folder: &str, path: &str) -> String {
     }
 }
 
-/// Returns the path without `.`. Each `..` is removed together with the component before it. If there is no component
-/// before a `..`, only the `..` is removed.
+/// Returns the path without `.` components. Each `..` is removed together with the component before it. A `..` without
+/// a component before it is kept.
 pub fn normal(path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {
@@ -132,8 +132,8 @@ pub fn normal(path: &str) -> String {
 }
 
 impl Part {
-    /// Returns each text that may be a path, and a flag. The flag is true if the shell expands the text. Possible paths
-    /// are words, values of options, files of redirections, and a program that is called by its path.
+    /// Returns each text that may be a path, with a flag that is true if the shell expands it. These texts are words,
+    /// values of options, files of redirections, and a program that is called by its path.
     pub fn texts(&self) -> impl Iterator<Item = (&str, bool)> {
         // It is unknown whether a pattern in a redirection's file name was quoted.
         let files = self.files.iter().map(|file| (file.as_str(), Pattern::is_in(file)));
@@ -149,9 +149,8 @@ impl Part {
         words.chain(files).chain(program)
     }
 
-    /// Returns those texts that must be inside the paths of a rule with the action allow, each with a flag. The flag is
-    /// true if the shell expands the text. The result contains every text that may be a path. The result does not
-    /// contain the subcommand and options without a value.
+    /// Returns the texts that must be inside the paths of an allowing rule, each with a flag that is true if the shell
+    /// expands it. These are all texts that may be paths, but not the subcommand and options without a value.
     pub fn operands(&self) -> impl Iterator<Item = (&str, bool)> {
         let named = programs::with_subcommands(&self.program)
             .and_then(|_| self.subcommand())
@@ -176,8 +175,8 @@ impl Part {
         words.chain(files).chain(program)
     }
 
-    /// Returns the path relative to the working directory of the call. If the part may run in several folders, there is
-    /// one result for each.
+    /// Returns the path relative to the working directory of the tool call: one result for each folder in which this
+    /// command may run.
     pub fn located(&self, path: &str) -> Vec<String> {
         if path.starts_with('/') {
             return vec![path.to_owned()];
@@ -187,9 +186,9 @@ impl Part {
 }
 
 impl Command {
-    /// Returns the paths that the line possibly names, relative to the working directory of the call. All words are
-    /// included, because for most programs it is unknown which arguments are files. Returns None if there are too many
-    /// paths, or if it is unknown in which folder a part runs.
+    /// Returns the paths that the line may name, relative to the working directory of the tool call. All words are
+    /// included, because usually it is unknown which arguments are files. Returns `None` if there are too many paths,
+    /// or if a part runs in an unknown folder.
     pub fn paths(&self) -> Option<Vec<String>> {
         let mut paths = Vec::new();
         for part in self.parts.iter().chain(&self.guesses) {

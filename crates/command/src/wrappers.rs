@@ -1,17 +1,16 @@
-//! Wrappers: programs that run a second program, such as `env` or `timeout`. A wrapper is understood only if all its
-//! options are known. The words of the second program follow the options.
-//!
-//! If no row describes the form of a wrapper's command, it is uncertain what runs, and the line is opaque.
+//! Wrappers: programs that run a second program, such as `env` or `timeout`. The words of the second program follow the
+//! wrapper's options. A wrapper is understood only if all its options are known. Otherwise it is uncertain what runs,
+//! and the line is opaque.
 
 use crate::{Part, is_assignment, script};
 
 struct Wrapper {
     programs: &'static [&'static str],
-    /// Options that have no value.
+    /// Options of the wrapper that have no value.
     flags: &'static [&'static str],
-    /// Options that have a value, either in the same word or in the next word.
+    /// Options of the wrapper that have a value, in the same word or in the next one.
     valued: &'static [&'static str],
-    /// Number of words that are between the options and the program to run.
+    /// Number of words between the options and the program to run.
     operands: usize,
 }
 
@@ -38,8 +37,8 @@ const ROWS: &[Wrapper] = &[
     wrapper(&["env"], &["-i", "-", "--ignore-environment"], &["-u", "--unset"], 0),
 ];
 
-/// Returns the index of the argument that is the program which a wrapper runs. Returns None if the part is not a
-/// wrapper or the index is uncertain.
+/// Returns the index of the argument that names the program which a wrapper runs. Returns `None` if this command is not
+/// a wrapper or the index is uncertain.
 pub(crate) fn program_at(part: &Part) -> Option<usize> {
     let row = ROWS.iter().find(|row| row.programs.contains(&part.program.as_str()))?;
     let words = &part.arguments;
@@ -76,8 +75,8 @@ pub(crate) fn program_at(part: &Part) -> Option<usize> {
     (is_plain && !program.starts_with('-') && !is_assignment(program)).then_some(at)
 }
 
-/// Returns true if the text consists of letters, digits and a few other characters, as a number, a signal, a time or a
-/// name does.
+/// Returns true if the text looks like a number, a signal, a time or a name: letters, digits and a few other
+/// characters.
 fn is_value(value: &str) -> bool {
     let is_sign = |c: char| matches!(c, '.' | '_' | '+');
     let value = value.strip_prefix('-').unwrap_or(value);

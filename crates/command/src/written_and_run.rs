@@ -1,7 +1,7 @@
-//! Finds lines that execute a file that the same line writes. Also finds commands in the texts that a line writes.
+//! Finds lines that execute a file that the same line writes, and commands in the texts that a line writes.
 //!
-//! Only the last components of paths are compared. Therefore such a file is found even if a symbolic link or a change
-//! of the folder hides its path. The functions of this module are never a reason to allow a command.
+//! Only the last components of paths are compared, so that a symbolic link or a change of the folder cannot hide such a
+//! file. The functions of this module never cause a command to be allowed.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,8 @@ use crate::{Command, Part};
 /// Maximum number of texts of one line that are parsed as command lines.
 const MAX_TEXTS: usize = 8;
 
-/// Programs that write files whose content the line determines. A program that no table contains is treated like these.
+/// Programs that write files with contents that the line determines. A program that no table contains is treated like
+/// these.
 const WRITES_CONTENT: [&str; 37] = [
     "tee", "cp", "mv", "ln", "install", "dd", "sed", "gsed", "patch", "curl", "wget", "tar", "bsdtar",
     "gtar", "cpio", "unzip", "zip", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd",
@@ -18,7 +19,7 @@ const WRITES_CONTENT: [&str; 37] = [
 ];
 
 impl Command {
-    /// Returns true if a part possibly executes a file that any part of the line writes.
+    /// Returns true if a part of the line may execute a file that another part, or the same one, writes.
     pub fn runs_what_it_writes(&self) -> bool {
         let parts = || self.parts.iter().chain(&self.guesses);
         let written: BTreeSet<&str> = parts().flat_map(Part::may_write).filter_map(last).collect();
@@ -26,8 +27,8 @@ impl Command {
             && self.scripts().iter().any(|script| script.split('/').any(|name| written.contains(name)))
     }
 
-    /// Returns the texts that the line possibly runs as commands. Such a text is either written into a script, or piped
-    /// to a program, or part of code.
+    /// Returns the texts that the line may run as commands: they are written into a script, piped to a program, or part
+    /// of code.
     pub(crate) fn texts_that_may_run(&self) -> Vec<String> {
         let parts = || self.parts.iter().chain(&self.guesses);
         let runs_code = |part: &Part| part.is_inline_code() && !part.only_edits();
@@ -55,7 +56,7 @@ impl Command {
 }
 
 impl Part {
-    /// Returns the files whose content the part possibly writes.
+    /// Returns the files whose content this command may write.
     fn may_write(&self) -> Vec<&str> {
         let redirected = self.files.iter().filter(|file| self.redirected && !self.inputs.contains(file));
         let mut written: Vec<&str> = redirected.map(String::as_str).collect();
@@ -68,7 +69,7 @@ impl Part {
     }
 }
 
-/// Returns the last component of a path. Returns None for `.`, `..` and an empty component.
+/// Returns the last component of a path. Returns `None` if it is `.`, `..` or empty.
 fn last(path: &str) -> Option<&str> {
     let name = path.trim_end_matches('/').rsplit('/').next()?;
     (!name.is_empty() && !matches!(name, "." | "..")).then_some(name)

@@ -4,9 +4,9 @@ use std::error::Error;
 use std::io;
 use std::time::{Duration, SystemTime};
 
-/// Returns the delay that a `Retry-After` header requests. The value of the header is a number of seconds or an HTTP
-/// date (RFC 9110, 10.2.3). Some servers send a number with a fraction, which is accepted too. Returns `None` for any
-/// other value. A number that is too large becomes [`Duration::MAX`], so the caller must limit the delay.
+/// Returns the delay that a `Retry-After` header requests: a number of seconds, possibly with a fraction, or an HTTP
+/// date (RFC 9110, 10.2.3). Returns `None` for any other value. A number that is too large becomes [`Duration::MAX`],
+/// so the caller must limit the delay.
 pub fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if value.starts_with(|char: char| char.is_ascii_digit())
@@ -19,8 +19,7 @@ pub fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     Some(at.duration_since(now).unwrap_or_default())
 }
 
-/// Returns the innermost cause of a failed request. The outer errors are omitted, because they contain the URL, which
-/// may contain a secret.
+/// Returns the innermost cause of a failed request. The outer errors contain the URL, which may contain a secret.
 pub fn innermost(error: &reqwest::Error) -> String {
     let mut why = "the request failed".to_owned();
     let mut source = error.source();
@@ -31,7 +30,7 @@ pub fn innermost(error: &reqwest::Error) -> String {
     why
 }
 
-/// If the request failed because of the server's certificate, returns what is wrong with the certificate.
+/// Returns what is wrong with the server's certificate, if the request failed because of it.
 pub fn refused_certificate(error: &reqwest::Error) -> Option<String> {
     let mut source: Option<&(dyn Error + 'static)> = error.source();
     while let Some(error) = source {

@@ -1,10 +1,9 @@
-//! The address guard. Checks URLs that agents and authors of webhooks choose. A request to such a URL must not reach
+//! The address guard, which checks URLs that agents and authors of webhooks choose. Requests to them must not reach
 //! this machine or private networks.
 //!
 //! A host name is looked up once, and all addresses that the name server returns are checked. The client then connects
 //! only to these addresses, so a later, different response of the name server has no effect. The client must never use
-//! a proxy, follow a redirect or keep a cookie. If a response is a redirect, its target must be looked up and checked
-//! like any other URL.
+//! a proxy, follow a redirect or keep a cookie. The target of a redirect must be checked like any other URL.
 //!
 //! The public address ranges are an allow-list: an address that is in none of the tables is refused.
 
@@ -42,11 +41,11 @@ pub enum Error {
 pub struct Guard {
     /// Ranges that are allowed even if they are not public.
     allowed: Vec<IpNet>,
-    /// True if public addresses outside the allowed ranges are refused too.
+    /// True if the guard also refuses public addresses outside the allowed ranges.
     is_closed: bool,
 }
 
-/// A URL whose host has only addresses that were checked and are allowed.
+/// A URL whose host has only allowed addresses.
 #[derive(Clone, Debug)]
 pub struct Checked {
     url: Url,
@@ -78,8 +77,7 @@ impl Guard {
         Self { is_closed: true, ..self }
     }
 
-    /// If the address is refused, returns its kind, such as `a private address`. Returns `None` if the address is
-    /// allowed.
+    /// Returns the kind of a refused address, such as `a private address`. Returns `None` if the address is allowed.
     pub fn refuses(&self, address: IpAddr) -> Option<&'static str> {
         // The kernel treats `::ffff:127.0.0.1` as 127.0.0.1.
         if self.allows(address) {
@@ -105,9 +103,9 @@ impl Guard {
         }
     }
 
-    /// Returns an error for an unencrypted URL (`http:`), unless all `addresses` are in the allowed ranges. An
-    /// unencrypted URL with a public address outside these ranges is rejected too. Callers that send secrets make this
-    /// check, because everyone on the network can read an unencrypted request.
+    /// Returns an error for an unencrypted URL (`http:`) if one of the `addresses` is outside the allowed ranges, even
+    /// if it is public. Callers that send secrets make this check, because everyone on the network can read an
+    /// unencrypted request.
     pub fn check_in_clear(
         &self,
         url: &Url,
@@ -140,7 +138,7 @@ impl Guard {
         self.check_all(url, host, addresses)
     }
 
-    /// Checks the addresses of a host that the caller has looked up.
+    /// Checks addresses of the URL's host that the caller has looked up.
     pub fn check_all(&self, url: &Url, host: String, addresses: Vec<SocketAddr>) -> Result<Checked, Error> {
         if addresses.is_empty() || addresses.len() > ADDRESSES {
             return Err(Error::Addresses { host });
@@ -167,8 +165,8 @@ impl Checked {
         &self.addresses
     }
 
-    /// Returns a builder for a client that must be used only for this URL. The client connects only to the checked
-    /// addresses, and does not decompress responses.
+    /// Returns a builder for a client for only this URL. The client connects only to the checked addresses, and does
+    /// not decompress responses.
     pub fn client(&self) -> ClientBuilder {
         crate::client_to(&self.url)
             .resolve_to_addrs(&self.host, &self.addresses)
@@ -214,8 +212,8 @@ const NOT_PUBLIC_V4: [(Ipv4Net, &str); 16] = [
 /// The only range of IPv6 addresses that contains public addresses.
 const GLOBAL_V6: Ipv6Net = v6(0x2000, 0, 0, 3);
 
-/// Ranges of IPv6 addresses that are not public. The exceptions within [`GLOBAL_V6`] come first. The ranges outside of
-/// [`GLOBAL_V6`] follow, and are listed only for their names.
+/// Ranges of IPv6 addresses that are not public. First come the ranges inside [`GLOBAL_V6`], then ranges outside of it,
+/// which are listed only for their names.
 const NOT_PUBLIC_V6: [(Ipv6Net, &str); 9] = [
     (v6(0x2001, 0xdb8, 0, 32), "an address reserved for documentation"),
     (v6(0x2001, 0, 0, 23), "a reserved address"),

@@ -1,9 +1,9 @@
 //! Reads files that contain a secret. Rejects a file that exceeds a limit, and a file that users other than its owner
 //! can read.
 //!
-//! A systemd credential (`LoadCredential=`) is a file that belongs to root. An access control list permits the service
-//! to read the file. The mask of this list appears in the file's mode as permissions of the group. This group
-//! permission is accepted, because other users cannot open the folder of the credentials, `CREDENTIALS_DIRECTORY`.
+//! A systemd credential (`LoadCredential=`) belongs to root, and an access control list permits the service to read it.
+//! The mask of this list appears in the file's mode as a permission of the group. This permission is accepted, because
+//! other users cannot open the folder of the credentials, `CREDENTIALS_DIRECTORY`.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Reason why a file was not read. The message is written to be shown after the name of the file.
+/// Reason why a file was not read. The message continues a text that begins with the file's name.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("cannot be read: {0}")]
@@ -52,7 +52,8 @@ fn exposes(path: &Path, mode: u32) -> bool {
     exposes_in(path, mode, std::env::var_os("CREDENTIALS_DIRECTORY").as_deref())
 }
 
-/// Like `exposes`. `credentials` is the folder of the systemd credentials.
+/// Returns true if a file can be read by other users. `credentials` is the folder of the systemd credentials, in which
+/// the group may read.
 pub fn exposes_in(path: &Path, mode: u32, credentials: Option<&OsStr>) -> bool {
     let is_credential =
         credentials.is_some_and(|folder| !folder.is_empty() && path.parent() == Some(Path::new(folder)));

@@ -1,5 +1,5 @@
-//! Arguments of a call, as a provider of models sent them: either a JSON object that was parsed strictly, or a text
-//! that is not valid.
+//! Arguments of a tool call, as a provider of models sent them: a JSON object that was parsed strictly, or an invalid
+//! text.
 //!
 //! Invalid arguments are never repaired. A text that two parsers could read differently is invalid.
 
@@ -19,8 +19,7 @@ pub(crate) fn of_text(raw: String) -> Arguments {
     }
 }
 
-/// Checks arguments that the provider library has parsed. If the value is a string, it is a text that the library could
-/// not parse.
+/// Checks arguments that the provider library has parsed. A string is a text that the library could not parse.
 pub(crate) fn of_value(value: Value) -> Arguments {
     match value {
         Value::String(raw) => of_text(raw),

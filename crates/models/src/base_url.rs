@@ -1,8 +1,7 @@
 //! Normalizes the base URL of an OpenAI-compatible server.
 //!
 //! These forms are equivalent: `https://host`, `https://host/v1`, `https://host/v1/` and the full
-//! `https://host/v1/chat/completions`. Any other path is not changed, for example `https://host/openai`. A query is not
-//! changed either.
+//! `https://host/v1/chat/completions`. Any other path, such as `https://host/openai`, and any query stay unchanged.
 
 use std::net::IpAddr;
 

@@ -1,7 +1,7 @@
-//! Converts an error of a model provider to a [`Failure`], which contains a kind that decides how the run reacts, and a
-//! message for people.
+//! Converts an error of a model provider to a [`Failure`]: a kind that decides how the run reacts, and a message for
+//! people.
 //!
-//! This module does not decide whether a request is retried. This module removes API keys from messages.
+//! This module removes API keys from messages, and does not decide about retries.
 
 use std::error::Error as StdError;
 use std::time::{Duration, SystemTime};
@@ -19,7 +19,8 @@ pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
     Failure { kind, retry_after_ms: None, message: message.into() }
 }
 
-/// Converts an error to a failure. `provider` is the provider's name, which messages about connection errors contain.
+/// Converts an error to a failure without secrets. `provider` is the provider's name for messages about connection
+/// errors.
 pub(crate) fn from_error(error: &genai::Error, provider: &str, mask: &Mask) -> Failure {
     let failure = classify(error, provider);
     Failure { message: mask.clean(&failure.message), ..failure }
@@ -49,8 +50,8 @@ fn classify(error: &genai::Error, provider: &str) -> Failure {
     }
 }
 
-/// Converts an error that occurred while the reply was streamed. If the HTTP status is an error, the library reports it
-/// as such an error too.
+/// Converts an error that occurred while the reply was streamed, or an HTTP error status, which the library reports in
+/// the same way.
 fn of_stream(error: &(dyn StdError + Send + Sync + 'static), provider: &str) -> Failure {
     if let Some(error) = error.downcast_ref::<genai::Error>() {
         return classify(error, provider);
@@ -108,7 +109,7 @@ fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> Failure {
     Failure { kind, retry_after_ms: retry_after(headers, SystemTime::now()), message }
 }
 
-/// Converts an error that the provider sent inside the stream of a response whose status is a success.
+/// Converts an error that the provider sent inside the stream of a successful response.
 fn of_error_event(body: &Value) -> Failure {
     let text = body.to_string();
     let has = |word| text.contains(word);

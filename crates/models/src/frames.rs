@@ -1,10 +1,9 @@
 //! Reads the frames of a provider's stream, because the provider library omits or changes some of their data.
 //!
-//! The library reads the stream too. This module records whether the reply was completed, and which model replied. For
-//! the chat-completions API, this module also records the tool calls, so that each call is exactly what the provider
-//! sent. The library does not ensure this. If the indexes of calls have gaps, it fills the gaps with copies of a call.
-//! The library also allocates memory for any index, however large. The library also drops calls without an index, and
-//! accepts arguments that are not valid JSON. This module reads and writes nothing itself.
+//! This module records whether the reply was completed, and which model replied. For the chat-completions API, it also
+//! records each tool call exactly as the provider sent it, because the library does not: it fills gaps in the indexes
+//! of calls with copies, allocates memory for any index, drops calls without an index, and accepts arguments that are
+//! not valid JSON. This module itself does no I/O.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -28,13 +27,13 @@ pub(crate) struct FrameSummary {
     /// Number of frames with data.
     pub(crate) count: u64,
     bytes: usize,
-    /// True if requests to the provider use the chat-completions API.
+    /// True if the provider uses the chat-completions API.
     pub(crate) chat_completions: bool,
-    /// True if the provider marked the end of the reply. `stop` is the provider's stop reason, if there is one.
+    /// True if the provider marked the end of the reply. `stop` then has the provider's stop reason, if there is one.
     pub(crate) ended: bool,
     pub(crate) stop: Option<String>,
     pub(crate) model: Option<String>,
-    /// Token usage of the request. `None` if the request used another API than the chat-completions API.
+    /// Token usage of the request. `None` for other APIs than the chat-completions API.
     pub(crate) usage: Option<Usage>,
     calls: Vec<PartialCall>,
 }
@@ -60,7 +59,7 @@ impl ChatFrameSink for Frames {
 }
 
 impl FrameSummary {
-    /// If the reply exceeds a limit, returns a description of this limit.
+    /// Describes the limit that the reply exceeds, or returns `None`.
     pub(crate) fn excess(&self) -> Option<String> {
         if self.bytes > MAX_REPLY {
             return Some(format!("the reply is larger than {MAX_REPLY} bytes"));
@@ -68,8 +67,8 @@ impl FrameSummary {
         (self.calls.len() > MAX_CALLS).then(|| format!("the reply contains more than {MAX_CALLS} tool calls"))
     }
 
-    /// Returns the tool calls of the reply in the order in which they began. The list is empty unless the request used
-    /// the chat-completions API.
+    /// Returns the tool calls of the reply in the order in which they began. Empty for other APIs than the
+    /// chat-completions API.
     pub(crate) fn take_calls(&mut self) -> Vec<RequestedCall> {
         std::mem::take(&mut self.calls)
             .into_iter()
@@ -108,7 +107,7 @@ impl FrameSummary {
         }
     }
 
-    /// Records the name of the model that replied. The four JSON pointers belong to these APIs, in this order: chat
+    /// Records the name of the model that replied. The JSON pointers are those of these APIs, in this order: chat
     /// completions and Ollama, Anthropic, Gemini, Responses.
     fn take_model(&mut self, frame: &Value) {
         let name = ["/model", "/message/model", "/modelVersion", "/response/model"]
@@ -144,9 +143,8 @@ impl FrameSummary {
                 .any(|place| frame.pointer(place).and_then(Value::as_str).is_some_and(|at| !at.is_empty()));
     }
 
-    /// Appends a streamed piece of a tool call to the last call that has the same index. If the piece has a new name
-    /// and a new id, it begins a new call, no matter which index it has, because some servers use the index 0 for all
-    /// calls.
+    /// Appends a piece of a tool call to the last call with the same index. A piece with a new name and a new id begins
+    /// a new call, because some servers use the index 0 for all calls.
     fn take_call(&mut self, delta: &Value) {
         let text = |place| delta.pointer(place).and_then(Value::as_str).unwrap_or_default();
         let (id, tool) = (text("/id"), text("/function/name"));

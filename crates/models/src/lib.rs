@@ -1,9 +1,9 @@
 //! Models: the trait [`Model`], the providers that implement it, and the rehearsal model, which replays a script if no
 //! provider is configured.
 //!
-//! A model receives a request and returns either a reply or a failure with its kind. A model never retries a request,
-//! stores nothing, and does not decide how the run reacts to a failure. An API key is sent only to the provider for
-//! which it is configured. Start reading at [`Source`].
+//! A model receives a request, and returns a reply or a failure. It never retries, stores nothing, and does not decide
+//! how the run reacts to a failure. An API key is sent only to the provider for which it is configured. Start reading
+//! at [`Source`].
 
 mod arguments;
 mod base_url;
@@ -27,22 +27,22 @@ pub use source::{Error, Missing, Settings, Source, from_env, provider_of};
 
 /// A model that replies to requests. If the future of a call is dropped, the connection to the provider is closed.
 pub trait Model: Send + Sync + 'static {
-    /// Makes one attempt. `on_text` receives the text of the reply piece by piece while it arrives. The text is only a
-    /// preview, and must be discarded if the call fails.
+    /// Makes one attempt to get a reply. `on_text` receives the text piece by piece while it arrives, as a preview that
+    /// must be discarded if the call fails.
     fn call<'a>(
         &'a self,
         request: &'a Request,
         on_text: &'a (dyn Fn(&str) + Send + Sync),
     ) -> BoxFuture<'a, Result<Reply, Failure>>;
 
-    /// Describes the model for people.
+    /// Returns the model's name and provider, for people.
     fn describe(&self) -> Description;
 }
 
 /// Description of a model. The description never contains an API key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// Name of the model that is used if a request names none.
+    /// Name of the default model, for requests that name none.
     pub name: String,
     /// Provider: `openai-compatible`, `openai`, `anthropic`, `gemini`, `ollama` or `rehearsal`.
     pub provider: &'static str,

@@ -1,14 +1,13 @@
-//! Prepares a text for people: removes secrets and control characters, and truncates it.
+//! Prepares a text for people: removes secrets and control characters, and shortens it.
 
 /// Maximum length, in bytes, of a failure message.
 pub(crate) const MAX_MESSAGE: usize = 2048;
 /// Maximum number of bytes of a provider's error text that are read.
 const MAX_INPUT: usize = 64 * 1024;
 const MASKED: &str = "[key]";
-/// Prefixes with which the API keys of common providers begin. These prefixes are needed because providers often repeat
-/// a wrong key in their error message.
+/// Prefixes of API keys of common providers. Providers often repeat a wrong key in their error message.
 const PREFIXES: [&str; 7] = ["sk-", "sk_", "AIza", "gsk_", "xai-", "pk-", "r8_"];
-/// Minimum length of a key, in characters. A shorter text with one of these prefixes is taken for an ordinary word.
+/// Minimum length of a text with such a prefix, in characters, that is taken for a key and not for a word.
 const MIN_KEY: usize = 12;
 
 /// Secrets that are removed from texts.

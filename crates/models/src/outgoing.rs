@@ -1,12 +1,12 @@
-//! Converts a request to the types of the provider library. The conversion adds nothing. Only the names of agents are
-//! lost, because the API of a provider knows only one assistant.
+//! Converts a request to the types of the provider library. The conversion adds no content. Only the names of agents
+//! are lost, because a provider knows only one assistant.
 
 use genai::chat::{ChatMessage, ChatRequest, ContentPart, MessageContent, Tool, ToolCall, ToolResponse};
 use holdshort_core::message::{Call, Declaration, Message, Request};
 use serde_json::{Value, json};
 
-/// Converts a request. Several tool results in sequence become one message, as Anthropic and Gemini require. For an API
-/// with a separate message for each tool result, the library splits this message again.
+/// Converts a request. Several tool results in sequence become one message, as Anthropic and Gemini require. The
+/// library splits it again for an API with a message per result.
 pub(crate) fn request(request: &Request) -> ChatRequest {
     let mut messages = Vec::with_capacity(request.messages.len());
     let mut results = Vec::new();
@@ -50,7 +50,7 @@ fn assistant(text: &str, calls: &[Call]) -> Option<ChatMessage> {
     (!parts.is_empty()).then(|| ChatMessage::assistant(MessageContent::from_parts(parts)))
 }
 
-/// Puts arguments that are not an object into an object, because providers reject a conversation with other arguments.
+/// Puts arguments that are not an object into an object, because providers reject conversations with other arguments.
 fn object(arguments: &Value) -> Value {
     if arguments.is_object() { arguments.clone() } else { json!({ "malformed": arguments }) }
 }

@@ -1,4 +1,4 @@
-//! Checks that a model server responds at a URL. Neither an API key nor a request to a model is sent.
+//! Checks that a model server responds at a URL, without sending an API key or a model request.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use crate::base_url::BaseUrl;
 /// Maximum time until the server begins to respond. A server on this machine or in the local network responds at once.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Requests the list of models from the server. Every response is a success, even one with an error status, because
-/// most servers reject a request without an API key. If there is no response, the error says why.
+/// Requests the list of models from the server. Any response is a success, even an error status, because most servers
+/// reject a request without an API key. Without a response, the error says why.
 pub async fn answers(base_url: &str) -> Result<(), String> {
     let base_url = BaseUrl::parse(base_url)?;
     let mut http = holdshort_http::client_to(base_url.url())

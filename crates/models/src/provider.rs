@@ -28,7 +28,7 @@ use crate::{Description, Model, arguments, failure, outgoing, stop};
 /// Maximum time for connecting to a provider. After this time the request fails.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Address of Ollama, which the library always uses.
+/// Address of Ollama that the provider library always uses.
 const OLLAMA: &str = "http://localhost:11434";
 
 /// Provider to which requests are sent, with its API key.
@@ -86,9 +86,8 @@ impl Route {
         }
     }
 
-    /// Returns the identifier of a model in the library. The library removes a namespace (the part before `::`) from
-    /// the name before it sends the name. For a compatible server, a namespace is added here, so that the server
-    /// receives the name unchanged.
+    /// Returns the identifier of a model in the provider library. For a compatible server, adds a namespace (a part
+    /// before `::`), which the library removes. The server then receives the name unchanged.
     fn model(&self, name: &str) -> ModelIden {
         match self {
             Self::Compatible { .. } => ModelIden::new(AdapterKind::OpenAI, format!("openai::{name}")),
@@ -118,8 +117,8 @@ impl Provider {
         Self::at(endpoint, route, model, settings)
     }
 
-    /// Creates a provider. If `endpoint` is set, all requests are sent to it: it is the base URL of a compatible
-    /// server, or a local server in a test.
+    /// Creates a provider. If `endpoint` is set, all requests are sent to it: a compatible server, or a local server in
+    /// a test.
     fn at(
         endpoint: Option<Endpoint>,
         route: Route,
@@ -265,7 +264,7 @@ impl fmt::Debug for Provider {
     }
 }
 
-/// Builds the reply. Returns the reply, or a failure if the reply is too large, incomplete or empty.
+/// Builds the reply. Returns a failure if the reply is too large, incomplete or empty.
 fn reply(text: String, end: StreamEnd, seen: &mut FrameSummary, name: &str) -> Result<Reply, Failure> {
     if let Some(excess) = seen.excess() {
         return Err(failure::new(FailureKind::Unusable, excess));

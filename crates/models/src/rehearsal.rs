@@ -1,9 +1,8 @@
-//! The rehearsal model: replays a script instead of calling a provider. Everything else works in the same way as with a
-//! real model.
+//! The rehearsal model, which replays a script instead of calling a provider. Everything else works as with a real
+//! model.
 //!
-//! The rehearsal does not store its position in the script. The number of the agent's replies in the request determines
-//! the next step of the script, so a rehearsal can continue after a restart. If the script has no step for a request,
-//! the request fails with an explanation.
+//! The number of the agent's replies in the request determines the next step of the script. No position is stored, so a
+//! rehearsal can continue after a restart. A request without a step in the script fails with an explanation.
 
 mod scene;
 
@@ -21,7 +20,7 @@ use scene::Scene;
 const PAUSE_MS: u64 = 15;
 /// Maximum duration of a reply in milliseconds, even if the reply has many words.
 const MAX_REPLY_MS: u64 = 5_000;
-/// Maximum number of characters of the received text that the message about a failed expectation quotes.
+/// Maximum number of characters of the received text that a failed expectation quotes in its message.
 const MAX_SHOWN: usize = 600;
 
 /// Model that replays a script.
@@ -120,7 +119,7 @@ fn off_script(message: String) -> Failure {
     failure::new(FailureKind::Script, message)
 }
 
-/// Returns the description of a step of the script for error messages.
+/// Describes a step of the script for error messages.
 fn describe_step(agent: &str, at: usize, step: &Step) -> String {
     let label = step.name.as_ref().map(|name| format!(" (`{name}`)")).unwrap_or_default();
     format!("reply {}{label} in the script for agent `{agent}`", at + 1)
@@ -164,8 +163,7 @@ fn requested(
     Ok(RequestedCall { tool: call.tool.clone(), arguments })
 }
 
-/// Fills in the templates in the arguments of a call. Each string value is a template. The keys of objects are not
-/// templates.
+/// Fills in the templates in the arguments of a call. Each string value is a template, but not the keys of objects.
 fn rendered(value: &Value, render: &impl Fn(&str) -> Result<String, Failure>) -> Result<Value, Failure> {
     Ok(match value {
         Value::String(template) => Value::String(render(template)?),

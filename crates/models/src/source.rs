@@ -8,9 +8,9 @@
 //! | a model `gemini…` | Gemini; key: `GEMINI_API_KEY` or `GOOGLE_API_KEY` |
 //! | a model `ollama::NAME` | Ollama on this machine; no key |
 //!
-//! If a base URL is set, all requests are sent to its server, no matter which model they name. Instead of the variable
-//! with the key, `OPENAI_API_KEY_FILE` may name a file that contains the key. Each of the other three keys also has a
-//! variable with the suffix `_FILE`.
+//! With a base URL, all requests are sent to its server, whatever model they name. Instead of the variable with the
+//! key, `OPENAI_API_KEY_FILE` may name a file that contains the key. Each of the other three keys also has a variable
+//! with the suffix `_FILE`.
 //!
 //! `--model` or `HOLDSHORT_MODEL` names the model. If no base URL is set, the name may begin with the provider:
 //! `openai::NAME`, `anthropic::NAME`, `gemini::NAME` or `ollama::NAME`. The provider is never guessed: an API key alone
@@ -36,7 +36,7 @@ const KEYS: [(&str, &str); 4] = [
     ("GEMINI_API_KEY", "GEMINI_API_KEY_FILE"),
     ("GOOGLE_API_KEY", "GOOGLE_API_KEY_FILE"),
 ];
-/// Key that is sent to a compatible server if none is configured, because some servers require one.
+/// Key that is sent to a compatible server without a configured key, because some servers require one.
 const DUMMY_KEY: &str = "none";
 /// Default maximum time until a reply is complete. A reasoning model may need minutes for a reply. After this time the
 /// request fails.
@@ -44,7 +44,7 @@ const TIMEOUT_MS: u64 = 15 * 60 * 1000;
 /// Default maximum time for which a provider may send nothing. After this time the request fails.
 const IDLE_TIMEOUT_MS: u64 = 3 * 60 * 1000;
 
-/// Settings from the command line. These settings override the environment.
+/// Settings from the command line, which override the environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     pub model: Option<String>,
@@ -78,7 +78,7 @@ impl fmt::Debug for Source {
     }
 }
 
-/// Reason why no provider is configured. The error text says how to configure a provider.
+/// Reason why no provider is configured. The message says how to configure one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// No model, no key and no base URL is set.
@@ -124,7 +124,7 @@ pub enum Error {
     Client(String),
 }
 
-/// Reads settings and environment. `env` is a function that returns the value of an environment variable. An empty
+/// Selects the provider from settings and environment. `env` returns the value of an environment variable. An empty
 /// value is treated as unset.
 pub fn from_env(settings: &Settings, env: &dyn Fn(&str) -> Option<String>) -> Result<Source, Error> {
     let set =
@@ -183,8 +183,7 @@ pub fn from_env(settings: &Settings, env: &dyn Fn(&str) -> Option<String>) -> Re
     Ok(Source::Provider(Arc::new(Provider::new(route, model, settings)?)))
 }
 
-/// Returns the provider that the library chooses for a model name if there is no base URL. For an unknown name, this is
-/// Ollama.
+/// Returns the provider that the library chooses for a model name without a base URL: Ollama for an unknown name.
 pub(crate) fn kind(model: &str) -> AdapterKind {
     AdapterKind::from_model(model).unwrap_or(AdapterKind::Ollama)
 }
@@ -200,8 +199,7 @@ pub fn provider_of(model: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns true if the name has the prefix `ollama::`. The check is needed because the library takes every unknown name
-/// for a model of Ollama.
+/// Returns true if the name has the prefix `ollama::`. The library would take any unknown name for a model of Ollama.
 fn names_ollama(model: &str) -> bool {
     model.strip_prefix("ollama::").is_some_and(|name| !name.trim().is_empty())
 }

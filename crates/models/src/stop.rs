@@ -1,10 +1,10 @@
 //! Table of the stop reasons that providers send at the end of a reply. A reply with an unknown stop reason is never
-//! taken for a complete one.
+//! accepted as complete.
 
 use holdshort_core::message::Stop;
 
-/// Stop reasons in lower case. The stop reasons come from the chat-completions API, Anthropic, Gemini, Ollama, the
-/// Responses API, and servers that are compatible with the chat-completions API.
+/// Stop reasons in lower case, from the chat-completions API and compatible servers, Anthropic, Gemini, Ollama, and the
+/// Responses API.
 const WORDS: &[(Stop, &[&str])] = &[
     (Stop::Whole, &["stop", "end_turn", "stop_sequence", "completed", "complete", "eos", "eos_token"]),
     (
@@ -35,8 +35,7 @@ const WORDS: &[(Stop, &[&str])] = &[
     ),
 ];
 
-/// Stop reasons which say that the reply contains tool calls. If a reply has such a stop reason but contains no tool
-/// calls, the calls were lost.
+/// Stop reasons of a reply with tool calls. If such a reply contains no tool calls, they were lost.
 const CALLED: &[&str] = &["tool_calls", "tool_call", "function_call", "tool_use"];
 
 pub(crate) fn from_reason(word: &str, has_calls: bool) -> Stop {

@@ -1,4 +1,4 @@
-//! The channels that are configured, together with their secrets. Error messages never contain a secret.
+//! The configured channels for notifications, with their secrets. Error messages never contain a secret.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -48,14 +48,14 @@ pub struct Channel {
     pub(crate) secrets: Vec<Secret>,
     pub(crate) token: Option<String>,
     pub(crate) smtp: Option<Arc<Smtp>>,
-    /// Address to which a registered mail channel sends. The journal does not contain this address.
+    /// Mail address to which a channel sends that was registered over the API. The journal does not contain this
+    /// address.
     pub(crate) mailbox: Option<String>,
     pub(crate) slack: Option<Bot>,
     pub(crate) guard: Guard,
-    /// Additional HTTP headers, from the definition or the registration of the channel. The values of the headers may
-    /// be secrets.
+    /// Additional HTTP headers from the definition or the registration of the channel. Their values may be secret.
     pub(crate) headers: BTreeMap<String, String>,
-    /// Encoding of the signature in the header that clients of the crew edge read (`format/crew.rs`).
+    /// Encoding of the signature header that clients of the crew edge read (`format/crew.rs`).
     pub(crate) encoding: Encoding,
 }
 
@@ -77,15 +77,15 @@ pub struct Secrets {
 
 /// Connection settings of a mail server.
 pub(crate) struct Smtp {
-    /// Host name of the server. The server's certificate must be valid for this name.
+    /// Host name of the mail server, for which the server's certificate must be valid.
     pub(crate) host: String,
     pub(crate) security: Security,
-    /// User name and password.
+    /// User name and password for the mail server.
     pub(crate) credentials: Option<(String, String)>,
     pub(crate) from: Mailbox,
 }
 
-/// Leaves out the URL, because it may be a secret.
+/// Omits the URL, because it may be a secret.
 impl std::fmt::Debug for Channel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Channel").field("name", &self.definition.name).finish_non_exhaustive()
@@ -97,8 +97,8 @@ impl std::fmt::Debug for Channel {
 pub struct Channels(BTreeMap<String, Arc<Channel>>);
 
 impl Channels {
-    /// Reads the secrets of the channels. Paths of secret files are relative to the directory `folder`. `variable`
-    /// returns the value of an environment variable.
+    /// Creates the channels, and reads their secrets. Paths of secret files are relative to the directory `folder`.
+    /// `variable` returns the value of an environment variable.
     pub fn open(
         definitions: Vec<channel::Channel>,
         folder: &Path,
@@ -110,8 +110,7 @@ impl Channels {
         definitions.into_iter().map(open).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Returns the channel that sends mails, if there is one. If there are several such channels, returns the first by
-    /// name.
+    /// Returns the first channel, by name, that sends mails.
     pub fn of_mails(&self) -> Option<&Channel> {
         self.all().find(|channel| channel.smtp.is_some())
     }
@@ -190,8 +189,8 @@ impl Channel {
         Ok(Self { definition, url, secrets, token, smtp, mailbox, slack, guard, headers, encoding })
     }
 
-    /// Creates a registered channel. Any text is accepted as its secret. If the registered URL is a mail address, mails
-    /// are sent through the mail server of the configured channel `mails`.
+    /// Creates a channel that was registered over the API. Any text is accepted as its secret. If the URL is a mail
+    /// address, mails are sent through the mail server of the configured channel `mails`.
     pub fn registered(
         definition: channel::Channel,
         secrets: Secrets,
@@ -245,15 +244,14 @@ impl Channel {
         })
     }
 
-    /// Returns the channel with stricter rules about the addresses to which it may connect. Only addresses in the
-    /// ranges that the definition lists are then allowed.
+    /// Returns the channel with a stricter address check: it may connect only to the address ranges in its definition.
     #[must_use]
     pub fn closed(self) -> Self {
         Self { guard: self.guard.closed(), ..self }
     }
 
-    /// Rejects a URL whose host is an IP address to which the channel may not connect. If the host is a name, its
-    /// addresses are looked up and checked when a message is sent.
+    /// Returns an error if the host of the channel's URL is a forbidden IP address. A host name is looked up and
+    /// checked when a message is sent.
     pub fn check_address(&self) -> Result<(), Error> {
         // The mail server comes from the channels file, so it needs no check.
         if self.mailbox.is_some() {
@@ -264,8 +262,8 @@ impl Channel {
         checked.map_err(|source| Error::Guard { channel: self.definition.name.clone(), source })
     }
 
-    /// Removes the host of the channel's URL, and all IP addresses, from a text. The function is used for texts whose
-    /// readers are not allowed to learn the addresses.
+    /// Replaces the host of the channel's URL and all IP addresses in a text, for readers who may not learn the
+    /// addresses.
     pub fn without_host(&self, text: &str) -> String {
         let host = self.url.host_str().unwrap_or_default();
         if host.chars().all(is_of_address) {
@@ -276,7 +274,8 @@ impl Channel {
         without_addresses(&text.replace(host, "its host"))
     }
 
-    /// Returns the address to which a registered mail channel sends. Notices do not contain this address.
+    /// Returns the mail address to which a channel sends that was registered over the API. Notices do not contain this
+    /// address.
     pub fn mailbox(&self) -> Option<&str> {
         self.mailbox.as_deref()
     }
@@ -296,8 +295,7 @@ fn is_of_address(char: char) -> bool {
     char.is_ascii_hexdigit() || matches!(char, '.' | ':')
 }
 
-/// Replaces each word in a text that looks like an IP address, with or without a port. If it is uncertain whether a
-/// word is an address, the word is replaced.
+/// Replaces each word that looks like an IP address, with or without a port. Doubtful words are replaced too.
 fn without_addresses(text: &str) -> String {
     let (mut said, mut rest) = (String::new(), text);
     while let Some(start) = rest.find(is_of_address) {
@@ -334,8 +332,8 @@ fn open_smtp(definition: &channel::Channel, url: &Url, texts: Vec<String>) -> Re
     Ok(Smtp { host, security: mail.security, credentials, from })
 }
 
-/// Returns a secret or URL. The definition contains it as a text, or names the environment variable or file that
-/// contains it.
+/// Reads a secret or a URL. The definition contains the text itself, or the name of an environment variable or file
+/// that contains it.
 fn read_source(
     channel: &str,
     source: &Source,

@@ -6,9 +6,9 @@
 //! `format/` renders a message for each type of channel. `mail/` builds mails, `slack.rs` calls Slack, and `push.rs`
 //! sends push messages to browsers. `send.rs` makes one delivery attempt.
 //!
-//! A message contains no content of a run. There are three exceptions. Depending on the channel, a message contains the
-//! title of the interrupt, or the summary of a review without customer data. A message to the agent that asked contains
-//! the resolution.
+//! A message contains no content of a run, except in three cases. Depending on the channel, it contains the title of
+//! the interrupt, or the summary of a review without customer data. A message to the agent that asked contains the
+//! resolution.
 
 mod channel;
 mod format;

@@ -1,4 +1,4 @@
-//! Content of a notification for one channel.
+//! Content of a notification, for one channel.
 
 use holdshort_core::level::Level;
 use holdshort_core::notice::{Notice, Occasion};
@@ -15,12 +15,11 @@ use crate::slack::SlackMessageRef;
 /// Content of one delivery. The content is the same in all attempts of the delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Value of the header `webhook-id`. Receivers recognise by it that a delivery is repeated.
+    /// Value of the header `webhook-id`, by which receivers recognise repeated deliveries.
     pub id: String,
     pub notice: Notice,
-    /// Title of the interrupt if the channel shows titles, or the summary of a review if the channel shows summaries.
-    /// An agent wrote the text. The function [`title`] or [`summary`](crate::summary()) has already removed unsafe
-    /// characters from it.
+    /// Title of the interrupt or summary of a review, whichever the channel shows. An agent wrote the text. The
+    /// function [`title`] or [`summary`](crate::summary()) has removed unsafe characters from it.
     pub title: Option<String>,
     /// URL of the interrupt's page in the web app.
     pub link: String,
@@ -29,18 +28,18 @@ pub struct Message {
     pub way: LinkAccess,
     /// Recipient of the message, if there is exactly one.
     pub reader: Option<Reader>,
-    /// Buttons for options. Buttons exist only in channels in which a person can decide.
+    /// Buttons for the options of the interrupt. Empty for channels in which a person cannot decide.
     pub buttons: Vec<Button>,
-    /// Earlier Slack messages about the interrupt. They can be updated.
+    /// Earlier Slack messages about the interrupt, which can be updated.
     pub posted: Vec<SlackMessageRef>,
-    /// The complete resolution of the interrupt. The resolution is present only in a message to the agent that asked.
+    /// Complete resolution of the interrupt, only in a message to the agent that asked.
     pub resolution: Option<Value>,
 }
 
-/// Button that opens a form for an option. Pressing the button does not yet send a decision.
+/// Button that opens a form for an option. Pressing it does not send a decision yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Button {
-    /// Label of the button. The label contains no text that an agent or a person wrote.
+    /// Label of the button, without any text of an agent or a person.
     pub label: String,
     /// Value that Slack sends back when a person presses the button.
     pub value: String,
@@ -54,11 +53,11 @@ pub enum Tone {
     Other,
 }
 
-/// Several messages to the same recipients that are sent as a single message.
+/// Several messages to the same recipients, which are sent as one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Several<'m> {
     pub(crate) messages: &'m [Message],
-    /// URL of the inbox.
+    /// URL of the inbox page in the web app.
     pub(crate) inbox: &'m str,
 }
 
@@ -75,18 +74,18 @@ impl Several<'_> {
         &self.messages[..self.messages.len().min(LISTED)]
     }
 
-    /// Returns a line that counts the messages which are not listed, or `None` if all are listed.
+    /// Returns a line with the number of messages that are not listed, or `None` if all are listed.
     pub(crate) fn not_listed(&self) -> Option<String> {
         self.more_than(self.listed().len())
     }
 
-    /// Returns the list as lines of plain text. If some messages are not listed, a line counts them.
+    /// Returns the listed messages as lines of plain text. A last line counts messages that are not listed.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.first_lines(self.listed().len())
     }
 
-    /// Returns the list as lines that have at most `bytes` bytes in total. If some messages do not fit, a line counts
-    /// them.
+    /// Returns the listed messages as lines with at most `bytes` bytes in total. A last line counts messages that do
+    /// not fit.
     pub(crate) fn lines_within(&self, bytes: usize) -> Vec<String> {
         let fits = |lines: &Vec<String>| lines.iter().map(|line| line.len() + 1).sum::<usize>() <= bytes;
         (0..=self.listed().len()).rev().map(|n| self.first_lines(n)).find(fits).unwrap_or_default()
@@ -102,7 +101,7 @@ impl Several<'_> {
     }
 }
 
-/// Way in which a person is authenticated who opens the link in a message.
+/// Authentication of a person who opens the link in a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkAccess {
     /// The person must sign in.
@@ -126,8 +125,7 @@ pub struct Reader {
     pub browser: Option<Browser>,
 }
 
-/// Returns the title of an interrupt in the form in which all channels show it. Returns `None` if the title contains
-/// only white space.
+/// Returns the title of an interrupt as all channels show it. Returns `None` if the title contains only white space.
 pub fn title(text: &str) -> Option<String> {
     let line = line(text, TITLE_CHARS);
     (!line.is_empty()).then_some(line)
@@ -181,8 +179,8 @@ impl Message {
         facts
     }
 
-    /// Returns the line about this message for a message that lists several. After a decision, the line also names the
-    /// time of the decision and the person who decided.
+    /// Returns the line for this message in a list of several. After a decision, the line also tells who decided and
+    /// when.
     pub(crate) fn entry(&self) -> String {
         let mut facts = self.facts();
         facts.truncate(if self.notice.occasion.asks() { 1 } else { facts.len() - 1 });
@@ -200,8 +198,7 @@ impl Message {
         format_time(at, zone)
     }
 
-    /// Returns the URL of the page that the recipient should open. The page without JavaScript is preferred, if there
-    /// is one.
+    /// Returns the URL of the page for the recipient: the page without JavaScript if there is one, or else the web app.
     pub(crate) fn page(&self) -> &str {
         self.plain.as_deref().unwrap_or(&self.link)
     }
@@ -238,7 +235,7 @@ fn names(words: &Phrases, names: &[String]) -> String {
     if more == 0 { told } else { filled(words.more, &[&told, &more.to_string()]) }
 }
 
-/// Returns the name of a risk level that programs read. The name is the same in all languages.
+/// Returns the name of a risk level for programs, which is the same in all languages.
 pub(crate) fn risk_word(risk: Level) -> &'static str {
     Phrases::for_language(None).level(risk)
 }

@@ -1,12 +1,12 @@
-//! Phrases of messages in each language. If the language is unknown, the English phrases are used.
+//! Phrases of messages in each language. English phrases are used for unknown languages.
 
 use holdshort_core::interrupt::{Kind, Outcome};
 use holdshort_core::level::Level;
 use holdshort_core::notice::Occasion;
 
-/// Phrases in one language. Each `{}` is replaced by a value: for example, a name, a time or a kind of interrupt.
+/// Phrases in one language. Each `{}` is replaced by a value such as a name, a time or a kind of interrupt.
 pub(crate) struct Phrases {
-    /// Value of `Content-Language`.
+    /// Value of the header `Content-Language`.
     pub(crate) tag: &'static str,
     kinds: [&'static str; 12],
     risks: [&'static str; 4],
@@ -19,7 +19,7 @@ pub(crate) struct Phrases {
     expired: &'static str,
     /// Phrase that joins a kind of interrupt and a workflow, such as `review in payout`.
     of: &'static str,
-    /// Phrase that puts a text which a person or an agent wrote into the quotation marks of the language.
+    /// Phrase with quotation marks of the language, for a text that a person or an agent wrote.
     pub(crate) quoted: &'static str,
     pub(crate) risk: &'static str,
     pub(crate) asks: &'static str,
@@ -32,11 +32,11 @@ pub(crate) struct Phrases {
     pub(crate) open_and_decide: &'static str,
     pub(crate) open: &'static str,
     pub(crate) in_app: &'static str,
-    /// Sentence which says that the link is only for the recipient.
+    /// Sentence that says that the link is only for the recipient.
     pub(crate) yours: &'static str,
-    /// Sentence which says that the person must sign in.
+    /// Sentence that says that the person must sign in.
     pub(crate) sign_in: &'static str,
-    /// Sentence which says that nobody reads replies to this mail.
+    /// Sentence that says that nobody reads replies to this mail.
     pub(crate) no_reply: &'static str,
     /// Heading of a message that lists several requests.
     pub(crate) several: &'static str,
@@ -215,7 +215,7 @@ impl Phrases {
     }
 }
 
-/// Replaces each `{}` in `form` with the next value. If a value contains `{}`, these characters stay as they are.
+/// Replaces each `{}` in `form` with the next value. A `{}` inside a value is kept.
 pub(crate) fn filled(form: &str, values: &[&str]) -> String {
     let mut parts = form.split("{}");
     let mut text = parts.next().unwrap_or_default().to_owned();

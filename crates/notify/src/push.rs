@@ -1,8 +1,7 @@
 //! Web Push: sends messages to single browsers of people (RFC 8030, RFC 8291). `vapid.rs` contains the signing key, and
 //! `format/push.rs` builds the message.
 //!
-//! The endpoint and the keys of a browser are secrets. The endpoint and the keys are never displayed, and no error
-//! contains them.
+//! The endpoint and the keys of a browser are secrets, which are never displayed and in no error.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +20,7 @@ use crate::seal::Point;
 use crate::send::{Sent, Verdict};
 use crate::vapid::Vapid;
 
-/// A browser whose push subscription is valid.
+/// A browser with a valid push subscription.
 #[derive(Clone)]
 pub struct Browser {
     endpoint: Url,
@@ -30,7 +29,7 @@ pub struct Browser {
     vapid: Arc<Vapid>,
 }
 
-/// Error in a subscription. The error message contains no part of the subscription.
+/// Error in a push subscription. The message contains no part of the subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadBrowser {
     #[error("{0}")]
@@ -42,7 +41,7 @@ pub enum BadBrowser {
 }
 
 impl BadBrowser {
-    /// Returns the JSON pointer to that field of the subscription which is invalid.
+    /// Returns the JSON pointer to the invalid field of the push subscription.
     pub fn pointer(self) -> &'static str {
         match self {
             Self::Endpoint(_) => "/endpoint",
@@ -53,7 +52,7 @@ impl BadBrowser {
 }
 
 impl Browser {
-    /// Parses the endpoint and the keys of a browser's subscription.
+    /// Parses the endpoint and the keys of a browser's push subscription.
     pub fn open(endpoint: &str, p256dh: &str, auth: &str, vapid: Arc<Vapid>) -> Result<Self, BadBrowser> {
         let endpoint = url(endpoint).map_err(BadBrowser::Endpoint)?;
         let bytes = |text: &str| BASE64URL_NOPAD.decode(text.as_bytes()).ok();
@@ -102,8 +101,8 @@ impl PartialEq for Browser {
 impl Eq for Browser {}
 
 impl Channel {
-    /// Returns true if the channel may send messages to the browser. If the endpoint is unencrypted, this requires that
-    /// the channel lists networks in `allow`.
+    /// Returns true if the channel may send messages to the browser. An unencrypted endpoint requires that the channel
+    /// lists networks in `allow`.
     pub fn accepts_browser(&self, browser: &Browser) -> bool {
         !(browser.is_plain() && self.definition.allow.is_empty())
     }

@@ -31,8 +31,8 @@ impl Point {
         point.shared().ok().map(|_| point)
     }
 
-    /// Generates a new key pair for this server. Returns the public key of this pair, and the secret that the server
-    /// shares with the browser.
+    /// Generates a key pair for one message. Returns its public key, and the secret that the server shares with the
+    /// browser.
     fn shared(&self) -> Result<([u8; POINT_BYTES], Vec<u8>), Unspecified> {
         let own = EphemeralPrivateKey::generate(&ECDH_P256, &SystemRandom::new())?;
         let public = own.compute_public_key()?.as_ref().try_into().map_err(|_| Unspecified)?;
@@ -40,8 +40,7 @@ impl Point {
         Ok((public, secret))
     }
 
-    /// Encrypts `plain`, and returns the result as the body of a request. Only the browser can decrypt it, with its
-    /// private key and `auth`.
+    /// Encrypts `plain` into the body of a request. Only the browser can decrypt it, with its private key and `auth`.
     pub(crate) fn seal(&self, auth: &[u8; PUSH_AUTH_BYTES], plain: Vec<u8>) -> Result<Vec<u8>, Unspecified> {
         let (own, secret) = self.shared()?;
         let mut salt = [0; SALT_BYTES];

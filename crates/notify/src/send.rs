@@ -1,6 +1,6 @@
-//! Makes one delivery attempt. An attempt looks up and checks the address, opens one connection, and reads the
-//! beginning of the response. An attempt follows no redirects and uses no proxy. A single deadline applies to the whole
-//! attempt.
+//! Makes one attempt to deliver a message: looks up and checks the address, opens one connection, and reads the
+//! beginning of the response. The attempt follows no redirects and uses no proxy. A single deadline applies to the
+//! whole attempt.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -29,10 +29,9 @@ const USER_AGENT: &str = concat!("holdshort/", env!("CARGO_PKG_VERSION"));
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Delivered,
-    /// A retry may succeed. The duration is the delay that the receiver requested. The delay is `None` if the receiver
-    /// requested none.
+    /// A retry may succeed. The duration is the delay that the receiver requested, if any.
     Again(Option<Duration>),
-    /// The receiver refused the message. The receiver would also refuse the same message in a retry.
+    /// The receiver refused the message, and would also refuse a retry.
     Refused,
     /// The receiver accepts no more messages from this channel.
     Gone,
@@ -44,7 +43,7 @@ pub enum Verdict {
 pub struct Sent {
     pub verdict: Verdict,
     pub status: Option<u16>,
-    /// Reason for the failure. It contains no URL.
+    /// Reason for the failure, without any URL.
     pub error: Option<String>,
     /// SHA-256 of the request body, in hexadecimal.
     pub digest: String,
@@ -67,7 +66,7 @@ impl Channel {
         self.ask(format::request(self, message, now), now).await
     }
 
-    /// Sends a checkpoint of the journal. Receivers recognise by `id` that a delivery is repeated.
+    /// Sends a checkpoint of the journal. Receivers recognise a repeated delivery by `id`.
     pub async fn send_checkpoint(&self, id: &str, notice: &CheckpointNotice, now: Timestamp) -> Sent {
         if let Some(smtp) = &self.smtp {
             return self.mail(smtp, mail::compose_checkpoint(id, notice, &smtp.from)).await;
@@ -75,7 +74,7 @@ impl Channel {
         self.ask(format::request_of_checkpoint(self, id, notice, now), now).await
     }
 
-    /// Sends a request. If `request` is `None`, the result is a failure, because channels of this type cannot send the
+    /// Sends a request. Without a request, the result is a failure, because channels of this type cannot send the
     /// notice.
     async fn ask(&self, request: Option<Request>, now: Timestamp) -> Sent {
         match request {
@@ -90,7 +89,7 @@ impl Channel {
         }
     }
 
-    /// Sends several messages to the same recipients as a single message. `inbox` is the URL of the inbox.
+    /// Sends several messages to the same recipients as one. `inbox` is the URL of the inbox page.
     pub async fn send_several(&self, messages: &[Message], inbox: &str, now: Timestamp) -> Sent {
         let several = Several { messages, inbox };
         if let Some(smtp) = &self.smtp {
@@ -110,7 +109,7 @@ impl Channel {
         self.ask(format::request_of_several(self, several), now).await
     }
 
-    /// Makes the calls one after another, until one fails. A retry makes all calls again, even those that succeeded.
+    /// Makes the Slack API calls one after another, until one fails. A retry makes all calls again.
     async fn bot(&self, calls: Vec<Call>, now: Timestamp) -> Sent {
         let bodies: Vec<String> = calls.iter().map(|call| call.body.to_string()).collect();
         let digest = HEXLOWER.encode(Digest::of_bytes(bodies.concat().as_bytes()).as_bytes());
@@ -179,12 +178,12 @@ impl Channel {
     }
 }
 
-/// Returns the id of the Slack conversation to which the bot posts the message.
+/// Returns the id of the Slack conversation for the message: its recipient's, or else the channel's.
 fn conversation<'m>(bot: &'m Bot, message: &'m Message) -> &'m str {
     message.reader.as_ref().map_or(&bot.conversation, |reader| &reader.address)
 }
 
-/// Looks up the addresses of a URL's host and checks them. Returns an HTTP client that can connect only to these
+/// Looks up and checks the addresses of the URL's host. Returns an HTTP client that can connect only to these
 /// addresses.
 pub(crate) async fn client(channel: &Channel, url: &Url) -> Result<(Client, Url), String> {
     let within = Duration::from_millis(channel.definition.timeout_ms);
@@ -219,7 +218,7 @@ fn refused(status: StatusCode) -> String {
     format!("answered {status}")
 }
 
-/// Describes why no response was received. The text does not contain the URL.
+/// Describes why no response was received, without the URL.
 pub(crate) fn unreached(error: &reqwest::Error) -> String {
     innermost(error).chars().filter(|char| !char.is_control()).take(200).collect()
 }

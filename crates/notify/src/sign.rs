@@ -1,8 +1,7 @@
 //! Signatures as Standard Webhooks 1.0.0 defines them, and the signature header of source document 003.
 //!
 //! A `v1` signature is the HMAC-SHA256 of `{id}.{timestamp}.{body}`. The body consists of exactly the bytes that are
-//! sent. If there are several secrets, there is one signature for each of them. Therefore a receiver needs to know only
-//! one of the secrets.
+//! sent. With several secrets, there is one signature for each, so a receiver needs only one of the secrets.
 
 use data_encoding::{BASE64, HEXLOWER};
 use ring::hmac::{HMAC_SHA256, Key, sign};
@@ -26,7 +25,7 @@ pub enum SecretError {
 #[derive(Clone)]
 pub struct Secret {
     key: Key,
-    /// Key made from the bytes of the secret's text. The key is for receivers that do not decode `whsec_…`.
+    /// Key made from the text of the secret, for receivers that do not decode `whsec_…`.
     as_written: Key,
 }
 
@@ -41,7 +40,8 @@ impl Secret {
         Ok(Self { key: Key::new(HMAC_SHA256, &bytes), as_written: Key::new(HMAC_SHA256, text.as_bytes()) })
     }
 
-    /// Creates a secret from any text, as the source system does. The secret may be invalid for Standard Webhooks.
+    /// Creates a secret from any text, as clients of the crew edge use it. The secret may be invalid for Standard
+    /// Webhooks.
     pub fn plain(text: &str) -> Self {
         let key = Key::new(HMAC_SHA256, text.as_bytes());
         Self { as_written: key.clone(), key }

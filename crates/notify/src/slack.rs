@@ -17,8 +17,7 @@ use crate::send::{Verdict, client, whole};
 
 /// The bot of a Slack app, and the key with which Slack signs its requests to the app.
 pub(crate) struct Bot {
-    /// Id of the Slack conversation to which the bot posts. Empty if the bot sends a separate message to each
-    /// recipient.
+    /// Id of the Slack conversation to which the bot posts. Empty if each recipient gets a separate message.
     pub(crate) conversation: String,
     token: String,
     signing: Key,
@@ -40,7 +39,7 @@ const TRANSIENT: [&str; 6] = [
     "request_timeout",
     "service_unavailable",
 ];
-/// Error codes with which Slack reports that a message no longer exists. Such a message need not be updated.
+/// Error codes of Slack for a message that no longer exists and need not be updated.
 const GONE: [&str; 2] = ["message_not_found", "thread_not_found"];
 
 impl Bot {
@@ -64,12 +63,12 @@ pub(crate) struct Answered {
 }
 
 impl SlackMessageRef {
-    /// Returns the result as JSON, which is stored with the delivery attempt.
+    /// Returns the reference to a Slack message as JSON, which is stored with the delivery attempt.
     pub(crate) fn to_json(&self) -> String {
         json!({"channel": self.conversation, "ts": self.ts}).to_string()
     }
 
-    /// Reads a result from the JSON that is stored with a delivery attempt.
+    /// Reads the reference to a Slack message from the JSON that is stored with a delivery attempt.
     pub fn parse(answer: &str) -> Option<Self> {
         let answer: Value = serde_json::from_str(answer).ok()?;
         Self::from_json(&answer)
@@ -82,14 +81,13 @@ impl SlackMessageRef {
 }
 
 impl Channel {
-    /// Returns true if the channel sends its messages through a Slack bot. Such messages have buttons and are updated
-    /// later.
+    /// Returns true if the channel sends through a Slack bot, whose messages have buttons and can be updated.
     pub fn has_buttons(&self) -> bool {
         self.slack.is_some()
     }
 
-    /// Returns true if Slack signed this request for the app of the channel, and if the timestamp is at most a few
-    /// minutes old. The comparison of signatures takes the same time for all signatures.
+    /// Returns true if Slack signed this request for the app of the channel, at most a few minutes ago. The comparison
+    /// of signatures takes constant time.
     pub fn is_signed_by_slack(&self, timestamp: &str, signature: &str, body: &[u8], now: Timestamp) -> bool {
         let Some(bot) = &self.slack else { return false };
         let Ok(seconds) = timestamp.parse::<i64>() else { return false };
@@ -104,7 +102,7 @@ impl Channel {
         verify(&bot.signing, &signed, &signature).is_ok()
     }
 
-    /// Opens a form for the person who pressed a button. If the form was not opened, returns an error with the reason.
+    /// Opens a form for the person who pressed a button. Returns an error with the reason if Slack does not open it.
     pub async fn open_form(&self, trigger: &str, view: &Value, now: Timestamp) -> Result<(), String> {
         let call = Call { method: "views.open", body: json!({"trigger_id": trigger, "view": view}) };
         let answered = self.call_slack(&call, now).await?;
@@ -114,7 +112,7 @@ impl Channel {
         }
     }
 
-    /// Shows a message to the person who pressed a button, and to no one else.
+    /// Shows a message only to the person who pressed a button.
     pub async fn whisper(&self, response_url: &str, text: &str) -> Result<(), String> {
         let url =
             Url::parse(response_url).map_err(|_| "the response URL from Slack is invalid".to_owned())?;
@@ -171,7 +169,8 @@ impl Channel {
     }
 }
 
-/// Reads the result of a call from the response body, because nearly all responses of Slack have the status 200.
+/// Reads the result of a Slack API call from the response body. The HTTP status does not tell it, because it is nearly
+/// always 200.
 fn read(body: &[u8], status: u16, wait: Option<Duration>) -> Answered {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let of = |verdict, error, posted| Answered { verdict, status, error, posted };

@@ -6,12 +6,12 @@ use serde_json::Value;
 use crate::limits::SUMMARY_CHARS;
 use crate::message::line;
 
-/// Number of digits from which a number is replaced. A number with so many digits may be an account, a card, a phone
-/// number, or a birth date.
+/// Minimum number of digits of a number that is replaced. Such a number may be an account, a card, a phone number, or a
+/// birth date.
 const ACCOUNT_DIGITS: usize = 8;
 
-/// Characters that can be between two groups of digits of one number. The characters include no-break spaces, and the
-/// dashes that word processors insert.
+/// Characters that may separate groups of digits in one number, including no-break spaces and the dashes that word
+/// processors insert.
 const SEPARATORS: [char; 9] = [' ', '-', '/', '.', ')', '\u{a0}', '\u{202f}', '\u{2011}', '\u{2013}'];
 
 /// Text that is inserted for an address or a number of a customer.
@@ -41,8 +41,8 @@ pub fn summary(payload: &Value) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
-/// Replaces e-mail addresses, and numbers that have as many digits as an account, a card, a phone number, or a birth
-/// date. An amount of money with decimals or thousands separators is not replaced.
+/// Replaces e-mail addresses, and long numbers that may be an account, a card, a phone number, or a birth date. An
+/// amount of money with decimals or thousands separators is kept.
 fn redact(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -97,8 +97,8 @@ fn number(text: &str, starts_word: bool) -> usize {
     }
 }
 
-/// Returns true for an amount of money: a number with one decimal point and one or two decimals. Also returns true for
-/// groups of three digits that are separated by points.
+/// Returns true for an amount of money: a number with one decimal point and one or two decimals, or groups of three
+/// digits that are separated by points.
 fn is_amount(number: &str) -> bool {
     let is_digits = |group: &&str| group.bytes().all(|byte| byte.is_ascii_digit());
     let groups: Vec<&str> = number.split('.').collect();

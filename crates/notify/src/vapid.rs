@@ -1,6 +1,5 @@
-//! Key with which this server identifies itself to push services (RFC 8292): ECDSA over P-256, implemented by `ring`.
-//! The push subscription of a browser belongs to one such key. The push service accepts only messages that are signed
-//! with this key.
+//! Key with which this server identifies itself to push services (RFC 8292): ECDSA over P-256, implemented by `ring`. A
+//! push subscription belongs to one such key, and the push service accepts only messages that are signed with it.
 
 use std::fmt;
 
@@ -13,7 +12,7 @@ use serde_json::json;
 
 use crate::limits::VAPID;
 
-/// Key pair. The private key is never shown.
+/// Key pair for push services. The private key is never shown.
 pub struct Vapid(EcdsaKeyPair);
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,9 +36,8 @@ impl Vapid {
         BASE64URL_NOPAD.encode(self.0.public_key().as_ref())
     }
 
-    /// Returns the value of the header `Authorization` for requests to a push endpoint. The value is valid for half a
-    /// day, and only at the push service of this endpoint. `contact` is an address at which the push service can reach
-    /// the operator.
+    /// Returns the header `Authorization` for requests to a push endpoint. It is valid for half a day, and only at the
+    /// push service of this endpoint. `contact` is an address at which the push service can reach the operator.
     pub(crate) fn authorization(&self, endpoint: &Url, contact: &str, now: Timestamp) -> Option<String> {
         let claims = json!({
             "aud": endpoint.origin().ascii_serialization(),

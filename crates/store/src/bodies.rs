@@ -12,14 +12,14 @@ use crate::log::Blob;
 
 /// Store of file contents, found by their digests. The store records when each content was last used.
 pub trait Bodies: Send + Sync + 'static {
-    /// Stores the contents of these files, and records `at` as the time of their last use. If a content is already
-    /// stored, only the time is recorded.
+    /// Stores the contents of these files. Records `at` as the time when each content was last used, even if the
+    /// content is already stored.
     fn put_bodies(&self, bodies: Vec<Blob>, at: Timestamp) -> impl Future<Output = Result<(), Error>> + Send;
 
     fn body(&self, digest: &Digest) -> impl Future<Output = Result<Option<Vec<u8>>, Error>> + Send;
 
-    /// Returns those of the given digests whose contents are stored. Records `at` as the time when these contents were
-    /// last used.
+    /// Returns the given digests whose contents are stored. Records `at` as the time when these contents were last
+    /// used.
     fn need_bodies(
         &self,
         digests: Vec<Digest>,
@@ -36,6 +36,6 @@ pub trait Bodies: Send + Sync + 'static {
     ) -> impl Future<Output = Result<usize, Error>> + Send;
 }
 
-/// Maximum number of file contents that are deleted in one transaction. Appends wait for the transaction. Therefore it
-/// must be short.
+/// Maximum number of file contents that are deleted in one transaction. The transaction must be short, because appends
+/// of events wait until it ends.
 pub(crate) const DROPPED_AT_ONCE: u32 = 200;

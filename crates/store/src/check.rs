@@ -7,7 +7,7 @@ use holdshort_core::digest::Digest;
 
 use crate::log::{Append, AppendError, CONTENT_INLINE_LIMIT, StreamAppend};
 
-/// Rejects an append whose parts contradict each other.
+/// Returns an error if parts of the append contradict each other, for example if two parts write to the same stream.
 pub(crate) fn append(append: &Append) -> Result<(), AppendError> {
     let mut streams = BTreeSet::new();
     for part in &append.streams {
@@ -38,7 +38,7 @@ pub(crate) fn append(append: &Append) -> Result<(), AppendError> {
     Ok(())
 }
 
-/// Returns true if content of this size is stored as a blob and not next to the event.
+/// Returns true if an event's content of this size is stored as a separate blob and not in the row of the event.
 pub(crate) fn is_large(content: &[u8]) -> bool {
     content.len() > CONTENT_INLINE_LIMIT
 }

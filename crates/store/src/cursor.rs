@@ -1,5 +1,5 @@
-//! The keys by which rows are sorted in lists, and the cursors made from these keys. All stores share these keys.
-//! Therefore a list has the same order in all stores. A cursor contains nothing but the sort key of a row.
+//! Sort keys of the rows in lists (runs, interrupts, sessions), and the cursors made from these keys. All stores share
+//! these keys. Therefore a list has the same order in all stores. A cursor contains nothing but the sort key of a row.
 
 use std::cmp::Reverse;
 
@@ -160,8 +160,8 @@ impl SessionSortKey {
 }
 
 impl<T> Page<T> {
-    /// Limits the rows that were read to a page of `limit` rows. The caller must have tried to read `limit + 1` rows.
-    /// If there are more than `limit` rows, the page contains a cursor for the next page.
+    /// Creates a page of at most `limit` rows. The caller must have tried to read `limit + 1` rows: with an additional
+    /// row, the page gets a cursor for the next page.
     pub(crate) fn cut(mut items: Vec<T>, limit: usize, cursor: impl Fn(&T) -> Cursor) -> Self {
         let more = items.len() > limit;
         items.truncate(limit);

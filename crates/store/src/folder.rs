@@ -12,20 +12,21 @@ use crate::sqlite::from_io;
 
 const LOCK: &str = "holdshort.lock";
 
-/// Maximum number of attempts to get the lock. If all attempts fail, the lock belongs to a server. A process that is
-/// not a server holds the lock only for an instant. Examples are a command that checks if a server is running, and a
-/// child of a stopped server between fork and exec.
+/// Maximum number of attempts to lock the data folder. A server holds the lock for as long as it runs. Other processes
+/// hold it only for an instant, for example a command that checks if a server is running. If all attempts fail, a
+/// server is therefore running.
 const LOCK_WAITS: u32 = 20;
 const LOCK_WAIT: Duration = Duration::from_millis(20);
 
 /// Lock of a data folder. A folder has at most one lock at a time: across all processes, and also within this process.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    /// `None` if the folder cannot be written to. Such a folder needs no lock, because no server can use it.
+    /// File that carries the kernel lock. `None` if the data folder cannot be written to: no server can use such a
+    /// folder.
     _file: Option<File>,
 }
 
-/// Locks the folder. If it is missing, creates it so that only its owner can read it.
+/// Locks the data folder. If the folder is missing, creates it with access for its owner only.
 pub(crate) fn claim(folder: &Path) -> Result<Lock, Error> {
     make(folder).map_err(from_io)?;
     let file = private().open(folder.join(LOCK)).map_err(from_io)?;
@@ -41,8 +42,8 @@ pub(crate) fn claim(folder: &Path) -> Result<Lock, Error> {
     }
 }
 
-/// Locks the folder of a journal that is opened only for reading. If the folder cannot be written to, it needs no lock,
-/// because no server can use it.
+/// Locks the data folder of a journal that is opened only for reading. If the folder cannot be written to, succeeds
+/// without a lock, because no server can use such a folder.
 pub(crate) fn claim_to_read(folder: &Path) -> Result<Lock, Error> {
     match claim(folder) {
         Err(Error::ReadOnly) => Ok(Lock { _file: None }),

@@ -17,12 +17,11 @@ use crate::outbox::DeliveryFilter;
 use crate::table::{Field, Record, Table, Value};
 use crate::tables::{AnswerFilter, GrantFilter, InterruptFilter, RunFilter, Search, SessionFilter};
 
-/// Scan of a part of an index, in the order of the index. The conditions determine the part.
+/// Scan of a part of a database index, in the order of the index. The conditions select the part.
 #[derive(Clone, Debug)]
 pub(crate) struct IndexScan<'a> {
     pub(crate) table: Table,
-    /// Index whose order is the requested order. `None` if the rows of the table itself are stored in the requested
-    /// order.
+    /// Name of the index that has the requested order. `None` if the table itself is stored in this order.
     pub(crate) index: Option<&'static str>,
     pub(crate) conditions: Vec<Condition<'a>>,
     pub(crate) order: &'static str,
@@ -32,18 +31,18 @@ pub(crate) struct IndexScan<'a> {
 pub(crate) enum Condition<'a> {
     /// The column equals this value.
     Equal(&'static str, Value<'a>),
-    /// SQL condition that both stores understand. The condition has a `?` for each value. In the condition, `@` is put
-    /// after the name of a table and before the name of an index.
+    /// SQL condition that `SQLite` and `PostgreSQL` both accept, with one `?` for each value. An `@` marks the places
+    /// that differ: it follows the name of a table, or precedes the name of an index.
     Holds(&'static str, Vec<Value<'a>>),
-    /// The column contains one of these texts. All texts form one parameter of the statement. Therefore the statement
-    /// is the same for any number of texts.
+    /// The column contains one of these texts. The texts are passed as one parameter, so that the SQL statement is the
+    /// same for any number of texts.
     Contains { column: &'static str, texts: &'a [String], json: String },
     /// A question or its answer contains these words.
     Words(&'a Search),
 }
 
 impl Search {
-    /// Calls `word` for each searched word, and combines the resulting conditions.
+    /// Calls `word` for each searched word to get an SQL condition. Joins the conditions with `AND` or `OR`.
     pub(crate) fn each<'s>(&'s self, word: impl FnMut(&'s str) -> String) -> String {
         let (words, joined, without) = match self {
             Self::All(words) => (words, " AND ", "true"),
@@ -85,7 +84,8 @@ impl<'a> IndexScan<'a> {
     }
 }
 
-/// Returns the index scan for a filter of runs, which needs only one. The store must have an index for the filter.
+/// Returns the index scan for a filter of runs. One scan must be enough for the filter: there must be an index that
+/// fits.
 pub(crate) fn runs<'a>(filter: &'a RunFilter, after: Option<&'a RunSortKey>) -> IndexScan<'a> {
     let index = match filter {
         RunFilter { session: Some(_), .. } => Some("runs_by_session"),
@@ -123,7 +123,8 @@ pub(crate) fn sessions<'a>(
 }
 
 /// Returns the scans for a filter of interrupts: first those of open interrupts, then those of resolved interrupts. If
-/// the filter names no kind of interrupt, there are two scans per kind: one of open and one of resolved interrupts.
+/// the filter is for no particular kind of interrupt, there are two scans per kind: one of open and one of resolved
+/// interrupts.
 pub(crate) fn interrupts<'a>(
     filter: &'a InterruptFilter,
     after: Option<&'a InterruptSortKey>,

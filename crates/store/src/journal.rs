@@ -12,7 +12,7 @@ pub trait Journal: Log + Tables + Leases + Bodies + Outbox {}
 
 impl<T: Log + Tables + Leases + Bodies + Outbox> Journal for T {}
 
-/// Error that occurred in the store. There is one variant for each way in which a user can react.
+/// Error of the store. Each variant requires a different reaction of the user.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("nothing was written because the disk is full")]
@@ -36,8 +36,8 @@ pub enum Error {
     OlderNodes { others: String, least: u32 },
     #[error("the database is damaged: {0}")]
     Corrupt(String),
-    /// A file of the journal was deleted or replaced while the journal was open. The last write may have succeeded or
-    /// failed.
+    /// A file of the journal was deleted or replaced while the journal was open. It is unknown if the last write
+    /// succeeded.
     #[error("it is unknown whether the write succeeded: {0}")]
     FilesReplaced(String),
     #[error("the store failed: {0}")]

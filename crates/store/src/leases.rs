@@ -1,4 +1,5 @@
-//! Leases: they determine which node drives which run, and under which epoch.
+//! Leases: a lease gives one node the right to drive a run. An epoch is a number that tells which process started some
+//! work.
 
 use std::future::Future;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use crate::journal::Error;
 /// A node: a process that has opened the store and drives runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeRow {
-    /// Id of the node: the first epoch that it acquired when it opened the store.
+    /// Id of the node: the epoch that the node acquired when it opened the store.
     pub node: u64,
     /// Name that the operator gave to the node. Default: the host name.
     pub name: String,
@@ -19,7 +20,7 @@ pub struct NodeRow {
     /// Time at which the node's leases expire if the node does not renew them. `None` if the store has only one node.
     pub alive_until: Option<Timestamp>,
     pub alive: bool,
-    /// True if the row describes the node that has read the row.
+    /// True if this row describes the node that reads the list of nodes.
     pub here: bool,
     /// Number of runs whose lease the node holds.
     pub runs: u64,
@@ -55,8 +56,8 @@ pub trait Leases: Send + Sync + 'static {
     /// each side effect.
     fn has_valid_leases(&self) -> bool;
 
-    /// Returns the interval between two checks for changes by other nodes. Returns `None` if the store has only one
-    /// node. Then no other node writes, and cached state is never stale.
+    /// Returns the interval at which to check for changes by other nodes. Returns `None` if the store has only one
+    /// node, because its cached state is never stale.
     fn poll(&self) -> Option<Duration>;
 
     /// Returns the nodes that are alive or hold leases, in the order in which they opened the store.
@@ -69,12 +70,11 @@ pub trait Leases: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<Lease>, Error>> + Send;
 
-    /// Returns the latest epoch of this node. A node acquires its first epoch when it opens the store. A new epoch is
-    /// always larger than all epochs that any node has acquired before. A node with a later epoch can take over work
-    /// that was started under an earlier epoch.
+    /// Returns the latest epoch of this node: a number that marks the work that the node starts. A new epoch is larger
+    /// than all earlier epochs of all nodes. A node with a later epoch can take over work that was started under an
+    /// earlier epoch.
     fn epoch(&self) -> u64;
 
-    /// Acquires a new epoch. If a run was driven under a later epoch, a node needs a new epoch before it drives the
-    /// run.
+    /// Acquires a new epoch. A node needs one before it drives a run that was driven under a later epoch than its own.
     fn draw_epoch(&self) -> impl Future<Output = Result<u64, Error>> + Send;
 }

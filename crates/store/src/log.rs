@@ -13,13 +13,13 @@ use tokio::sync::watch;
 use crate::journal::Error;
 use crate::tables::Rows;
 
-/// Maximum size, in bytes, of an event's content that is stored directly with the event. Larger content is stored as a
-/// blob under its digest. When the event is read, its content is returned in both cases.
+/// Maximum size, in bytes, of an event's content that is stored in the event's row. Larger content is stored as a blob
+/// under its digest. A read returns the content in both cases.
 pub const CONTENT_INLINE_LIMIT: usize = 64 * 1024;
 
-/// One transaction. If [`Log::append`] returns `Ok`, the whole transaction is durable. If the transaction is rejected,
-/// nothing is written. The store checks the keys first. Then it checks the streams, the guards and the lease. Therefore
-/// a repeated request always gets the reference that its first request stored.
+/// One transaction that appends events to streams, with its keys, rows and blobs. If [`Log::append`] returns `Ok`, the
+/// whole transaction is durable. If the transaction is rejected, nothing is written. The store checks the keys before
+/// the streams, guards and lease. Therefore a repeated request always gets the reference that its first request stored.
 #[derive(Clone, Debug, Default)]
 pub struct Append {
     pub streams: Vec<StreamAppend>,
@@ -33,11 +33,11 @@ pub struct Append {
     /// drives this run. After the append, this node holds the run's lease as long as the run is runnable. If false, any
     /// node is allowed to append, and the node that drives the run is notified.
     pub drives: bool,
-    /// Earlier events, in the streams to which the append writes, that lose their contents. The hashes of these events
-    /// are kept. Therefore the hash chain stays valid.
+    /// Earlier events whose contents are erased, as streams and sequence numbers. The append must also write to these
+    /// streams. The hashes of the events are kept, so that the hash chain stays valid.
     pub erased: Vec<(StreamId, u64)>,
-    /// Run whose stored answers the append deletes, together with the responses of receivers to notifications about the
-    /// run. Answers and responses may contain personal data.
+    /// Run whose personal data is deleted: its stored answers, and the responses of receivers to notifications about
+    /// the run.
     pub forgets: Option<RunId>,
     /// New deliveries: notifications about the appended events that channels are to send. No node has claimed these
     /// deliveries yet.
@@ -53,12 +53,13 @@ pub struct StreamAppend {
     pub events: Vec<Sealed>,
 }
 
-/// Key of an operation that must happen only once. `(scope, key)` is unique and never expires.
+/// Key of an operation that must happen only once, for example an idempotency key. The pair `(scope, key)` is unique
+/// and never expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     pub scope: String,
     pub key: String,
-    /// Digest of the request. If a later request has the same key but another digest, it is rejected as an error of the
+    /// Digest of the request. A later request with the same key and another digest is rejected as a mistake of the
     /// caller.
     pub digest: Digest,
     /// Id of the object that the request created: a run, session or interrupt.
@@ -81,9 +82,9 @@ impl Blob {
 /// Result of a successful append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Appended {
-    /// Position of the last event that was written. If the append contains no events, this is the position of the last
-    /// event in the journal. Later commits have larger positions. In a store with only one node, positions start at 1
-    /// and have no gaps.
+    /// Position of the last event that this append wrote. For an append without events, the position of the last event
+    /// in the journal. Later commits have larger positions. In a store with only one node, positions start at 1 and
+    /// have no gaps.
     pub position: u64,
 }
 
@@ -96,7 +97,7 @@ pub enum AppendError {
     /// The key was used before. No event was written.
     #[error("the key was already used")]
     KeyTaken(Key),
-    /// Another node holds the run's lease. No event was written.
+    /// Another node holds the lease of the run that the append drives. No event was written.
     #[error("another node drives the run")]
     Driven,
     /// Parts of the append contradict each other. The error is a bug in the caller.
@@ -113,7 +114,7 @@ pub struct Positioned {
     pub event: Sealed,
 }
 
-/// Notice that an event was appended. The notice does not contain the event itself.
+/// Notice that an event was appended, without the event itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     pub position: u64,
@@ -127,17 +128,16 @@ pub struct Link {
     pub position: u64,
     /// Hash of the event. The chain of its stream contains the same hash.
     pub hash: Digest,
-    /// Head of the journal after this event. `None` if the store has not stored a head for this position. A store with
-    /// only one node stores at least the head after each append. If several nodes write, events are added to the chain
-    /// in ranges and later (this is called sealing). The store then has the head at the end of each range.
+    /// Head of the journal after this event. `None` if the store has not stored the head for this position. With a
+    /// single node, the store keeps at least the head after each append. With several nodes, it keeps the head after
+    /// each range of events that was added to the hash chain (sealed).
     pub sealed: Option<Head>,
 }
 
-/// Streams to which events can only be appended, with unique keys and blobs.
+/// Store of event streams, unique keys and blobs. Events can be appended to a stream, but never changed.
 ///
-/// A read sees every append that was acknowledged before the read began. With several nodes, there is an exception:
-/// `tail` and `changes` read in the order of positions, and return events only up to the position that `watch` has
-/// reported. Therefore they may miss the newest events.
+/// A read sees every append that was acknowledged before the read began. With several nodes, `tail` and `changes` may
+/// miss the newest events, because they return events only up to the position that `watch` has reported.
 pub trait Log: Send + Sync + 'static {
     /// Writes the whole append durably, or writes nothing. The append continues even if the future is dropped.
     fn append(&self, append: Append) -> impl Future<Output = Result<Appended, AppendError>> + Send;
@@ -153,9 +153,8 @@ pub trait Log: Send + Sync + 'static {
     /// Returns events of all streams with `position > after`, in commit order.
     fn tail(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Positioned>, Error>> + Send;
 
-    /// Returns a receiver of the position up to which [`Log::tail`] and [`Log::changes`] currently return events. When
-    /// the position changes, read the new events with [`Log::tail`]. When the store is dropped, the sender is dropped
-    /// too.
+    /// Returns a receiver of the last position that [`Log::tail`] and [`Log::changes`] can currently read. The receiver
+    /// reports each new position. When the store is dropped, the receiver reports that its sender is gone.
     fn watch(&self) -> watch::Receiver<u64>;
 
     /// Returns the end of a stream's hash chain, or `Chain::START` if the stream has no events.
@@ -168,8 +167,8 @@ pub trait Log: Send + Sync + 'static {
         seq: u64,
     ) -> impl Future<Output = Result<Option<u64>, Error>> + Send;
 
-    /// Returns links of the hash chain over all events. The first link is that of the first event with `position >
-    /// after`. The last one is at the position that [`Log::watch`] reports.
+    /// Returns links of the hash chain over all events, in the order of positions. The links begin with the first event
+    /// after the position `after`, and end at the position that [`Log::watch`] reports.
     fn links(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Link>, Error>> + Send;
 
     /// Returns the head of the journal. If several nodes write, the events up to the position that [`Log::watch`]
@@ -194,7 +193,6 @@ pub trait Log: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<StreamId>, Error>> + Send;
 
-    /// Describes faults of the files or the database that the store uses. Examples are damaged pages, and a database
-    /// that does not match its head file. Changes nothing.
+    /// Describes faults of the files or the database that the store uses, for example damaged pages. Changes nothing.
     fn inspect(&self) -> impl Future<Output = Result<Vec<String>, Error>> + Send;
 }

@@ -1,8 +1,8 @@
-//! The outbox of a journal. Appends write deliveries. A delivery is sent by only one node at a time. Deliveries and
-//! their results are deleted after a limited time.
+//! The outbox: notifications that are waiting to be sent, called deliveries. Appends of events add deliveries. Only one
+//! node at a time sends a delivery. Deliveries and their results are deleted after a limited time.
 //!
-//! Unlike [`Tables`](crate::Tables), the outbox cannot be rebuilt from events. When rows are rebuilt, the outbox does
-//! not change.
+//! Unlike [`Tables`](crate::Tables), the outbox cannot be rebuilt from events. A rebuild of the other rows leaves it
+//! unchanged.
 
 use std::future::Future;
 use std::time::Duration;
@@ -21,17 +21,15 @@ pub struct Claim {
     /// Current time. Only deliveries whose due time has come are claimed.
     pub now: Timestamp,
     pub limit: usize,
-    /// Deliveries that this node is still sending. Such deliveries are not claimed again, even if another node has
-    /// claimed and released them in the meantime. Otherwise the result of the attempt that is still running would be
-    /// recorded for the new claim. All other deliveries that this node claimed earlier can be claimed again, because
-    /// this node is no longer sending them.
+    /// Deliveries that this node is still sending. The claim excludes them, even if another node has claimed and
+    /// released them since. Otherwise the result of the running attempt would be recorded for the new claim.
     pub sending: Vec<DeliveryId>,
     /// True if a single node must get all due deliveries of the channel, even if several nodes make a claim at the same
     /// moment.
     pub whole: bool,
 }
 
-/// Result of a delivery that this node claimed.
+/// Result of sending a delivery that this node claimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settled {
     /// The delivery in its new state. No node is sending it now.
@@ -40,22 +38,22 @@ pub struct Settled {
     pub attempt: Option<Attempt>,
 }
 
-/// Outcome of recording the result of a delivery.
+/// Result of [`Outbox::settle_delivery`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettleOutcome {
     /// Another node has claimed the delivery in the meantime. The store wrote nothing.
     Taken,
-    /// The result was written. `failing` is `None` if the channel works, or if no attempt was made.
+    /// The result of the delivery was written. `failing` is `None` if the channel works, or if no attempt was made.
     Written { failing: Option<Failing> },
 }
 
-/// Time for which all attempts over a channel have failed.
+/// Period in which all attempts to send over a channel have failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failing {
     /// Time of the first attempt that failed after the last success.
     pub since: Timestamp,
-    /// Milliseconds from the first to the last failed attempt. A pause between two attempts counts only up to
-    /// [`CHANNEL_PAUSE`], because nobody knows if the channel worked during the pause.
+    /// Milliseconds from the first to the last failed attempt. A pause between two attempts adds at most
+    /// [`CHANNEL_PAUSE`], because the channel may have worked during the pause.
     pub ms: u64,
 }
 
@@ -87,12 +85,11 @@ pub struct DeliveryFilter {
 
 /// Store of deliveries, and of the states of channels that fail or are disabled.
 pub trait Outbox: Send + Sync + 'static {
-    /// Claims due deliveries that no living node is sending, in the order of their due times. If the channel is
-    /// disabled or this node's lease has expired, claims nothing.
+    /// Claims due deliveries of one channel that no living node is sending, in the order of their due times. Claims
+    /// nothing if the channel is disabled or this node's lease has expired.
     fn claim_deliveries(&self, claim: Claim) -> impl Future<Output = Result<Vec<Delivery>, Error>> + Send;
 
-    /// Records the new state of a delivery and the attempt to send it. Also records if the channel of the delivery is
-    /// working.
+    /// Records the new state of a delivery, the attempt to send it, and if its channel works.
     fn settle_delivery(&self, settled: Settled) -> impl Future<Output = Result<SettleOutcome, Error>> + Send;
 
     /// Applies a change. Returns the number of changed deliveries or channels. `Forget` and `FailOld` change at most
@@ -122,16 +119,15 @@ pub trait Outbox: Send + Sync + 'static {
     fn channel_states(&self) -> impl Future<Output = Result<Vec<ChannelState>, Error>> + Send;
 }
 
-/// Maximum number of deliveries that one transaction marks as failed or deletes. Appends wait for the transaction.
-/// Therefore it must be short. If there are more deliveries, the next transaction changes them.
+/// Maximum number of deliveries that one transaction marks as failed or deletes. The transaction must be short, because
+/// appends of events wait until it ends. The next transaction handles the remaining deliveries.
 pub(crate) const DELIVERIES_AT_ONCE: usize = 500;
-/// Maximum part of a pause between two failed attempts that is added to the time in which the channel failed. The rest
-/// of a longer pause is ignored.
+/// Maximum time that a pause between two failed attempts adds to the period in which a channel failed.
 pub const CHANNEL_PAUSE: Duration = Duration::from_hours(24);
 
 impl Settled {
-    /// Returns true if the attempt shows that the channel works, and false if the attempt failed. Returns `None` if
-    /// there was no attempt.
+    /// Returns true if the attempt to send shows that the channel works, and false if the attempt failed. Returns
+    /// `None` if there was no attempt.
     pub(crate) fn works(&self) -> Option<bool> {
         // If an attempt ends with a dropped delivery, the receiver has answered that the recipient is gone. The channel
         // itself works.

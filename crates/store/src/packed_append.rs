@@ -25,8 +25,8 @@ use crate::check;
 use crate::journal::Error;
 use crate::log::{Append, Positioned};
 
-/// Maximum number of events in one row. To read one event, the whole row must be unpacked. Therefore a row must be
-/// short. An append with more events is written as several rows.
+/// Maximum number of events in one row of the table `appends`. The number is small, because reading one event means
+/// unpacking the whole row. An append with more events is written as several rows.
 const ROW_EVENTS: usize = 32;
 
 const HASH: usize = 32;
@@ -37,7 +37,7 @@ const NOTHING: u8 = 0;
 const INLINE: u8 = 1;
 const BLOB: u8 = 2;
 
-/// Returns the events of an append in chunks. Each chunk is written as one row. No chunk is empty.
+/// Splits the events of an append into chunks, each of which becomes one row of the table `appends`. No chunk is empty.
 pub(crate) fn chunks(append: &Append) -> impl Iterator<Item = &[Sealed]> {
     append.streams.iter().flat_map(|part| part.events.chunks(ROW_EVENTS))
 }
@@ -51,8 +51,8 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Packs the events of a row. Calls `large` for each content that is too large for the row and must be stored as a
-    /// blob.
+    /// Packs the events of a row of the table `appends`. Calls `large` for each content that is too large for the row
+    /// and must be stored as a blob.
     pub(crate) fn pack<'a>(events: &'a [Sealed], mut large: impl FnMut(Digest, &'a [u8])) -> Self {
         let mut columns = Self::default();
         let mut contents = Vec::new();
@@ -73,8 +73,8 @@ impl Columns {
         columns
     }
 
-    /// Packs one event of the table `events`, in which earlier versions stored one event per row. If a column is
-    /// damaged, it is packed as it is. The damage is found later, when the event is unpacked or its hash is checked.
+    /// Packs one event of the table `events`, in which earlier versions stored one event per row. Damaged columns are
+    /// packed unchanged, because reading or auditing the event reports the damage later.
     pub(crate) fn of_event(
         hash: &[u8],
         head: &[u8],
@@ -103,8 +103,8 @@ fn put_content(to: &mut Vec<u8>, salt: &[u8], blob: Option<&[u8]>, content: Opti
     }
 }
 
-/// Appends the length of the bytes, and then the bytes. The length always fits into four bytes, because databases
-/// reject a value of 4 GiB.
+/// Writes the length of the bytes, and then the bytes. The length always fits into four bytes, because databases reject
+/// a value of 4 GiB.
 fn put_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
     to.extend_from_slice(&u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes());
     to.extend_from_slice(bytes);
@@ -118,7 +118,8 @@ pub(crate) struct EventLocation {
     pub(crate) hash: Digest,
 }
 
-/// Returns the location of each event in a row. `position` and `seq` are those of the last event of the row.
+/// Returns the location of each event in a row of the table `appends`. `position` and `seq` are those of the last event
+/// of the row.
 pub(crate) fn event_locations(position: u64, seq: u64, hashes: &[u8]) -> Result<Vec<EventLocation>, Error> {
     let (hashes, rest) = hashes.as_chunks::<HASH>();
     let count = hashes.len() as u64;
@@ -143,9 +144,9 @@ pub(crate) fn event_locations(position: u64, seq: u64, hashes: &[u8]) -> Result<
 #[derive(Clone, Debug)]
 pub(crate) struct PackedAppend<'a> {
     pub(crate) stream: StreamId,
-    /// Sequence number of the row's last event.
+    /// Sequence number of the last event in this row of the table `appends`.
     pub(crate) seq: u64,
-    /// Position of the row's last event.
+    /// Position of the last event in this row of the table `appends`.
     pub(crate) position: u64,
     pub(crate) hashes: &'a [u8],
     pub(crate) heads: &'a [u8],
@@ -160,7 +161,7 @@ pub(crate) struct Unpacked {
 }
 
 impl Unpacked {
-    /// Returns the event with its content. `blob` contains the bytes of the blob that the event refers to.
+    /// Returns the event with its content. `blob` is the content if it is stored as a blob.
     pub(crate) fn complete(mut self, blob: Option<Vec<u8>>) -> Result<Positioned, Error> {
         let Sealed { stream, seq, content, .. } = &mut self.event.event;
         if let (Some(digest), Some(content)) = (&self.blob, content) {
@@ -173,7 +174,8 @@ impl Unpacked {
 }
 
 impl PackedAppend<'_> {
-    /// Unpacks all events of the row. If the columns contradict each other, the error reports the whole row as damaged.
+    /// Unpacks all events of this row of the table `appends`. Returns an error that reports damage if the columns
+    /// contradict each other.
     pub(crate) fn unpack(&self) -> Result<Vec<Unpacked>, Error> {
         let (mut heads, mut contents) = (Bytes(self.heads), self.contents.map(Bytes));
         let mut events = Vec::new();
@@ -194,8 +196,8 @@ impl PackedAppend<'_> {
         Ok(events)
     }
 
-    /// Returns the column `contents` in which the contents of the events `seqs` are missing. Also returns the digests
-    /// of the blobs in which removed contents were stored.
+    /// Returns the column `contents` without the contents of the events with the sequence numbers `seqs`. Also returns
+    /// the digests of the blobs with removed contents.
     pub(crate) fn without(&self, seqs: &[u64]) -> Result<(Option<Vec<u8>>, Vec<Digest>), Error> {
         let Some(packed) = self.contents else { return Ok((None, Vec::new())) };
         let (mut left, mut kept, mut blobs) = (Bytes(packed), Vec::new(), Vec::new());
@@ -223,7 +225,7 @@ fn unreadable(position: u64, why: &str) -> Error {
     Error::Corrupt(format!("the append at position {position} cannot be read: {why}"))
 }
 
-/// The rest of a column, which has not been read yet.
+/// The unread rest of a packed column.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -242,8 +244,8 @@ impl<'a> Bytes<'a> {
         self.take(usize::try_from(length).ok()?)
     }
 
-    /// Reads the content of the next event, if it has content. If a blob contains the content, reads the digest of the
-    /// blob instead. Returns `None` if the column is malformed.
+    /// Reads the content of the next event. The result is `(None, None)` for an event without content. It has a digest
+    /// if a blob holds the content. Returns `None` if the column is malformed.
     fn content(&mut self) -> Option<(Option<SealedContent>, Option<Digest>)> {
         let [kind] = self.array()?;
         if kind == NOTHING {

@@ -39,7 +39,8 @@ pub enum Location {
 #[derive(Debug)]
 pub enum Store {
     Sqlite(Sqlite),
-    /// There is no lock if the journal was opened for reading.
+    /// The journal is in `PostgreSQL`. The second field is the lock of the data folder; `None` if the journal was
+    /// opened for reading.
     Postgres(Postgres, Option<FolderLock>),
 }
 
@@ -93,8 +94,8 @@ impl Store {
         }
     }
 
-    /// Returns false if a permanent failure prevents all further appends. If the journal is in a database that cannot
-    /// be reached, returns true, because this may be temporary.
+    /// Returns false if a permanent failure prevents all further appends. Returns true if a database cannot be reached,
+    /// because this may be temporary.
     pub fn is_alive(&self) -> bool {
         match self {
             Self::Sqlite(store) => store.is_alive(),
@@ -127,8 +128,8 @@ impl Store {
         }
     }
 
-    /// Returns the number of jobs that wait for the single writer of a data folder. If the journal is in a database,
-    /// returns `None`, because there is no such queue.
+    /// Returns the number of jobs that wait for the single writer of a data folder. Returns `None` for a database,
+    /// which has no such queue.
     pub fn writes_waiting(&self) -> Option<usize> {
         match self {
             Self::Sqlite(store) => store.writes_waiting(),
@@ -164,8 +165,8 @@ impl Store {
         }
     }
 
-    /// If the journal is in a database whose schema version is newer than that of this binary but compatible, returns
-    /// that version. If the journal is in a data folder, always returns `None`, because the versions are equal.
+    /// Returns the database's schema version if it is newer than this binary but compatible. Returns `None` for a
+    /// journal in a data folder, which always has the version of the binary.
     pub fn newer(&self) -> Option<u32> {
         match self {
             Self::Sqlite(_) => None,

@@ -1,5 +1,5 @@
-//! The tables in which both SQL stores keep rows. Each type of row is described once. From this description, macros
-//! generate the code that writes and reads the rows.
+//! The tables in which both SQL stores keep rows. Each type of row is described once, and macros generate the code that
+//! writes and reads such rows.
 //!
 //! The names of columns are in this file and in the migrations of each store. The type of a column is derived from the
 //! field of the row. If a field of a row is missing in its description, the code does not compile. Each store decides
@@ -21,18 +21,18 @@ use crate::tables::Rows;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Table {
     pub(crate) name: &'static str,
-    /// Names of the columns. The first column is the key.
+    /// Names of the columns of the table. The first column is the key.
     pub(crate) columns: &'static [&'static str],
     /// Names of the columns, separated by commas, for use in SQL.
     pub(crate) list: &'static str,
     pub(crate) conflict: Conflict,
 }
 
-/// Rule for a row that is written although a row with its key exists.
+/// Rule for writing a row if the table already contains a row with the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conflict {
     Replaced,
-    /// The old and the new row are merged, see [`SessionRow::with`].
+    /// The old and the new row are merged with [`SessionRow::with`].
     Merged,
 }
 
@@ -57,7 +57,7 @@ pub(crate) trait Record: Sized {
 
     fn read<C: Columns>(columns: &mut C) -> Result<Self, C::Error>;
 
-    /// Returns the row to store instead of `there`, which is the existing row with the same key.
+    /// Returns the row to store if a row with the same key, `there`, already exists.
     fn over(self, there: Self) -> Self;
 }
 
@@ -137,7 +137,7 @@ record!(ChannelState in "channels", Replaced {
     channel, failing_since, failed_at, failing_ms, disabled_at, why
 } over this, _there: this);
 
-/// Tables of the rows that can be rebuilt.
+/// Tables of the rows that can be rebuilt from events.
 pub(crate) const TABLES: [Table; 5] =
     [RunRow::TABLE, SessionRow::TABLE, InterruptRow::TABLE, GrantRow::TABLE, AnswerRow::TABLE];
 
@@ -182,7 +182,7 @@ pub(crate) trait Columns {
     fn text(&mut self) -> Result<Option<&str>, Self::Error>;
     fn number(&mut self) -> Result<Option<i64>, Self::Error>;
     fn flag(&mut self) -> Result<Option<bool>, Self::Error>;
-    /// Returns the error for an invalid value in the column that was last read.
+    /// Returns the error for an invalid value in the column that was read last.
     fn damaged(&self) -> Self::Error;
 }
 
@@ -223,7 +223,7 @@ macro_rules! ids {
 }
 ids!(RunId, SessionId, InterruptId, GrantId, DeliveryId);
 
-/// Implements [`Field`] for enums. Their values are stored as the names of the variants.
+/// Implements [`Field`] for enums. A column stores the name of the variant.
 macro_rules! names {
     ($($name:ident),*) => {
         $(impl Field for $name {
@@ -271,8 +271,8 @@ impl Field for Timestamp {
     }
 }
 
-/// Implements [`Field`] for unsigned numbers. Databases store at most 63 bits. Therefore a larger number is replaced by
-/// the maximum. Only numbers in requests can be larger; stored numbers never are.
+/// Implements [`Field`] for unsigned numbers in columns of 63 bits. A larger number becomes the maximum. Only numbers
+/// in requests can be larger; stored numbers never are.
 macro_rules! numbers {
     ($($number:ident),*) => {
         $(impl Field for $number {

@@ -13,7 +13,7 @@ use holdshort_core::time::Timestamp;
 
 use crate::journal::Error;
 
-/// Rows to write. If there is a row with the same id, it is replaced. Only the row of a session is
+/// Rows to write, each of which replaces the existing row with the same id. Only the row of a session is
 /// [merged](SessionRow::with) with the existing one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
@@ -24,7 +24,7 @@ pub struct Rows {
     pub answers: Vec<AnswerRow>,
 }
 
-/// A run whose deadline has passed.
+/// A run whose deadline may have passed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Due {
     pub deadline: Timestamp,
@@ -57,7 +57,8 @@ pub struct InterruptFilter {
     /// Session to which the runs of the interrupts belong.
     pub session: Option<SessionId>,
     pub kind: Option<Kind>,
-    /// Lists only interrupts with at least one of these [marks](holdshort_core::interrupt::assignee_index).
+    /// Lists only interrupts with at least one of these [marks](holdshort_core::interrupt::assignee_index), which name
+    /// people and groups.
     pub marks: Option<Vec<String>>,
 }
 
@@ -98,7 +99,7 @@ pub type Cursor = String;
 /// Access to the rows, which are stored in addition to the events.
 ///
 /// A read sees every append that was acknowledged before the read began. If rows are inserted between the reads of two
-/// pages, the second page neither repeats nor skips a row that has not changed.
+/// pages, the second page neither repeats nor skips an unchanged row.
 pub trait Tables: Send + Sync + 'static {
     fn run(&self, run: &RunId) -> impl Future<Output = Result<Option<RunRow>, Error>> + Send;
 
@@ -161,8 +162,8 @@ pub trait Tables: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Page<AnswerRow>, Error>> + Send;
 
-    /// Returns the runs whose deadline is at or before `now`, in the order of their deadlines. The list begins after
-    /// the run `after`. Therefore a caller can skip runs whose deadline cannot expire yet.
+    /// Returns the runs whose deadline is at or before `now`, in the order of their deadlines, beginning after the run
+    /// `after`. With `after`, a caller can skip runs that it has already seen.
     fn due(
         &self,
         now: Timestamp,

@@ -1,5 +1,5 @@
-//! Real PostgreSQL server for tests, deleted afterwards. The server runs Debian's binaries on a free port of loopback,
-//! and ends with the process that started it. With `fsync` on, the server is as durable as in production.
+//! PostgreSQL server for tests, which is deleted afterwards. The server runs Debian's binaries on a free port of
+//! loopback, and ends with the process that started it. With `fsync` on, the server is as durable as in production.
 //!
 //! `keeper.sh` starts and stops the server, and ends the server when the pipe from this process breaks, even after a
 //! SIGKILL. Use this server only for tests: every client that can reach its port is the superuser.
@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 /// Directory in which Debian keeps one directory per major version.
 const VERSIONS: &str = "/usr/lib/postgresql";
-/// Maximum number of attempts to start. A different process can take the free port before the server listens.
+/// Maximum number of attempts to start the server. Another process can take the free port before the server listens.
 const ATTEMPTS: usize = 3;
 
 /// Running PostgreSQL server. On drop, the server stops and its data is removed.
@@ -29,11 +29,11 @@ pub struct Server {
     databases: AtomicU32,
 }
 
-/// Process that owns the server, and the pipes to that process.
+/// Process that starts and stops the server, and the pipes to it.
 #[derive(Debug)]
 struct Keeper {
     child: Child,
-    /// Pipe to the keeper. `None` only while the keeper is being dropped.
+    /// Pipe for orders to the keeper process. `None` only while the keeper is being dropped.
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
@@ -143,7 +143,7 @@ impl Keeper {
         Ok(Self { child, orders, answers: BufReader::new(answers) })
     }
 
-    /// Reads the keeper's next line. Returns an error if the line is not `answer`.
+    /// Reads the next line of the keeper process. Returns an error if the line is not `answer`.
     fn expect(&mut self, answer: &str) -> Result<()> {
         let mut said = String::new();
         self.answers.read_line(&mut said)?;

@@ -23,8 +23,8 @@
 //!     digest: 1h
 //! ```
 //!
-//! The file contains no secret. The file contains only the names of files and environment variables in which the
-//! secrets are. A URL that contains a secret is rejected.
+//! The file contains no secrets, but the names of files and environment variables that contain them. A URL that
+//! contains a secret is rejected.
 
 mod headers;
 mod mail;
@@ -97,12 +97,12 @@ const CHANNEL: Keys = Keys {
 };
 const RISKS: [(&str, Level); 4] =
     [("low", Level::Low), ("medium", Level::Medium), ("high", Level::High), ("critical", Level::Critical)];
-/// Defaults of a delivery. With these defaults, the last attempt is seven and a half hours after the first one.
+/// Default number of attempts to send a notification. With the default delays, they take seven and a half hours.
 const ATTEMPTS: u64 = 8;
 const RETRY_MS: u64 = 5_000;
 const TIMEOUT_MS: u64 = 10_000;
 
-/// Returns the channels, in the order in which the file lists them. `file_name` is only needed for problems.
+/// Returns the channels in the order of the file. `file_name` is only needed for problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Vec<Channel>, Vec<Problem>> {
     let mut problems = Problems::for_file(file_name);
     let node = match yaml::parse_large(text, CHANNELS_BYTES, NODES) {
@@ -206,8 +206,8 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     })
 }
 
-/// Checks the recipients of checkpoints. A checkpoint is evidence. Therefore only a program or a fixed address that
-/// archives it may receive it.
+/// Reports a problem if a checkpoint of the journal could reach people. A checkpoint is evidence, so only a program or
+/// a fixed address that archives it may receive it.
 fn checkpoints(via: Via, to: Option<&To>, events: &Item<'_>, problems: &mut Problems) {
     match (via.row().checkpoints, to) {
         (Checkpoints::Any, _) | (Checkpoints::Addresses, Some(To::Addresses(_)) | None) => {}
@@ -252,7 +252,7 @@ impl Reached {
     }
 }
 
-/// Returns that one of the keys which is present. If none or several of the keys are present, reports a problem.
+/// Finds the one key of `keys` that is present. Reports a problem if none or several are present.
 fn one<'f, 'i>(
     keys: &[&'static str],
     owner: &Item<'i>,
@@ -351,8 +351,8 @@ fn rule(fields: &Fields<'_>, problems: &mut Problems) -> Rule {
     }
 }
 
-/// Reads a list of words. All words must be in a given set. An empty list is a problem, because the channel would get
-/// no notice.
+/// Reads a list of words from a given set. Reports a problem for an empty list, because the channel would get no
+/// notice.
 fn read_choices<T: Copy + Ord>(
     key: &str,
     words: &[(&str, T)],

@@ -26,7 +26,7 @@ pub(crate) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<u64> {
     None
 }
 
-/// Returns a duration in milliseconds. Returns None if the text is not a number with one unit.
+/// Returns a duration in milliseconds. Returns `None` if the text is not a number with one unit.
 pub fn parse(text: &str) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at(digits);

@@ -7,7 +7,7 @@
 //! | `phases`, `tools` | replaces entries with the same `id` or `name`; other entries follow |
 //! | any other | replaces the value |
 //!
-//! The other workflow must not itself extend a workflow. Therefore a reader needs to look at two files at most.
+//! The extended workflow must not itself extend another one, so a reader needs at most two files.
 
 use std::collections::BTreeMap;
 
@@ -20,11 +20,10 @@ use crate::yaml::{self, Node, Value};
 pub(crate) const KEY: &str = "extends";
 const BY_KEY: [&str; 4] = ["agents", "gates", "limits", "models"];
 
-/// The workflows that a file may extend, as texts.
+/// Texts of the workflows that a file may extend.
 pub(crate) struct Bases {
     shipped: BTreeMap<&'static str, &'static str>,
-    /// Workflows of the folder that contains the file. Workflows of the folder have precedence over shipped workflows
-    /// with the same name.
+    /// Workflows in the folder of the file. They have precedence over shipped workflows with the same name.
     others: BTreeMap<String, String>,
 }
 
@@ -39,15 +38,15 @@ impl Bases {
         Self { shipped: BTreeMap::new(), others: BTreeMap::new() }
     }
 
-    /// Adds workflows. Each text contains the name of the workflow that it defines.
+    /// Adds the workflows with these texts. Each text contains the name of its workflow.
     pub(crate) fn and<'t>(self, texts: impl Iterator<Item = &'t str>) -> Self {
         let name = |text| workflow_name(&yaml::parse(text, bounds::WORKFLOW_BYTES).ok()?);
         let others = texts.filter_map(|text| Some((name(text)?, text.to_owned())));
         Self { others: others.collect(), ..self }
     }
 
-    /// Returns the text of a workflow that is to be extended. If a file replaces a shipped workflow, it can extend the
-    /// workflow that it replaces.
+    /// Returns the text of the workflow with the name `base`, which another workflow extends. `own` is the name of the
+    /// extending workflow. A workflow that replaces a shipped one can extend the shipped one.
     fn find(&self, base: &str, own: Option<&str>) -> Option<&str> {
         let other = self.others.get(base).filter(|_| own != Some(base));
         other.map(String::as_str).or_else(|| self.shipped.get(base).copied())
@@ -58,8 +57,8 @@ impl Bases {
     }
 }
 
-/// Returns the tree of a workflow, merged with the workflow that it extends. If the two cannot be merged, reports a
-/// problem and returns the tree unmerged.
+/// Returns the tree of a workflow, merged with the workflow that it extends. If this is impossible, reports a problem
+/// and returns the tree unmerged.
 pub(crate) fn resolve(
     own: Node,
     bases: &Bases,
@@ -130,8 +129,8 @@ fn merged(mut base: Node, own: Node) -> Node {
     Node { place, ..base }
 }
 
-/// Replaces entries with equal keys, and appends all other entries. Duplicate keys are kept, because they are reported
-/// later by the reader of the mapping.
+/// Replaces entries with equal keys, and appends all other entries. Duplicate keys are kept, so that the reader of the
+/// mapping can report them.
 fn put(
     entries: &mut Vec<(Node, Node)>,
     own: impl Iterator<Item = (Node, Node)>,

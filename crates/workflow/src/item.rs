@@ -1,7 +1,7 @@
-//! Reads a YAML tree with types: mappings with known keys, texts, names, counts, lists, JSON.
+//! Reads typed values from a YAML tree: mappings with known keys, texts, names, counts, lists, JSON.
 //!
-//! If a value is invalid, a method of this module reports a problem and returns None. The caller then goes on with the
-//! next key.
+//! For an invalid value, a method of this module reports a problem and returns `None`. The caller then continues with
+//! the next key.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ pub(crate) struct Item<'a> {
 /// Keys that are allowed in a mapping.
 pub(crate) struct Keys {
     pub(crate) known: &'static [&'static str],
-    /// Keys that are reserved for later versions and not supported by this one.
+    /// Keys that this version does not support, but a later version may.
     pub(crate) later: &'static [&'static str],
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Keys {
 pub(crate) struct Fields<'a> {
     owner: Item<'a>,
     entries: BTreeMap<&'a str, Item<'a>>,
-    /// Known keys that are missing but that an unknown key seems to misspell. These known keys are not reported as
+    /// Known keys that are missing, each because an unknown key seems to misspell it. They are not also reported as
     /// missing.
     meant: BTreeSet<&'static str>,
 }
@@ -52,7 +52,7 @@ impl<'a> Item<'a> {
         Self { node, path: format!("{}[{index}]", self.path) }
     }
 
-    /// Describes the value for the message of a problem.
+    /// Describes the value for an error message, such as `a list`.
     pub(crate) fn found(&self) -> String {
         match &self.node.value {
             Value::Null => "nothing".to_owned(),
@@ -99,7 +99,7 @@ impl<'a> Item<'a> {
         Some(read)
     }
 
-    /// Reads a mapping with known keys.
+    /// Reads a mapping whose keys must be in `keys`. Reports unknown keys.
     pub(crate) fn fields(&self, keys: &Keys, problems: &mut Problems) -> Option<Fields<'a>> {
         let mut fields = Fields { owner: self.clone(), entries: BTreeMap::new(), meant: BTreeSet::new() };
         for (name, key, value) in self.entries(problems)? {
@@ -129,7 +129,7 @@ impl<'a> Item<'a> {
         Some(items.iter().enumerate().map(|(index, node)| self.entry(index, node)).collect())
     }
 
-    /// Reads a list of texts, all different. Returns each with its item. Invalid entries are reported and left out.
+    /// Reads a list of different texts. Returns each text with its item. Invalid entries are reported and left out.
     pub(crate) fn texts(
         &self,
         max: usize,
@@ -253,7 +253,7 @@ impl<'a> Fields<'a> {
         self.meant.contains(key)
     }
 
-    /// Returns the value of a required key. If it is missing, reports a problem.
+    /// Returns the value of a required key. Reports a problem if the key is missing.
     pub(crate) fn need(&self, key: &str, problems: &mut Problems) -> Option<&Item<'a>> {
         let found = self.entries.get(key);
         if found.is_none() && !self.was_meant(key) {

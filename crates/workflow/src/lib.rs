@@ -1,5 +1,5 @@
-//! Workflows as files: workflow YAML and rehearsal scripts. The files are parsed, validated (problems have line and
-//! column), and identified by a digest.
+//! Reads workflow YAML and rehearsal scripts. The files are parsed, validated (problems have line and column), and
+//! identified by a digest.
 //!
 //! PURE: takes texts, and returns data or problems. Never reads a file, never runs anything. [`workflow`] describes the
 //! grammar of workflows, [`rehearsal`] describes scripts, and [`Library`] contains all workflows of a server.

@@ -1,7 +1,7 @@
-//! The workflows that a server offers: the shipped ones, and those of a folder. The latter replace shipped ones with
-//! the same name.
+//! The workflows that a server offers: the shipped ones, and those in a folder. A workflow in the folder replaces a
+//! shipped one with the same name.
 //!
-//! The caller of this module reads the files. If one file is invalid, the result is an error and no library.
+//! The caller reads the files. A single invalid file makes the whole library an error.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -17,21 +17,21 @@ use crate::shipped::{Shipped, external, rehearsals, samples, texts};
 use crate::workflow;
 use crate::yaml::Position;
 
-/// A workflow of the folder: `(file name, text of the workflow, text of its rehearsal)`. The file name is only needed
-/// for problems. The rehearsal is the file `rehearsal.yaml` in the folder of the workflow.
+/// A workflow in the server's workflow folder: `(file name, text of the workflow, text of its rehearsal)`. The file
+/// name is only needed for problems. The rehearsal is the file `rehearsal.yaml` next to the workflow.
 pub type Override = (String, String, Option<String>);
 
 #[derive(Clone, Debug, Default)]
 pub struct Library {
     workflows: BTreeMap<String, Arc<Definition>>,
     rehearsals: BTreeMap<String, Rehearsal>,
-    /// Other names of workflows, which documents of other systems use. Each entry has the other name, and the name of
-    /// the workflow in this library.
+    /// Names that other systems use for workflows. Each entry has such a name, and the name of the workflow in this
+    /// library.
     aliases: Vec<(&'static str, &'static str)>,
 }
 
-/// Rehearsal of one workflow. A shipped rehearsal is parsed when it is first played. A test has shown that shipped
-/// rehearsals are valid, and parsing all of them at the start would delay the server.
+/// Rehearsal (scripted replies) of one workflow. A shipped rehearsal is parsed when it is first played, because parsing
+/// all of them would delay the start. A test ensures that shipped rehearsals are valid.
 #[derive(Clone, Debug)]
 enum Rehearsal {
     Parsed(Script),
@@ -39,8 +39,8 @@ enum Rehearsal {
 }
 
 impl Library {
-    /// Returns the shipped workflows, the workflows of packs, and `external`. If an override has the name of one of
-    /// these workflows, it replaces this workflow and its rehearsal. `external` cannot be replaced.
+    /// Returns the shipped workflows, the workflows of packs, and `external`. An override replaces the workflow with
+    /// the same name and its rehearsal. `external` cannot be replaced.
     pub fn new(
         catalogue: &[tool::Spec],
         packs: &[&'static Shipped],
@@ -89,7 +89,7 @@ impl Library {
         self.workflows.keys().map(String::as_str)
     }
 
-    /// Returns the names that documents of other systems use, each with the name of the workflow in this library.
+    /// Returns the names that other systems use for workflows, each with the workflow's name in this library.
     pub fn aliases(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.aliases.iter().copied()
     }
@@ -135,7 +135,7 @@ fn taken(file: &str, name: &str, place: Position, other: &str) -> Vec<Problem> {
     problems.finish::<()>(None).err().unwrap_or_default()
 }
 
-/// Returns the path of the rehearsal for the path of a workflow. Used in problems.
+/// Returns the path of the rehearsal that belongs to the workflow file `file`, for error messages.
 fn rehearsal_path(file: &str) -> String {
     match file.rfind(['/', '\\']) {
         Some(end) => format!("{}rehearsal.yaml", &file[..=end]),

@@ -1,4 +1,4 @@
-//! Syntax of names. Only the syntax is checked, not if something has this name.
+//! Syntax of names in workflows. This module does not check if something with the name exists.
 
 use crate::bounds;
 use crate::item::Item;
@@ -22,7 +22,7 @@ pub(crate) fn any_case(text: &str, item: &Item<'_>, problems: &mut Problems) -> 
     is_name
 }
 
-/// Checks a word that follows a dot in templates: `[a-z_][a-z0-9_]*`.
+/// Checks a label, which follows a dot in templates: `[a-z_][a-z0-9_]*`.
 pub(crate) fn label(text: &str, item: &Item<'_>, problems: &mut Problems) -> bool {
     let is_word = |c: char| c.is_ascii_lowercase() || c == '_';
     let is_label = text.len() <= bounds::NAME

@@ -1,4 +1,4 @@
-//! Problems in a file, with line and column. This module collects problems; it does not look for them.
+//! Problems in a file, with line and column. This module only collects problems that other modules find.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub struct Problem {
     /// Path in the document, such as `phases[1].agent`. Empty if the problem is about the whole document.
     pub path: String,
     pub message: String,
-    /// Existing key or name of which the text seems to be a misspelling.
+    /// Known key or name that the text seems to misspell.
     pub suggestion: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Problem {
 pub(crate) struct Problems {
     file: String,
     list: Vec<Problem>,
-    /// Name of the extended workflow, and the position of the key `extends` in the file.
+    /// Name of the workflow that this file extends, and the position of the key `extends`.
     base: Option<(String, Position)>,
 }
 
@@ -44,8 +44,8 @@ impl Problems {
         Self { file: file.to_owned(), list: Vec::new(), base: None }
     }
 
-    /// Sets the extended workflow. A problem in a key of the extended workflow is reported at the position of
-    /// `extends`.
+    /// Sets the name of the workflow that the file extends. Problems in the extended workflow are reported at the
+    /// position of `extends`.
     pub(crate) fn extends(&mut self, base: &str, place: Position) {
         self.base = Some((base.to_owned(), place));
     }
@@ -59,7 +59,7 @@ impl Problems {
         self.push(item.node.place, item.path.clone(), message.into(), None);
     }
 
-    /// Reports an unknown name or key. `candidates` are the existing names. A similar one is suggested.
+    /// Reports an unknown name or key. Suggests a similar name among the existing `candidates`.
     pub(crate) fn unknown<'c>(
         &mut self,
         item: &Item<'_>,

@@ -2,8 +2,7 @@
 
 use ipnet::IpNet;
 
-/// Returns true for the text of an address, a `/` and a number of bits. All bits of the address after this number must
-/// be zero.
+/// Returns true for an address, a `/` and a number of bits, if all further bits of the address are zero.
 pub fn is_range(text: &str) -> bool {
     text.parse::<IpNet>().is_ok_and(|range| range.trunc() == range)
 }

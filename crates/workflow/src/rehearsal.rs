@@ -16,14 +16,14 @@
 //!     - error: {kind: unavailable, message: "the provider is down"}
 //! ```
 //!
-//! With `again: true`, the last reply of an agent is also the reply to all further requests. Without `again: true`, a
-//! further request is an error.
+//! With `again: true`, the last reply of an agent is repeated for all further requests. Without it, a further request
+//! is an error.
 //!
 //! Every text, and every string inside `arguments`, is a minijinja template. A template can use these variables: `task`
 //! (the run's task), `results.LABEL`, `last` (the newest result) and `messages` (messages of people since the previous
-//! reply). `results.LABEL` is the result, as text, of an earlier call that has `as: LABEL`. `expect` states conditions
-//! for the model request to which the step replies. `contains` lists texts that must be in the new messages of the
-//! request, and `tools` lists tools that the request must offer.
+//! reply). `results.LABEL` is the result, as text, of an earlier call with `as: LABEL`. `expect` states conditions for
+//! the model request to which the step replies: `contains` lists texts that must be in its new messages, and `tools`
+//! lists tools that it must offer.
 
 use std::collections::BTreeMap;
 
@@ -49,14 +49,14 @@ pub struct Step {
     pub play: Play,
     pub name: Option<String>,
     pub pause_ms: Option<u64>,
-    /// True if this is the last reply of an agent and it is also the reply to all further requests.
+    /// True if the agent's last reply is repeated for all further requests.
     pub again: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Play {
     Reply {
-        /// Template of the text.
+        /// Template of the reply's text.
         text: String,
         calls: Vec<ScriptedCall>,
     },
@@ -68,10 +68,10 @@ pub enum Play {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptedCall {
-    /// Label by which later templates refer to the result as `results.LABEL`.
+    /// Label of the call, by which later templates refer to its result as `results.LABEL`.
     pub name: Option<String>,
     pub tool: String,
-    /// Arguments of the call. Strings in the arguments are templates.
+    /// Arguments of the tool call, in which strings are templates.
     pub arguments: Value,
 }
 

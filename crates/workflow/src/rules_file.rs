@@ -1,14 +1,5 @@
-//! Reads the rules file: which calls the installation allows, asks about or forbids. The rules apply to the agents of
-//! Holdshort, and also to external agents.
-//!
-//! ```yaml
-//! rules:
-//!   - {tools: [shell], commands: ["git push *"], do: forbid, reason: Pushes are for people.}
-//!   - {agents: [billing-bot], tools: [lookup_order], do: allow}
-//! ```
-//!
-//! The rules are written like the rules of a workflow. Tools and agents are compared by their full names. A rule may
-//! name a tool or an agent that is in no workflow.
+//! Reads the rules file: which tool calls the installation allows, asks about or forbids. The rules apply to the agents
+//! of Holdshort and to external agents.
 
 use holdshort_core::policy::Rule;
 
@@ -20,7 +11,7 @@ use crate::yaml::{self, Unreadable};
 
 const KEYS: Keys = Keys { known: &["rules"], later: &[] };
 
-/// Returns the rules, in the order in which the file lists them. `file_name` is only needed for problems.
+/// Returns the rules in the order of the file. `file_name` is only needed for problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Vec<Rule>, Vec<Problem>> {
     let mut problems = Problems::for_file(file_name);
     let node = match yaml::parse_large(text, bounds::RULES_BYTES, bounds::RULES_NODES) {

@@ -11,11 +11,11 @@ use serde_json::json;
 #[derive(Debug)]
 pub struct Shipped {
     pub name: &'static str,
-    /// Other names of this workflow, which documents of other systems use.
+    /// Names that other systems use for this workflow.
     pub aliases: &'static [&'static str],
     /// Sentence about what a person sees in a demo of the workflow.
     pub shows: &'static str,
-    /// Description of the sample files that a demo copies into `folder`.
+    /// Description of the sample files that a demo copies into its workspace `folder`.
     pub sample_is: &'static str,
     pub folder: &'static str,
     pub workflow: &'static str,
@@ -23,7 +23,7 @@ pub struct Shipped {
     pub readme: &'static str,
     /// Input of a run that works on the sample, as JSON text.
     pub input: &'static str,
-    /// Files of the sample workspace, sorted by path. Each entry has the path, with `/` between folders, and the
+    /// Files of the sample workspace, sorted by path. Each entry has the path (with `/` between folders) and the
     /// content.
     pub sample: &'static [(&'static str, &'static [u8])],
 }
@@ -40,8 +40,8 @@ pub struct Plain {
     pub workflow: &'static str,
 }
 
-/// Workflows for any task in any folder, sorted by name. One of them never asks, another asks at every gate, and the
-/// rest lies in between (contract A16).
+/// Workflows for any task in any folder, sorted by name. They range from one that never asks a person to one that asks
+/// at every gate (contract A16).
 pub const PRESETS: [Plain; 5] = [
     Plain { name: "autonomous", workflow: include_str!("../../../workflows/autonomous/workflow.yaml") },
     Plain {
@@ -56,8 +56,8 @@ pub const PRESETS: [Plain; 5] = [
     Plain { name: "step_by_step", workflow: include_str!("../../../workflows/step_by_step/workflow.yaml") },
 ];
 
-/// Workflows for tasks that arrive through the protocols of other systems (`crates/edges`). Each has a rehearsal, which
-/// is used if no model is configured.
+/// Workflows for tasks that arrive through the protocols of other systems (`crates/edges`). Each has a rehearsal for
+/// servers without a model.
 pub const EDGES: [(Plain, &str); 1] = [(
     Plain { name: "codelab_ide", workflow: include_str!("../../../workflows/codelab_ide/workflow.yaml") },
     include_str!("../../../workflows/codelab_ide/rehearsal.yaml"),
@@ -84,7 +84,7 @@ pub(crate) fn samples(packs: &[&'static Shipped]) -> impl Iterator<Item = &'stat
     shipped().iter().chain(packs.iter().copied())
 }
 
-/// Returns the workflow for requests of external agents. It runs nothing.
+/// Returns the workflow for requests of external agents. This workflow runs nothing.
 pub fn external() -> Definition {
     Definition {
         name: EXTERNAL.to_owned(),

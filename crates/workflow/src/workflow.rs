@@ -76,9 +76,8 @@ const KEYS: Keys = Keys {
     later: &["mcp_servers"],
 };
 
-/// Parses and validates a workflow. The workflow may extend a shipped workflow, but not one of a pack. `file_name` is
-/// only needed for problems. `catalogue` contains the tools that agents can have. In such a workflow, only the operator
-/// can decide.
+/// Parses and validates a workflow in which only the operator can decide. The workflow may extend a shipped workflow,
+/// but not one of a pack. `file_name` is only needed for problems. `catalogue` contains the tools that agents can have.
 pub fn parse(file_name: &str, text: &str, catalogue: &[tool::Spec]) -> Result<Definition, Vec<Problem>> {
     parse_placed(file_name, text, catalogue, &Deciders::local(), &Bases::shipped(&[]))
         .map(|(definition, _)| definition)
@@ -195,7 +194,7 @@ fn read(
     Some((definition, place))
 }
 
-/// Reads the id of the phase whose text becomes the text of the run.
+/// Reads `result`: the id of the phase whose text becomes the text of the run.
 fn read_result(item: &Item<'_>, phases: &[Phase], problems: &mut Problems) -> Option<String> {
     let named = item.text(bounds::LINE, problems)?;
     match phases.iter().find(|phase| phase.id == named) {
@@ -213,16 +212,15 @@ fn read_result(item: &Item<'_>, phases: &[Phase], problems: &mut Problems) -> Op
     None
 }
 
-/// Returns true if no limit has a budget of money, because then no price is needed. Also returns true if at least one
-/// model has a price.
+/// Returns true if at least one model has a price, or if no limit has a budget of money and therefore no price is
+/// needed.
 fn counts_money(definition: &Definition) -> bool {
     let budgets = definition.phases.iter().map(|phase| phase.limits).chain([definition.limits]);
     let mut prices = definition.models.values().filter_map(|terms| terms.price.as_ref());
     prices.next().is_some() || !budgets.into_iter().any(|limits| limits.budget_money.is_some())
 }
 
-/// Checks a workflow for which the extended workflow does not exist. Only keys that do not depend on the extended
-/// workflow are checked, because other keys may use names from it.
+/// Checks a workflow that extends a missing workflow. Checks only keys that cannot depend on the missing workflow.
 fn alone(top: &Item<'_>, problems: &mut Problems) {
     let Some(fields) = top.fields(&KEYS, problems) else { return };
     fields.need("name", problems).and_then(|item| read_name(item, problems));

@@ -49,8 +49,8 @@ pub(crate) enum Value {
     Number(Number),
     Text(String),
     List(Vec<Node>),
-    /// Entries with keys of any type, in order. Duplicate keys are kept, because they are reported later by the reader
-    /// of the mapping.
+    /// Entries with keys of any type, in order. Duplicate keys are kept, so that the reader of the mapping can report
+    /// them.
     Map(Vec<(Node, Node)>),
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn parse(text: &str, max_bytes: usize) -> Result<Node, Unreadable> {
     parse_large(text, max_bytes, bounds::NODES)
 }
 
-/// Parses one document with a given limit for the number of scalars, lists and mappings.
+/// Parses one document. `max_nodes` limits the number of scalars, lists and mappings.
 pub(crate) fn parse_large(text: &str, max_bytes: usize, max_nodes: usize) -> Result<Node, Unreadable> {
     if text.len() > max_bytes {
         let message = format!("the file has {} bytes; at most {max_bytes} are read", text.len());
@@ -109,8 +109,7 @@ fn explain(error: &Error) -> String {
     }
 }
 
-/// Returns the first line of a parser message, without the position, because [`Unreadable`] already contains the
-/// position.
+/// Returns the first line of a parser message without the position, which [`Unreadable`] already contains.
 fn bare(message: &str) -> &str {
     let line = message.lines().next().unwrap_or_default();
     line.split(" at line ").next().unwrap_or(line).trim_end_matches([' ', '.', ','])

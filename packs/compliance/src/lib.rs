@@ -1,11 +1,10 @@
 //! The compliance crew: agents that examine the transactions of a case, and a report that a person reviews if a rule
-//! requires this.
+//! requires it.
 //!
-//! `casework` reads the tables of a case, and computes findings according to rules. The rules are data. `casework` is
-//! PURE: no I/O, no clock, no randomness. `tools` contains the tools with which agents receive the findings. `screens`
-//! starts a run for the folder of a case, and writes the released report. `workflow` contains the workflow. No crate of
-//! the product depends on this one. The program `holdshort` adds [`Compliance`] to its packs. The guide is
-//! `docs/guide.md`.
+//! `casework` reads the tables of a case, and computes findings according to rules, which are data. `casework` is PURE:
+//! no I/O, no clock, no randomness. `tools` contains the tools with which agents receive the findings. `screens` starts
+//! a run for the folder of a case, and writes the released report. `workflow` contains the workflow. No crate of the
+//! product depends on this one. The program `holdshort` adds [`Compliance`] to its packs. The guide is `docs/guide.md`.
 
 pub mod casework;
 pub mod limits;
@@ -80,7 +79,7 @@ impl Pack for Compliance {
     }
 }
 
-/// Reads the case for a task that a client sends to the crew edge.
+/// Reads the case in `folder` for a task that a client sends to the crew edge.
 fn read_case(
     folder: &Path,
     named: &str,

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::casework::{GROUPS, RuleId};
 
-/// Returns the descriptions of the tools. The results of these tools contain sums and findings, but never a name.
+/// Returns the descriptions of the compliance tools, whose results contain sums and findings, but never a name.
 pub(crate) fn specs() -> Vec<Spec> {
     let rules: Vec<&str> = RuleId::ALL.iter().map(|id| id.name()).collect();
     let number = |description: &str| json!({"type": "integer", "minimum": 1, "description": description});

@@ -1,7 +1,7 @@
 //! The tools of the agents that examine a compliance case: an overview, the findings, sums, and the report.
 //!
-//! The findings are computed in `casework`. This module finds the files of the case. No result of a tool contains a
-//! name, an account or a date of birth. Therefore models, reviewers and channels receive none of these.
+//! `casework` computes the findings, and this module finds the files of the case. No result of a tool contains a name,
+//! an account or a date of birth, so models, reviewers and channels receive none.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -51,7 +51,7 @@ impl Work for CaseCall {
     }
 }
 
-/// A call of one of these tools.
+/// A call of one of the compliance tools, with its arguments.
 #[derive(Debug)]
 enum CaseCall {
     Overview,
@@ -71,14 +71,14 @@ struct CaseFindings {
     customer: Option<usize>,
 }
 
-/// The case and the day that the input of a run states. The other keys of the input are only for the agents.
+/// The case and the day in the input of a run. All other keys of the input are only for the agents.
 #[derive(Debug, Default, Deserialize)]
 struct Stated {
     case: Option<String>,
     as_of: Option<Date>,
 }
 
-/// A case to which its rules were applied.
+/// A case, with the result of its rules.
 #[derive(Debug)]
 pub struct Loaded {
     pub case: Case,
@@ -102,24 +102,24 @@ pub enum CaseError {
     NoDay,
 }
 
-/// Question about a case. The question is used if the input of a run contains no other question.
+/// Question about a case, for a run whose input contains no other question.
 const QUESTION: &str = "Does anything in this case need attention? Who should be looked at first?";
 
 /// Keys in the input of a run that state the case and its day.
 pub const CASE: &str = "case";
 pub const AS_OF: &str = "as_of";
 
-/// The case, and the input of the run that is about to start.
+/// A case, and the input of the run that is about to start on it.
 #[derive(Debug)]
 pub struct PreparedCase {
     pub loaded: Arc<Loaded>,
-    /// Input for the agents. The input contains numbers such as `customer 3` instead of names.
+    /// Input for the agents, with numbers such as `customer 3` instead of names.
     pub input: Map<String, Value>,
 }
 
-/// Reads the case in `folder`, for a run that is about to start. `named` is the name that the case has in the run.
-/// `said` contains all other members of the input. If `said` contains no `as_of`, the day of the case is today. If
-/// `said` contains nothing else either, the task is [`QUESTION`].
+/// Reads the case in `folder`, for a run that is about to start. `named` is the name of the case in the run. `said`
+/// contains all other members of the input. Without `as_of` in `said`, the day of the case is today. Without any other
+/// member, the task is [`QUESTION`].
 ///
 /// # Errors
 /// Returns an error if the folder contains none of the three tables of a case, or if one of them is missing or invalid.
@@ -152,8 +152,8 @@ pub fn prepare_case(
     Ok(PreparedCase { loaded, input })
 }
 
-/// Returns the later of two dates: today in local time, and today in UTC. Otherwise a transaction of today could appear
-/// to be in the future.
+/// Returns the later of today in local time and today in UTC. Otherwise a transaction of today could seem to be in the
+/// future.
 #[expect(clippy::disallowed_methods, reason = "the default day of a case is today")]
 fn today() -> Date {
     let now = jiff::Zoned::now();
@@ -250,8 +250,8 @@ fn findings(loaded: &Loaded, wanted: &CaseFindings) -> Result<Outcome, Refusal> 
     Ok(lines(&all))
 }
 
-/// Reads the case in a folder. The case that was read last is in the cache. If its files have not changed by a single
-/// byte, they are not parsed again.
+/// Reads the case in a folder. The last case is cached, and is not parsed again as long as its files are byte for byte
+/// the same.
 #[expect(clippy::disallowed_methods, reason = "the default day of a run is today")]
 fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, CaseError> {
     static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
@@ -298,8 +298,7 @@ fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, CaseError> {
     Ok(loaded)
 }
 
-/// Returns the bytes of a file of the case. If it is a symbolic link, it is not read, and this is reported as a
-/// problem.
+/// Returns the bytes of a file of the case. Reports a symbolic link as a problem and does not read it.
 fn file(dir: &Dir, name: &'static str, problems: &mut Problems) -> io::Result<Option<Vec<u8>>> {
     let metadata = match dir.symlink_metadata(name) {
         Ok(metadata) => metadata,

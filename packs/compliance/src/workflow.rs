@@ -1,4 +1,4 @@
-//! The files that belong to the compliance workflow, including the sample for a demo.
+//! The files of the compliance workflow in the binary, including the sample for a demo.
 
 use holdshort_workflow::Shipped;
 

@@ -1,7 +1,7 @@
 //! `cargo xtask circles`: finds circular dependencies between the files of a crate.
 //!
-//! Two things are dependencies: a path, and a call of a method that only one file defines. Re-exports, tests, and items
-//! in macros are ignored.
+//! A file depends on another if it contains a path to an item of it, or calls a method that only the other defines.
+//! Re-exports, tests, and items in macros are ignored.
 
 mod needs;
 mod read;
@@ -19,7 +19,7 @@ use crate::run::root;
 /// Files that depend on each other, directly or indirectly, sorted by name.
 type Circle = Vec<String>;
 
-/// Prints the circles of each crate, the largest first.
+/// Prints the circular dependencies of each crate, the largest first.
 pub(crate) fn print() -> Result<()> {
     for name in crates()? {
         let found = circles_of(&folder_of(&name))?;
@@ -54,7 +54,7 @@ fn folder_of(name: &str) -> PathBuf {
     folders.into_iter().find(|folder| folder.is_dir()).unwrap_or_default()
 }
 
-/// Returns the circles of the crate in `folder`, the largest first.
+/// Returns the circular dependencies of the crate in `folder`, the largest first.
 fn circles_of(folder: &Path) -> Result<Vec<Circle>> {
     let source = read::Source::read_crate(&folder.join("src"))?;
     let mut graph = DiGraphMap::<usize, ()>::new();
@@ -83,8 +83,8 @@ mod tests {
 
     use super::*;
 
-    /// Sizes of the known circles with more than three files, by crate. The size is the number of files in the circle.
-    /// When a circle shrinks, lower its size here.
+    /// Numbers of files in the known circular dependencies with more than three files, by crate. Lower a number when
+    /// its circle shrinks.
     const LARGE: [(&str, &[usize]); 13] = [
         ("cli", &[40, 32]),
         ("coach", &[8, 4, 4]),

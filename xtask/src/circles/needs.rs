@@ -1,7 +1,7 @@
 //! Finds dependencies between the files of a crate by the names in their code.
 //!
-//! Names are compared, but not types: a method call is a dependency if exactly one file defines a method with this
-//! name. Items in macros are ignored.
+//! Types are not known: a method call is a dependency if exactly one file defines a method with this name. Items in
+//! macros are ignored.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::read::{ModulePath, Source};
 
-/// Names of methods that types of other crates also have. From a call of such a method, the file cannot be found.
+/// Names of methods that types of other crates also have, so that a call does not show the defining file.
 const COMMON_METHODS: [&str; 97] = [
     "add",
     "all",
@@ -110,10 +110,10 @@ const COMMON_METHODS: [&str; 97] = [
     "write",
 ];
 
-/// Maximum number of imports that are followed for one path. Without it, circular imports would never end.
+/// Maximum number of imports that are followed for one path, because circular imports would never end.
 const MAX_LOOKUPS: usize = 16;
 
-/// Returns each pair of files in which the first file needs the second file.
+/// Returns each pair of files in which the first depends on the second.
 pub(super) fn between_files(source: &Source) -> BTreeSet<(usize, usize)> {
     let mut found = BTreeSet::new();
     for (path, module) in &source.modules {
@@ -174,14 +174,14 @@ fn scan(tokens: TokenStream, found: &mut impl FnMut(Name)) {
 }
 
 /// Returns true for parentheses, which show that the name before them is a method. In `match voter.now { … }`, braces
-/// follow the name `now`, which is a field.
+/// follow the field `now`.
 fn is_in_parentheses(tree: Option<&TokenTree>) -> bool {
     matches!(tree, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis)
 }
 
 impl Source {
-    /// Returns the files that a path needs. These are the file that defines the named item and, if the path ends in a
-    /// method, the file that defines the method.
+    /// Returns the files that a path needs: the file that defines the named item, and the file that defines a method at
+    /// the end of the path.
     fn of_path(&self, module: &[String], path: &[String]) -> BTreeSet<usize> {
         let mut files: BTreeSet<_> = self.resolve(module, path, MAX_LOOKUPS).into_iter().collect();
         if let [types @ .., method] = path
@@ -199,7 +199,8 @@ impl Source {
         }
     }
 
-    /// Returns the file that defines the item at a path, starting in a module of this crate.
+    /// Returns the file that defines the item at a path, which starts in a module of this crate. `lookups` is the
+    /// number of imports that may still be followed.
     fn resolve(&self, module: &[String], path: &[String], lookups: usize) -> Option<usize> {
         let lookups = lookups.checked_sub(1)?;
         let (first, rest) = path.split_first()?;

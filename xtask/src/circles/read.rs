@@ -17,7 +17,7 @@ pub(super) struct Source {
     /// Paths of the files below `src`, with `/`.
     pub(super) files: Vec<String>,
     pub(super) modules: BTreeMap<ModulePath, Module>,
-    /// Files that define a method, in an `impl` or a trait, by the name of the method.
+    /// Indexes of the files that define a method in an `impl` or a trait, by the name of the method.
     pub(super) methods: BTreeMap<String, Vec<usize>>,
 }
 
@@ -26,11 +26,11 @@ pub(super) struct Module {
     pub(super) file: usize,
     /// Names of the items that the module defines.
     pub(super) items: BTreeSet<String>,
-    /// Imports, by their name in the module.
+    /// Imports of the module, by their name in it.
     pub(super) imports: BTreeMap<String, Import>,
     /// Paths of traits that are imported as `_`.
     pub(super) unnamed: Vec<Vec<String>>,
-    /// Paths of `use …::*`.
+    /// Paths of glob imports `use …::*`.
     pub(super) globs: Vec<Vec<String>>,
     /// Code of the module, without imports, tests and inline modules.
     pub(super) tokens: Vec<TokenStream>,
@@ -38,12 +38,12 @@ pub(super) struct Module {
 
 pub(super) struct Import {
     pub(super) path: Vec<String>,
-    /// True if the import is not re-exported. A re-export does not make the module depend on the imported item.
+    /// True if the import is not re-exported. A re-export is not a dependency of the module.
     pub(super) is_private: bool,
 }
 
 impl Source {
-    /// Reads the crate in `folder`, beginning at `lib.rs`. If there is no library, begins at `main.rs`.
+    /// Reads the crate in `folder`, from `lib.rs` on, or from `main.rs` if there is no library.
     pub(super) fn read_crate(folder: &Path) -> Result<Self> {
         let mut source = Self::default();
         for root in ["lib.rs", "main.rs"].map(|name| folder.join(name)) {

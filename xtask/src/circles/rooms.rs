@@ -1,14 +1,15 @@
-//! Rooms of the core. A room is a group of modules. The rooms are ordered from the journal, the lowest, to the notices,
-//! the highest. Dependencies lead only to the same or to a lower room.
+//! Rooms (layers) of the crate `core`: groups of modules, ordered from the journal, the lowest, to the notices, the
+//! highest. Dependencies lead only to the same or a lower room.
 
 use std::collections::BTreeMap;
 
 use super::{folder_of, needs, read};
 
-/// Name of a room, and the modules in it.
+/// Name of a room (a layer of the crate `core`), and the modules in it.
 type Room = (&'static str, &'static [&'static str]);
 
-/// The rooms of the core, from the lowest to the highest. A module may need modules of its room and of lower rooms.
+/// The rooms (layers) of the crate `core`, from the lowest to the highest. A module may depend on modules of its own
+/// and of lower rooms.
 const ROOMS: &[Room] = &[
     (
         "journal",
@@ -73,7 +74,7 @@ const ROOMS: &[Room] = &[
     ("notice", &["channel", "delivery", "notice"]),
 ];
 
-/// Prints the dependencies from a lower to a higher room.
+/// Prints the dependencies that lead from a lower to a higher room, which are not allowed.
 pub(super) fn print() -> anyhow::Result<()> {
     for ((from, to), files) in upward()? {
         println!("  {from} -> {to}: {}", files.join(", "));
@@ -81,7 +82,7 @@ pub(super) fn print() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns each pair of modules in which the first one needs a module of a higher room. Each pair has the dependencies
+/// Returns each pair of modules in which the first depends on a module of a higher room. Each has the dependencies
 /// between the files of the two modules.
 fn upward() -> anyhow::Result<BTreeMap<(String, String), Vec<String>>> {
     let source = read::Source::read_crate(&folder_of("core").join("src"))?;
@@ -96,13 +97,13 @@ fn upward() -> anyhow::Result<BTreeMap<(String, String), Vec<String>>> {
     Ok(found)
 }
 
-/// Returns the top-level module of a file.
+/// Returns the top-level module that contains a file.
 fn module(file: &str) -> &str {
     let first = file.split('/').next().unwrap_or(file);
     first.strip_suffix(".rs").unwrap_or(first)
 }
 
-/// Returns the index of a module's room. `None` for `lib.rs`.
+/// Returns the index of a module's room in [`ROOMS`]. Returns `None` for `lib.rs`.
 fn room(module: &str) -> Option<usize> {
     ROOMS.iter().position(|(_, modules)| modules.contains(&module))
 }

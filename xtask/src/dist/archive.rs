@@ -1,4 +1,4 @@
-//! Archive formats, and the archive that people unpack by hand. From equal files, an archive with equal bytes is built.
+//! Archive formats, and the archive that people unpack by hand. Equal files give an archive with equal bytes.
 
 use std::io::{Cursor, Write};
 
@@ -12,7 +12,7 @@ use super::{Entry, Release};
 /// 1980-01-01, the earliest modification time that a ZIP archive can store.
 const TIME_S: u64 = 315_532_800;
 
-/// Builds `holdshort-VERSION-ARCH-linux-gnu.tar.gz`. It contains one folder with the same name.
+/// Builds `holdshort-VERSION-ARCH-linux-gnu.tar.gz`, which contains one folder with the same name.
 pub(super) fn package(release: &Release, unit: String) -> Result<(String, Vec<u8>)> {
     let folder = format!("holdshort-{}-{}-linux-gnu", release.version, release.target.rust);
     let mut entries = vec![
@@ -41,8 +41,8 @@ pub(super) fn tar_gz(mut entries: Vec<Entry>) -> Result<Vec<u8>> {
     Ok(tar.into_inner()?.finish()?)
 }
 
-/// Builds a ZIP archive with the entries in the given order. The order matters, because the last entry of a wheel must
-/// be the list of its files.
+/// Builds a ZIP archive with the entries in the given order, because the last entry of a wheel must be the list of its
+/// files.
 pub(super) fn zip(entries: Vec<Entry>) -> Result<Vec<u8>> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for Entry { path, mode, bytes } in entries {

@@ -1,8 +1,7 @@
 //! The release binary, and the version of glibc that it requires.
 //!
 //! The binary is linked dynamically to glibc and `libgcc_s`, which even a minimal system has. A static glibc would be
-//! unsafe: it would load the system's name service modules (`nsswitch.conf`), which are made for another version of
-//! glibc.
+//! unsafe, because it loads the system's name service modules (`nsswitch.conf`), which are made for another version.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -25,7 +24,7 @@ impl fmt::Display for Glibc {
     }
 }
 
-/// Builds the binary without paths of this machine. The build has a target directory of its own, because other builds
+/// Builds the release binary without paths of this machine. It has a separate target directory, because other builds
 /// use other flags.
 pub(super) fn build() -> Result<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
@@ -59,7 +58,7 @@ pub(super) fn glibc(program: &Path) -> Result<Glibc> {
         .context("the symbol table of the binary names no version of glibc")
 }
 
-/// Returns the newest glibc version in a symbol table.
+/// Returns the newest glibc version that a symbol table names.
 pub(super) fn needed(symbols: &str) -> Option<Glibc> {
     let version = |text: &str| {
         let (major, rest) = text.split_once('.')?;

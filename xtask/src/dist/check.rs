@@ -1,7 +1,7 @@
-//! `cargo xtask dist --check`: runs the installation commands of `docs/deploy.md`, and starts the installed programs.
+//! `cargo xtask dist --check`: runs the installation commands in `docs/deploy.md`, and starts the installed programs.
 //!
-//! The code blocks marked `sh dist` run in order, in a folder with the packages and with an empty home folder. They
-//! download nothing. After them, each program in [`INSTALLED`] must exist.
+//! The code blocks marked `sh dist` run in order, in a folder with the packages, with an empty home folder and without
+//! downloads. After them, each program in [`INSTALLED`] must exist.
 
 use std::fs;
 use std::path::Path;

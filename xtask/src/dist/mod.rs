@@ -1,8 +1,8 @@
-//! `cargo xtask dist`: packages of the release binary for people without a compiler. It writes an archive, a wheel for
+//! `cargo xtask dist`: packages the release binary for people without a compiler. It writes an archive, a wheel for
 //! pip, a package for npm, and a file of checksums to `dist/`.
 //!
-//! From equal binaries, equal packages are built: names are sorted, and modification times and owners are fixed.
-//! `--check` (see [`check`]) installs each package from its file and runs the installed program.
+//! Equal binaries give equal packages: names are sorted, and modification times and owners are fixed. `--check` (see
+//! [`check`]) installs each package from its file and runs the installed program.
 
 mod archive;
 mod binary;
@@ -46,7 +46,7 @@ impl Entry {
     }
 }
 
-/// Content that all packages contain.
+/// Content of all packages of a release.
 struct Release {
     version: String,
     target: Target,
@@ -108,8 +108,7 @@ fn build() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Writes the packages into an empty folder. If it contained a package of an earlier version, that package would have
-/// no checksum.
+/// Empties the folder and writes the packages into it. A package of an earlier version would have no checksum.
 fn write(folder: &Path, packages: &[(String, Vec<u8>)]) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
@@ -122,7 +121,7 @@ fn write(folder: &Path, packages: &[(String, Vec<u8>)]) -> Result<()> {
     Ok(())
 }
 
-/// Returns checksums in the format of `sha256sum --check`, sorted by name.
+/// Returns the checksums of the packages, sorted by name, in the format of `sha256sum --check`.
 fn checksums(packages: &[(String, Vec<u8>)]) -> String {
     let mut lines: Vec<_> =
         packages.iter().map(|(name, bytes)| (name, HEXLOWER.encode(&Sha256::digest(bytes)))).collect();
@@ -135,7 +134,7 @@ fn read(name: &str) -> Result<String> {
     fs::read_to_string(root().join(name)).with_context(|| name.to_owned())
 }
 
-/// Returns the version of the workspace.
+/// Returns the version of the workspace in `Cargo.toml`.
 fn version(manifest: &str) -> Result<String> {
     let line = manifest.lines().find_map(|line| line.strip_prefix("version = \""));
     let version = line.and_then(|rest| rest.strip_suffix('"'));

@@ -1,4 +1,4 @@
-//! npm package that contains the binary. Its installation downloads nothing and runs no script.
+//! npm package with the binary, whose installation downloads nothing and runs no script.
 
 use anyhow::Result;
 use serde_json::json;

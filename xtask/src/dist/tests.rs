@@ -23,7 +23,7 @@ fn release() -> Release {
     }
 }
 
-/// Returns the names and modes of the entries, in order.
+/// Returns the names and modes of the entries in a tar.gz archive, in order.
 fn in_tar(bytes: &[u8]) -> Vec<(String, u32)> {
     let mut tar = tar::Archive::new(GzDecoder::new(bytes));
     let entries = tar.entries().unwrap().map(Result::unwrap);

@@ -1,4 +1,4 @@
-//! Licences of third-party code that is linked into the binary. Every package contains the texts of these licences.
+//! Licence texts of third-party code that is linked into the binary. Every package contains them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,12 +10,12 @@ use serde_json::Value;
 use crate::run::cargo;
 
 pub(super) const NAME: &str = "THIRD-PARTY-LICENSES";
-/// Library in the browser app, which is embedded into the binary.
+/// Library in the browser app that is embedded into the binary, and the file with its licence.
 const APP: (&str, &str) = ("svelte (MIT)", "packaging/licenses/svelte.txt");
 /// Prefixes of the names of licence files.
 const FILES: [&str; 5] = ["license", "licence", "copying", "copyright", "notice"];
 
-/// Returns the licence texts without duplicates. Each text has the names of all packages under it.
+/// Returns the licence texts without duplicates, each with the names of all packages under it.
 pub(super) fn texts() -> Result<String> {
     let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let output = cargo()

@@ -1,5 +1,5 @@
-//! Python wheel that contains the binary (binary distribution format 1.0). `pip install` puts the binary into the
-//! folder of the program `python`.
+//! Python wheel with the binary (binary distribution format 1.0). `pip install` puts the binary next to the program
+//! `python`.
 
 use anyhow::Result;
 use data_encoding::BASE64URL_NOPAD;
@@ -38,7 +38,7 @@ fn wheel(tag: &str) -> String {
     format!("Wheel-Version: 1.0\nGenerator: holdshort xtask\nRoot-Is-Purelib: false\nTag: {tag}\n")
 }
 
-/// Returns core metadata 2.4. The README is the description in the body.
+/// Returns the metadata of the wheel (core metadata 2.4), with the README as the description.
 fn metadata(version: &str, licences: &str, readme: &str) -> String {
     format!(
         "Metadata-Version: 2.4\nName: holdshort\nVersion: {version}\nSummary: {SUMMARY}\n\
@@ -47,7 +47,7 @@ fn metadata(version: &str, licences: &str, readme: &str) -> String {
     )
 }
 
-/// Returns the list of files in the wheel, with the digest and size of each. The list itself has no digest and no size.
+/// Returns the list of files in the wheel, with digest and size of each except the list itself.
 fn record(entries: &[Entry], name: &str) -> String {
     let line = |Entry { path, bytes, .. }: &Entry| {
         format!("{path},sha256={},{}\n", BASE64URL_NOPAD.encode(&Sha256::digest(bytes)), bytes.len())

@@ -1,11 +1,11 @@
-//! Reads lines of prose: comments, documents, texts of the browser app, and strings of the program.
+//! Reads lines of prose: comments, documents, texts of the browser app, and strings in the source code.
 
 use anyhow::{Context, Result};
 use proc_macro2::{TokenStream, TokenTree};
 
 use crate::run::root;
 
-/// Group of texts.
+/// Group of texts that are checked together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Group {
     Comments,
@@ -65,8 +65,7 @@ pub(super) fn lines() -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Returns true for a file that is not checked. This is a file with the rules of this check, or a text of a third
-/// party.
+/// Returns true for a file that is not checked: one with the rules of this check, or a text of a third party.
 fn is_skipped(file: &str) -> bool {
     ["ui/dist/", "xtask/src/plain/", "licenses/"].iter().any(|skipped| file.contains(skipped))
 }
@@ -112,7 +111,7 @@ fn app(file: &str, text: &str, lines: &mut Vec<Line>) {
     }
 }
 
-/// Reads strings that are sentences. Comments and doc attributes are skipped.
+/// Reads strings in Rust code that are sentences. Skips comments and doc attributes.
 fn strings(file: &str, text: &str, lines: &mut Vec<Line>) -> Result<()> {
     let tokens: TokenStream = text.parse().ok().with_context(|| file.to_owned())?;
     let mut found = Vec::new();
@@ -126,7 +125,7 @@ fn strings(file: &str, text: &str, lines: &mut Vec<Line>) -> Result<()> {
     Ok(())
 }
 
-/// Collects strings that are sentences, in order. Each entry has the string as written in the source, and its value.
+/// Collects strings that are sentences, in order, each as written in the source and as its value.
 fn literals(tokens: TokenStream, found: &mut Vec<(String, String)>) {
     let mut is_doc = false;
     for token in tokens {

@@ -37,7 +37,7 @@ fn each_rule_is_a_regular_expression() {
     }
 }
 
-/// Run `cargo xtask plain GROUP` to list the findings of a group.
+/// Tests the number of findings. `cargo xtask plain GROUP` lists the findings of a group.
 #[test]
 fn few_sentences_have_to_be_solved() {
     let measured = measure().unwrap();

@@ -1,4 +1,4 @@
-//! Counts of passed, failed and skipped tests, read from the summaries of cargo, of Node's test runner and of Python's
+//! Numbers of passed, failed and skipped tests, read from the summaries of cargo, Node's test runner and Python's
 //! `unittest`.
 
 use std::fmt;
@@ -12,8 +12,9 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Adds the counts in a line. It is `test result: ok. 3 passed; 0 failed; 1 ignored; …` of cargo, `ℹ pass 3` of
-    /// Node, or `Ran 3 tests in 0.1s` of Python with the `OK (skipped=1)` after it. Skips all other lines.
+    /// Adds the numbers in a line of output, and skips lines without numbers. Examples are `test result: ok. 3 passed;
+    /// 0 failed; 1 ignored; …` of cargo, `ℹ pass 3` of Node, and `Ran 3 tests in 0.1s` of Python before `OK
+    /// (skipped=1)`.
     pub(crate) fn take(&mut self, line: &str) {
         if let Some((_, counts)) = line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". ")) {
             counts

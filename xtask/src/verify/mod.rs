@@ -1,6 +1,5 @@
-//! `cargo xtask verify`: checks the format, the lints, the built browser app, and the tests. With `--long`, also runs
-//! the campaigns, which take minutes each. At the end, prints the durations of phases and tests, and the number of
-//! tests.
+//! `cargo xtask verify`: checks the format, the lints, the built browser app, and the tests. `--long` also runs the
+//! campaigns, which take minutes each. Prints the durations of phases and tests, and the number of tests.
 
 mod counts;
 mod processors;
@@ -31,7 +30,7 @@ pub(crate) enum Extent {
     Long,
 }
 
-/// Crates whose tests need no program that `machine::prepare` installs, except for the tests in [`NOT_QUICK`].
+/// Crates whose tests, except those in [`NOT_QUICK`], need no program that `machine::prepare` installs.
 const QUICK: [&str; 6] = [
     "holdshort-command",
     "holdshort-core",
@@ -40,7 +39,7 @@ const QUICK: [&str; 6] = [
     "holdshort-store",
     "xtask",
 ];
-/// Name parts of the store's tests that start PostgreSQL.
+/// Parts of the names of the store's tests that start PostgreSQL.
 const NOT_QUICK: [&str; 2] = ["postgres", "all_stores_"];
 
 /// Minutes for which a long run simulates fresh seeds.
@@ -111,7 +110,7 @@ fn long(report: &mut Report) -> Result<()> {
     without_packs(report)
 }
 
-/// Runs the tests of a program that is built without packs. Then rebuilds the program with packs.
+/// Runs the tests of the program without packs, then rebuilds the program with packs.
 fn without_packs(report: &mut Report) -> Result<()> {
     let tests = report.phase(WITHOUT_PACKS, programs::build_without_packs)?;
     let ran = report.phase("tests without packs", || programs::run(&[tests], Tests::All));
@@ -124,8 +123,7 @@ fn without_packs(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Runs the selected tests. Black-box tests start other programs of their package. Cargo has already built them: it
-/// builds all targets of a package that has tests in `tests/`.
+/// Runs the selected tests. Black-box tests start programs of their package, which cargo has built with the tests.
 fn tests(report: &mut Report, programs: Vec<Program>, tests: Tests) -> Result<()> {
     let (waiting, others) = programs.into_iter().partition(|program| program.name == WAITS);
     report.ran = report.phase("tests", || programs::run(&[waiting, others], tests))?;
@@ -153,7 +151,7 @@ fn format() -> Result<()> {
     step("format", cargo().args(["fmt", "--all", "--check"]))
 }
 
-/// Starts the installation of the npm packages that the tests need. `more` are further folders with their names.
+/// Starts the installation of the npm packages that the tests need. `more` are further folders, with their names.
 fn installing(more: &[(&'static str, PathBuf)]) -> Vec<ParallelStep> {
     let folders = [
         ("npm ci (the identity provider of the tests)", npm::provider()),

@@ -1,4 +1,5 @@
-//! Share of the machine's processor time that a phase uses, in percent. A low share means that the phase mostly waits.
+//! Share of the machine's processor time that a phase of `verify` uses, in percent. In a phase with a low share, the
+//! machine mostly waits.
 
 /// Times of all processors together since the start of the machine, in clock ticks (`proc_stat(5)`).
 #[derive(Clone, Copy)]
@@ -8,7 +9,7 @@ pub(crate) struct Processors {
 }
 
 impl Processors {
-    /// Reads the current times of the processors. Returns None if the system does not report these times.
+    /// Reads the current times of the processors. Returns `None` if the system does not report them.
     pub(crate) fn now() -> Option<Self> {
         Self::read(&std::fs::read_to_string("/proc/stat").ok()?)
     }

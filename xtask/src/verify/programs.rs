@@ -1,5 +1,5 @@
-//! The test programs of the workspace. Cargo builds them. This module starts them, so that the duration of every test
-//! is known.
+//! The test programs of the workspace. Cargo builds them, and this module starts them, to measure the duration of every
+//! test.
 
 use std::io::{BufRead, BufReader};
 use std::num::NonZero;
@@ -17,7 +17,7 @@ use crate::run::{Heartbeat, cargo};
 /// Test program of a library, or of a folder `tests/`.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// Name of the package. If the target is not the library, the target follows: `core`, `core::it`.
+    /// Name of the package, with the target if it is not the library: `core`, `core::it`.
     pub(crate) name: String,
     folder: PathBuf,
     executable: PathBuf,
@@ -27,7 +27,7 @@ pub(crate) struct Program {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tests {
     All,
-    /// All tests except tests whose names contain one of these texts.
+    /// All tests whose names contain none of these texts.
     Without(&'static [&'static str]),
     /// Ignored tests, which take minutes each.
     Campaigns,
@@ -36,8 +36,8 @@ pub(crate) enum Tests {
 /// Name of the phase in which the tests are built.
 pub(crate) const LINTED: &str = "lints and build of the tests";
 
-/// Test program whose tests often wait for timers and for other processes. It runs in parallel with all others. It runs
-/// one more test at a time than there are processors.
+/// Test program whose tests often wait for timers and other processes. It runs in parallel with all others, with one
+/// more test at a time than there are processors.
 pub(crate) const WAITS: &str = "testkit::it";
 
 /// Text that occurs in the name of each campaign.
@@ -62,11 +62,11 @@ pub(crate) struct Ran {
     running: Vec<String>,
 }
 
-/// Builds the test programs of `packages`. If `packages` is empty, builds those of the workspace. Clippy is the
-/// compiler, and warnings are errors.
+/// Builds the test programs of `packages`, or of the workspace if `packages` is empty. Clippy is the compiler, and
+/// warnings are errors.
 ///
-/// One pass is faster than two: `cargo clippy` and a separate build would each compile every dependency and check every
-/// crate.
+/// One pass is faster than `cargo clippy` and a separate build, which would each compile every dependency and check
+/// every crate.
 pub(crate) fn build(packages: &[&str]) -> Result<Vec<Program>> {
     let named = packages.iter().flat_map(|name| ["--package", name]);
     let whole = packages.is_empty().then_some("--workspace");
@@ -76,13 +76,12 @@ pub(crate) fn build(packages: &[&str]) -> Result<Vec<Program>> {
 /// Name of the phase in which the program is built without packs.
 pub(crate) const WITHOUT_PACKS: &str = "the program without packs";
 
-/// Checks that the program compiles without packs. This takes seconds, because most of it was already compiled for the
-/// tests.
+/// Checks that the program compiles without packs. This takes seconds, because the tests have compiled most of it.
 pub(crate) fn check_without_packs() -> Result<()> {
     compile(WITHOUT_PACKS, vec!["--workspace", "--no-default-features", "--bin", "holdshort"]).map(drop)
 }
 
-/// Builds the tests of the program without packs. This replaces the program with one without packs.
+/// Builds the tests of the program without packs. The built program replaces the one with packs.
 pub(crate) fn build_without_packs() -> Result<Vec<Program>> {
     compile(WITHOUT_PACKS, vec!["--no-default-features", "--package", "holdshort"])
 }
@@ -144,7 +143,7 @@ impl Program {
         command
     }
 
-    /// Returns the number of selected tests.
+    /// Returns the number of selected tests of the program.
     fn length(&self, tests: Tests) -> Result<usize> {
         let output = self.command(tests).args(["--list", "--format", "terse"]).output();
         let output = output.with_context(|| format!("{} cannot be started", self.name))?;
@@ -194,7 +193,7 @@ impl Program {
     }
 }
 
-/// Runs test programs. A lane is a list of programs that run one after the other. The lanes run in parallel.
+/// Runs test programs in parallel lanes. The programs in a lane run one after another.
 pub(crate) fn run(lanes: &[Vec<Program>], tests: Tests) -> Result<Ran> {
     let total = lanes.iter().flatten().map(|program| program.length(tests)).sum::<Result<usize>>()?;
     println!("\n== tests: {total}");
@@ -221,7 +220,7 @@ fn run_lane(programs: &[Program], tests: Tests, ran: &Mutex<Ran>) -> Result<()> 
     programs.iter().try_for_each(|program| program.run(tests, ran))
 }
 
-/// Parses a line such as `test words::first ... ok <0.012s>`.
+/// Parses a line of a test program's output, such as `test words::first ... ok <0.012s>`.
 fn timed(program: &str, line: &str) -> Option<Timed> {
     let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
     let (_, seconds) = rest.strip_suffix("s>")?.rsplit_once('<')?;
@@ -229,7 +228,7 @@ fn timed(program: &str, line: &str) -> Option<Timed> {
     Some(Timed { name: format!("{program} {name}"), took })
 }
 
-/// Locks the results, even if another lane has panicked. The panic is reported elsewhere.
+/// Locks the results. Ignores a panic of another lane, which is reported elsewhere.
 fn lock(ran: &Mutex<Ran>) -> MutexGuard<'_, Ran> {
     ran.lock().unwrap_or_else(PoisonError::into_inner)
 }

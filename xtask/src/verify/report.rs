@@ -11,7 +11,7 @@ use crate::run::target;
 
 const SLOWEST: usize = 20;
 
-/// File in Cargo's target directory that lists the time of every test.
+/// File in Cargo's target directory that lists the duration of every test.
 const TIMES: &str = "tests.txt";
 
 /// Phases of a run, with their durations.
@@ -37,7 +37,7 @@ impl Report {
         done
     }
 
-    /// Writes the time of every test to a file, the slowest test first.
+    /// Writes the duration of every test to a file, the slowest first.
     pub(crate) fn keep(&self) -> Result<()> {
         let mut lines = String::new();
         for test in slowest(&self.ran.tests, usize::MAX) {

@@ -20,7 +20,7 @@ pub struct Guarded {
     scope: Scope,
 }
 
-/// Folders in which a guarded name applies.
+/// Folders in which a file with a guarded name is guarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     Everywhere,
@@ -32,7 +32,7 @@ enum Scope {
 /// Folders into which package managers install packages.
 const PACKAGES_OF_OTHERS: [&str; 2] = ["node_modules", "site-packages"];
 
-/// Any path below `.git` for which the table has no row, such as references, the index and objects.
+/// Any path below `.git` for which the table of guarded names has no row, such as references, the index and objects.
 pub const BELOW_GIT: Guarded = guarded(".git/*", "git alone writes there");
 
 pub(crate) const fn guarded(name: &'static str, why: &'static str) -> Guarded {
@@ -48,9 +48,9 @@ pub const fn all() -> &'static [Guarded] {
     NAMES
 }
 
-/// Returns the guarded name that matches the path or one of the folders above it. `names` are the components of the
-/// path, beginning at the workspace or at the root folder. Components that are `.` or empty are skipped. Upper and
-/// lower case are not distinguished, because some file systems do not distinguish them.
+/// Returns the guarded name that matches the path or one of its parent folders. `names` are the components of the path,
+/// from the workspace or the root folder on. Components that are `.` or empty are skipped. Upper and lower case are
+/// treated as equal, as some file systems do.
 pub fn guards<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'static Guarded> {
     let names: Vec<Forms> =
         names.into_iter().filter(|name| !matches!(*name, "" | ".")).map(Forms::from_name).collect();
@@ -98,22 +98,22 @@ struct Row {
 }
 
 impl Row {
-    /// Returns true if the path begins with the components of this row.
+    /// Returns true if the path begins with the components of this guarded name.
     fn is_prefix_of(&self, names: &[Forms]) -> bool {
         names.len() >= self.parts.len() && self.parts.iter().zip(names).all(|(part, name)| name.fit(part))
     }
 
-    /// Returns true if the row applies to a path below these folders.
+    /// Returns true if this guarded name applies to files in a path with these folders.
     fn counts_below(&self, folders: &[Forms]) -> bool {
         let is_of_others = |folder: &Forms| PACKAGES_OF_OTHERS.contains(&folder.name());
         self.guarded.scope == Scope::Everywhere || !folders.iter().any(is_of_others)
     }
 }
 
-/// One component of a row, split at each `*`.
+/// One component of a guarded name, split at each `*`.
 struct Part {
     start: &'static str,
-    /// Text after each `*`. Empty if the component contains no `*`.
+    /// Texts after each `*` of the component. Empty if the component contains no `*`.
     rest: Vec<&'static str>,
 }
 
@@ -141,7 +141,7 @@ impl Part {
 /// configuration in several configuration languages.
 struct Forms(Vec<String>);
 
-/// Suffixes by which a name is recognised as a variant of another name. Such a suffix is before the file extension.
+/// Suffixes that make a name a variant of another name. The suffix is before the file extension.
 const VARIANTS: [&str; 8] = [".local", "-local", "_local", ".override", ".private", ".user", ".d", "-2"];
 
 /// File extensions of configuration languages.

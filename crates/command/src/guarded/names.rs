@@ -1,7 +1,7 @@
 //! Table of guarded names. The names are grouped by the tools that read the files.
 //!
-//! A row applies at any depth of a path, and to everything in a folder with this name. The row also applies to variants
-//! of the name. For example, the row `.X` also guards `.X.local`, `.X.d`, `.X.yml` and `.X.js` (see `Forms`).
+//! A guarded name applies at any depth of a path, and to everything in a folder with this name. It also applies to
+//! variants of the name. For example, the row `.X` also guards `.X.local`, `.X.d`, `.X.yml` and `.X.js` (see `Forms`).
 
 use super::{Guarded, guarded, in_own_sources};
 

@@ -1,5 +1,4 @@
-//! Simple commands in a script: their variables, words and redirections, and the kind of value that a command possibly
-//! prints.
+//! Simple commands in a script: their variables, words, redirections, and what kind of value they may print.
 
 use super::values::{Value, is_free, only_shapes_output};
 use super::word_parser::{ScriptWord, is_name};
@@ -10,12 +9,12 @@ use crate::shell::{COMPUTED, Expansion, ShellWord};
 const NOWHERE: &str = "/dev/null";
 
 impl Parser<'_> {
-    /// Sets a variable. Returns None if a variable with this name has a special meaning.
+    /// Sets a variable. Returns `None` if a variable with this name has a special meaning.
     pub(super) fn assign(&mut self, name: &str, value: Value) -> Option<()> {
         is_free(name).then(|| self.assigned.set(name, value))
     }
 
-    /// Parses `NAME=`, the beginning of an assignment. Returns None if the line does not continue with an assignment.
+    /// Parses `NAME=`, the beginning of an assignment. Returns `None` if there is no assignment.
     fn assigned_name(&mut self) -> Option<String> {
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest.len());
         let (name, rest) = self.rest.split_at(end);
@@ -99,7 +98,7 @@ impl Parser<'_> {
         runs.then(|| if is_known { printed(name, arguments) } else { Value::Unknown })
     }
 
-    /// Parses `read -r NAME`.
+    /// Parses `read -r NAME`, which sets a variable to a line of input.
     fn read(&mut self, arguments: &[ScriptWord]) -> Option<Value> {
         let mut words = arguments.iter().peekable();
         while let Some(option) = words.next_if(|word| word.word.text.starts_with('-')) {
@@ -120,7 +119,7 @@ impl Parser<'_> {
         Some(Value::Unknown)
     }
 
-    /// Parses one redirection. Returns false if there is none.
+    /// Parses one redirection. Returns false if there is none, and `None` if it is rejected.
     pub(super) fn redirect(&mut self) -> Option<bool> {
         let digit = self.rest.strip_prefix(|c: char| c.is_ascii_digit());
         let behind = digit.filter(|rest| rest.starts_with(['<', '>'])).unwrap_or(self.rest);
@@ -191,7 +190,8 @@ impl Parser<'_> {
     }
 }
 
-/// Returns true for a folder that the line names, and for a variable in quotes whose value is not an option.
+/// Returns true if `cd` with this word stays harmless: the word names a folder, or is a variable in quotes whose value
+/// is not an option.
 fn changes_folder(word: &ScriptWord) -> bool {
     let text = word.word.text.as_str();
     !text.is_empty()
@@ -202,7 +202,7 @@ fn changes_folder(word: &ScriptWord) -> bool {
         && !text.starts_with(['-', '~'])
 }
 
-/// Returns true for the arguments `-c LINE`.
+/// Returns true for the arguments `-c LINE` of a shell.
 fn is_line(arguments: &[ScriptWord]) -> bool {
     matches!(arguments, [option, line] if option.is_literal && option.word.text == "-c" && line.is_literal)
 }

@@ -1,7 +1,7 @@
 //! Conditions: `[[ … ]]`, and `test` with words that the shell computes.
 //!
-//! In numeric comparisons, some shells evaluate the operands, and run code that is in the brackets of a variable name.
-//! dash does not know `[[`: in `[[ … && x ]]`, it runs `x` as a program.
+//! In numeric comparisons, some shells run code that is in the brackets of a variable name. dash does not know `[[`: in
+//! `[[ … && x ]]`, it runs `x` as a program.
 
 use super::Parser;
 use super::values::Value;
@@ -48,7 +48,8 @@ fn is_unary(clause: &[ScriptWord]) -> bool {
     matches!(clause, [operator, _] if operator.is_literal && OF_ONE.contains(&operator.word.text.as_str()))
 }
 
-/// Returns true if the words form one condition that runs no code. In `[[ ]]`, the shell does not split words.
+/// Returns true if the words form one condition that runs no code. `in_brackets` is true for `[[ ]]`, in which the
+/// shell does not split words.
 fn is_condition(words: &[ScriptWord], in_brackets: bool) -> bool {
     let is_whole = |word: &ScriptWord| {
         in_brackets || (word.is_one && (word.is_literal || word.word.quoted || word.value <= Value::Word))

@@ -1,10 +1,10 @@
-//! Finds lines that only read although they use loops, conditions, groups, variables or substitutions.
+//! Recognises lines that only read, among those with loops, conditions, groups, variables or substitutions.
 //!
-//! The parser works like an allow-list. The parser accepts only grammar that bash and dash understand in the same way,
-//! or that dash rejects before it runs any command. Each command of the line is looked for in the tables, including
-//! commands in substitutions. If the shell computes a word, the word is treated as the most harmful one that can
-//! result. Rules and grants still treat the line as opaque, because its words are unknown. `word_parser.rs` parses
-//! words, `values.rs` finds the possible values of variables, and `conditions.rs` parses conditions.
+//! The parser is an allow-list: it accepts only grammar that bash and dash understand in the same way, or that dash
+//! rejects before it runs any command. Each command of the line is looked up in the tables, including commands in
+//! substitutions. A word that the shell computes is treated as the most harmful one that can result. Rules and grants
+//! still treat the line as opaque, because its words are unknown. `word_parser.rs` parses words, `values.rs` finds the
+//! possible values of variables, and `conditions.rs` parses conditions.
 
 mod commands;
 mod conditions;
@@ -20,22 +20,23 @@ use crate::limits;
 /// Maximum nesting depth of groups and substitutions.
 const MAX_DEPTH: u8 = 12;
 
-/// Maximum number of times that a line is parsed. The line is parsed again until no new value of a variable is found.
+/// Maximum number of passes over a line. The line is parsed again until a pass finds no new value of a variable.
 const MAX_PASSES: usize = 8;
 
-/// Words with which a list of commands ends.
+/// Keywords that end a list of commands.
 const CLOSERS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
-/// Maximum number of lines of nested shells (`sh -c …`) that are parsed, in all passes together. The limit is needed
-/// because each level of nesting multiplies the number of passes.
+/// Maximum number of nested command lines (`sh -c …`) that are parsed, in all passes together. Each level of nesting
+/// multiplies the number of passes.
 const MAX_NESTED: usize = 64;
 
-/// Returns true if the parser accepts the whole line and each command in it only reads.
+/// Returns true if the parser accepts the whole line, and each command in it only reads.
 pub(crate) fn reads(line: &str) -> bool {
     reads_within(line, &Cell::new(MAX_NESTED))
 }
 
-/// Parses the line of a nested shell. `nested` is the number of such lines that are still allowed to be parsed.
+/// Returns true if the parser accepts a nested command line that only reads. `nested` is the number of further nested
+/// lines that may be parsed.
 fn reads_within(line: &str, nested: &Cell<usize>) -> bool {
     let Some(left) = nested.get().checked_sub(1) else { return false };
     nested.set(left);
@@ -55,11 +56,11 @@ fn reads_within(line: &str, nested: &Cell<usize>) -> bool {
     false
 }
 
-/// A here-document. The text of a here-document begins on the line after it.
+/// A here-document that was announced with `<<`. Its text begins on the next line.
 struct Document {
     end: String,
     is_quoted: bool,
-    /// True for `<<-`, which means that tabs at the beginning of lines are dropped.
+    /// True for `<<-`, which drops tabs at the beginning of lines.
     is_indented: bool,
 }
 
@@ -76,10 +77,10 @@ struct Parser<'l> {
     /// Values of variables that were found in this pass.
     assigned: Values,
     documents: Vec<Document>,
-    /// Number of lines of nested shells that are still allowed to be parsed.
+    /// Number of nested command lines that may still be parsed.
     nested: &'l Cell<usize>,
     depth: u8,
-    /// Number of commands that are still allowed to be parsed.
+    /// Number of commands that may still be parsed.
     left: usize,
 }
 
@@ -182,7 +183,7 @@ impl<'l> Parser<'l> {
         Some(())
     }
 
-    /// Returns the next word if it may be a keyword such as `done`: a keyword has no quotes and no substitutions.
+    /// Returns the next word if it may be a keyword such as `done`, which has no quotes and no substitutions.
     fn keyword(&self) -> &'l str {
         let is_end = |c: char| c.is_whitespace() || ";&|<>()".contains(c);
         let end = self.rest.find(is_end).unwrap_or(self.rest.len());

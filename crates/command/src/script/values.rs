@@ -1,9 +1,8 @@
-//! The kinds of values that variables and substitutions can have, as far as this matters for the arguments that they
-//! become.
+//! The kinds of values that variables and substitutions can have, as far as they affect the arguments of commands.
 
 use std::collections::BTreeMap;
 
-/// Kinds of text, sorted from the most certain to the least certain.
+/// Kinds of text that a variable can have, from the most to the least certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
     /// A number.
@@ -12,7 +11,7 @@ pub(super) enum Value {
     Count,
     /// A single word without spaces, or the empty text. The word is not an option.
     Word,
-    /// A text that is not an option, provided that it is in quotes.
+    /// A text that is not an option, if it is in quotes.
     Path,
     Unknown,
 }
@@ -43,13 +42,13 @@ impl Value {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Values {
     set: BTreeMap<String, Value>,
-    /// Kind of value that all other variables have.
+    /// Kind of value of all variables that the line does not set.
     otherwise: Value,
 }
 
 impl Values {
-    /// Returns the values that are assumed before the first pass. Each variable is assumed to have the most harmless
-    /// kind. A pass may find out that the kind is less certain.
+    /// Returns the assumptions before the first pass: each variable has the most harmless kind. A pass may replace a
+    /// kind with a less certain one.
     pub(super) fn hopeful() -> Self {
         Self { set: BTreeMap::new(), otherwise: Value::Number }
     }
@@ -69,8 +68,7 @@ impl Values {
         self.set.insert(name.to_owned(), value.join(before));
     }
 
-    /// Returns the kind of a variable's value. If the line does not set the variable, its value comes from the
-    /// environment.
+    /// Returns the kind of a variable's value. A variable that the line does not set comes from the environment.
     pub(super) fn lookup(&self, name: &str) -> Value {
         match (self.set.get(name), name) {
             (Some(value), _) => *value,
@@ -94,7 +92,7 @@ pub(super) fn is_free(name: &str) -> bool {
     (is_lower && name != "_" && !name.ends_with("proxy") && !TAKEN.contains(&name)) || CAPITAL.contains(&name)
 }
 
-/// Returns true if the variable only changes what the output of a program looks like.
+/// Returns true if the environment variable changes only what the output of a program looks like.
 pub(crate) fn only_shapes_output(name: &str, value: &str) -> bool {
     let is_plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "_.@:+-".contains(c));
     let is_zone =

@@ -16,12 +16,12 @@ pub(super) struct ScriptWord {
 }
 
 impl ScriptWord {
-    /// Returns the word after `x=`, which is empty.
+    /// Returns an empty word, such as the value in `x=`.
     pub(super) fn empty() -> Self {
         Self { word: ShellWord::default(), is_one: true, is_literal: true, value: Value::Path }
     }
 
-    /// If the shell splits this word, returns the kind of each resulting word.
+    /// Returns the kind of the words into which the shell splits this word.
     pub(super) fn each(&self) -> Value {
         match (self.value, self.is_one) {
             (Value::Path, false) if !self.is_literal => Value::Unknown,
@@ -41,7 +41,7 @@ struct Building {
     word: ShellWord,
     is_one: bool,
     is_literal: bool,
-    /// If the word consists of one computed piece only, the kind of this piece.
+    /// Kind of the computed value, if the word consists of a single one.
     only: Option<Value>,
     pieces: usize,
     braces: u32,
@@ -206,8 +206,8 @@ impl Parser<'_> {
         self.quoted(None, &mut found)
     }
 
-    /// Parses the commands in a substitution. If a here-document is still open at the end of the substitution, the
-    /// substitution is rejected, because shells disagree about the place where the text of the here-document begins.
+    /// Parses the commands in a substitution. Rejects a here-document that is still open at the end, because shells
+    /// disagree about where its text begins.
     fn substitution(&mut self) -> Option<Value> {
         let value = self.deeper(|parser| parser.list(MayBeEmpty::No))?;
         self.expect(")")?;
@@ -227,7 +227,7 @@ impl Parser<'_> {
         self.within(&text, |parser| parser.list(MayBeEmpty::No))
     }
 
-    /// Parses what follows a `$`.
+    /// Parses the text after a `$`.
     fn dollar(&mut self, quotes: Quotes, found: &mut Building) -> Option<()> {
         match self.computed() {
             Some(Computed::Value(value)) => found.computed(value, quotes),
@@ -311,8 +311,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Parses `$((…))` that contains only numbers, and variables whose values are numbers. If a variable has another
-    /// value, some shells run code that is in the value.
+    /// Parses `$((…))`, which may contain only numbers and variables with numbers. For a variable with another value,
+    /// some shells run code in the value.
     fn arithmetic(&mut self) -> Option<()> {
         let mut open = 0_u32;
         loop {
@@ -361,7 +361,7 @@ impl Parser<'_> {
 
 enum Computed {
     Value(Value),
-    /// A `$` without a special meaning.
+    /// The `$` has no special meaning.
     Dollar,
 }
 

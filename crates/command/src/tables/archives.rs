@@ -1,7 +1,7 @@
 //! Programs that pack files. The rows describe the forms that write to standard output, list an archive, or test an
 //! archive.
 //!
-//! Without one of these options, the programs replace the file that they are given.
+//! In all other forms, the programs replace the file that they are given.
 
 use super::{Operands, Row, row};
 

@@ -5,9 +5,9 @@
 
 use crate::Class;
 
-/// Programs, and the words by which a command of these programs belongs to a class. In both lists, the entries are
-/// separated by spaces. A word is a subcommand. `a:b` means two consecutive words, and `a:*` means a word that is
-/// followed by any word. `*` means any words, and `-` means no words.
+/// Programs, and the words that put their commands into a class of effects. In both lists, the entries are separated by
+/// spaces. A word is a subcommand. `a:b` means two consecutive words, and `a:*` means a word that is followed by any
+/// word. `*` means any words, and `-` means no words.
 pub(crate) struct Row {
     pub(crate) programs: &'static str,
     pub(crate) words: &'static str,
@@ -131,7 +131,7 @@ pub(crate) const ROWS: &[Row] = &[
     installs("helm", "plugin:install plugin:update"),
 ];
 
-/// Options that make the class of a command more severe. If a row has a first word, its options count only in commands
+/// Options that make the class of a command more severe. The options of a row with a first word apply only to commands
 /// with this word.
 pub(crate) const OPTIONS: &[(Row, &[&str])] = &[
     (web("git", "archive"), &["--remote"]),

@@ -8,8 +8,7 @@ struct Forms {
     /// Options that may be before the first word.
     before: &'static str,
     first: &'static str,
-    /// Second words that are allowed, if the command has a second word. If the list is empty, any second word is
-    /// allowed.
+    /// Allowed second words of the command. An empty list allows any second word.
     second: &'static str,
     /// Options that may follow the first word.
     options: &'static str,
@@ -40,7 +39,7 @@ const ROWS: &[Forms] = &[
     },
 ];
 
-/// Returns true if the command has a form that only reads. Returns None if no row contains the program.
+/// Returns true if the command has a form that only reads. Returns `None` if no row contains the program.
 pub(crate) fn reads(part: &Part) -> Option<bool> {
     let has = |list: &str, word: &str| list.split(' ').any(|each| each == word);
     let row = ROWS.iter().find(|row| has(row.programs, &part.program))?;

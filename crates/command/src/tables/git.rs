@@ -1,6 +1,6 @@
-//! Subcommands of git that only read. For each of them, the options that are known to be harmless.
+//! Subcommands of git that only read, with their harmless options.
 //!
-//! Some harmful options are left out on purpose. Such options name another repository or folder (`-C`, `--git-dir`,
+//! Some harmful options are left out on purpose. They name another repository or folder (`-C`, `--git-dir`,
 //! `--no-index`), name an output file (`--output`), or run a program (`--ext-diff`, `--textconv`, `-O`,
 //! `--show-signature`, `--filters`). Subcommands that use the network are left out too.
 
@@ -19,7 +19,7 @@ pub(crate) const BEFORE: &[&str] = &[
     "--no-advice",
 ];
 
-/// Returns true if the setting changes only what git's output looks like.
+/// Returns true if the git setting changes only what the output looks like.
 pub(crate) fn only_shapes_output(setting: &str) -> bool {
     let Some((key, value)) = setting.split_once('=') else { return false };
     let key = key.to_ascii_lowercase();
@@ -32,7 +32,7 @@ pub(crate) fn only_shapes_output(setting: &str) -> bool {
     }
 }
 
-/// Options of subcommands that show differences.
+/// Harmless options of git subcommands that show differences.
 const DIFF: &str = "-# -p -u -U: -s --patch --no-patch --unified: --raw --patch-with-raw --patch-with-stat --stat? \
      --numstat --shortstat --dirstat? --cumulative --summary --compact-summary --name-only --name-status --color? \
      --no-color --color-words? --color-moved? --no-color-moved --color-moved-ws: --word-diff? --word-diff-regex: \
@@ -45,8 +45,8 @@ const DIFF: &str = "-# -p -u -U: -s --patch --no-patch --unified: --raw --patch-
      --diff-algorithm: --cached --staged --merge-base -z --check --ws-error-highlight: --indent-heuristic \
      --no-indent-heuristic --ignore-submodules? -c --cc -m -r -t --ours --theirs --base -0 -1 -2 -3";
 
-/// Options of subcommands that list commits. `remerge` is left out, because it repeats merges and thereby writes
-/// objects.
+/// Harmless options of git subcommands that list commits. `remerge` is left out, because it repeats merges and thereby
+/// writes objects.
 const LOG: &str = "-n: --max-count: --skip: --oneline --graph --no-graph --all --branches? --tags? --remotes? --glob: \
      --exclude: --since: --after: --until: --before: --since-as-filter: --author: --committer: --grep: --grep-reflog: \
      --invert-grep --all-match -i -E -F -P --regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp \
@@ -63,7 +63,7 @@ const LOG: &str = "-n: --max-count: --skip: --oneline --graph --no-graph --all -
      --diff-merges=first-parent --diff-merges=1 --diff-merges=separate --diff-merges=combined --diff-merges=c \
      --diff-merges=dense-combined --diff-merges=cc";
 
-/// Options that select references for a list.
+/// Options with which git subcommands select references for a list.
 const REFS: &str = "--contains: --no-contains: --merged? --no-merged? --points-at: --sort: --format: --count: \
      --ignore-case -i --color? --no-color --column? --no-column --omit-empty";
 

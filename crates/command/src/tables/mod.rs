@@ -1,10 +1,9 @@
 //! Table of the programs that only read: for each program, the harmless options and the kind of its operands.
 //!
-//! A command for which there is no matching row is treated as writing. No row matches in these cases: the program has
-//! no row, the row does not list an option, an option is abbreviated, or an operand is of another kind. A row never
-//! lists an option with which a program writes a file, runs another program, or takes instructions from a file. If the
-//! options of a program are too complex for a row, `grammars.rs` describes them. `options.rs` compares a line with a
-//! row.
+//! A command without a matching row is treated as writing. A row does not match if it does not list an option, if an
+//! option is abbreviated, or if an operand is of another kind. A row never lists an option with which a program writes
+//! a file, runs another program, or takes instructions from a file. If the options of a program are too complex for a
+//! row, `grammars.rs` describes them. `options.rs` compares a line with a row.
 
 mod archives;
 mod binaries;
@@ -26,7 +25,7 @@ pub(crate) mod writes;
 #[derive(Debug)]
 pub struct Row {
     pub programs: &'static [&'static str],
-    /// Subcommand of the row. Empty if the program has no subcommands.
+    /// Subcommand of the program that this row describes. Empty if the program has no subcommands.
     pub subcommand: &'static str,
     /// Options, separated by spaces. `-x` and `--long` are options without a value. The suffix `:` means one value, `?`
     /// an optional value in the same word, and `::` two values. `-#` is a number such as `-5`.
@@ -34,7 +33,8 @@ pub struct Row {
     /// Lists of options that several programs share.
     shared: &'static [&'static str],
     pub operands: Operands,
-    /// True if all options of the program are harmless. Then a file pattern is harmless even if it becomes an option.
+    /// True if all options of the program are harmless. A file pattern is then harmless even if it expands to an
+    /// option.
     pub takes_any_name: bool,
     pub parser: Parser,
 }
@@ -45,11 +45,11 @@ pub enum Parser {
     /// As in GNU programs: letters can be joined, a value can be in the same word as its letter, and options can follow
     /// operands.
     Getopt,
-    /// Letters can be joined, but the value of a letter is always the next word. Therefore `tree -Io x W` ignores `x`
-    /// and writes `W`.
+    /// Letters can be joined, but the value of a letter is always the next word. For example, `tree -Io x W` ignores
+    /// `x` and writes `W`.
     ValueApart,
-    /// Each option is a separate word, and all options are before the first operand. Therefore `xxd -bc 16 W` ignores
-    /// the `c`. Similarly, `unzip x -l` extracts files, because `-l` follows an operand.
+    /// Each option is a separate word before the first operand. For example, `xxd -bc 16 W` ignores the `c`, and `unzip
+    /// x -l` extracts files because `-l` follows an operand.
     OneByOne,
     /// Each option is a separate word that begins with one or two dashes. The value of an option is the next word or
     /// follows a `=`: `go test -run=x -count 1`.
@@ -67,7 +67,7 @@ pub enum Operands {
     /// because it names a file.
     Names,
     None,
-    /// At most this number of operands. The program would write to the next operand.
+    /// At most this number of operands. The program would write to any further operand.
     Most(usize),
     /// Operands that do not begin with this text.
     Without(&'static str),
@@ -121,7 +121,7 @@ impl Row {
         Self { parser, ..self }
     }
 
-    /// Returns the options of the row, each as it is written in the table.
+    /// Returns the options in this row of the table, as they are written there.
     pub fn options(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.options).chain(self.shared.iter().copied()).flat_map(str::split_whitespace)
     }
@@ -148,13 +148,14 @@ pub(crate) fn of_program(program: &str) -> Option<&'static Row> {
     all().find(|row| row.subcommand.is_empty() && row.programs.contains(&program))
 }
 
-/// Returns the row of a subcommand, and the number of words that form the subcommand's name. If several rows match, the
-/// one with the longest name is used: `git stash list` before `git stash`.
+/// Returns the row of a subcommand, and the number of words in the subcommand's name. The longest matching name wins:
+/// `git stash list` before `git stash`.
 pub(crate) fn of_subcommand(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
     longest(&all(), program, words).filter(|(_, named)| *named > 0)
 }
 
-/// Returns the row whose name has the most words that begin the line, and the number of these words.
+/// Returns the row whose program and subcommand match the most words at the beginning of the line, and the number of
+/// these words.
 fn longest<R>(rows: &R, program: &str, words: &[String]) -> Option<(&'static Row, usize)>
 where
     R: Iterator<Item = &'static Row> + Clone,

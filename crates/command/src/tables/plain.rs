@@ -1,8 +1,8 @@
-//! Programs that never run a second program. Also programs that run no second program with certain options.
+//! Programs that run no second program, in general or with certain options.
 //!
-//! Every program that such a line runs is named by its words. Therefore these words are enough to decide if a rule that
-//! forbids commands applies. A row never lists an option with which a program runs a second program, loads code, or
-//! reads instructions from a file. The table does not state if a program writes files.
+//! The words of a command of such a program name every program that runs. They are therefore enough to decide if a rule
+//! that forbids commands applies. A row never lists an option with which a program runs a second program, loads code,
+//! or reads instructions from a file. The table does not tell if a program writes files.
 
 use super::{Parser, Row, row};
 
@@ -101,8 +101,8 @@ const COMPOSE: &str = "-d --detach --build --no-build --force-recreate --remove-
 const GO: &str = "-v -race -count: -run: -short -cover -coverprofile: -bench: -benchmem -benchtime: -timeout: -tags: -o: -x -n -u -a \
      -json -failfast -parallel: -cpu: -p: -mod: -trimpath -shuffle: -skip: -list: -m -f: -t -d";
 
-/// Rows, in the same format as the rows for programs that only read. If a row has no subcommand, it applies to all
-/// subcommands.
+/// Commands that run no second program with the listed options, in the same format as the rows for programs that only
+/// read. A row without a subcommand applies to all subcommands.
 const ROWS: &[Row] = &[
     row(
         &["tar", "bsdtar", "gtar"],

@@ -3,17 +3,17 @@
 //!
 //! A program that has no row is assumed to reach any file.
 
-/// A program that reads folders recursively.
+/// A program that can read folders recursively.
 pub(crate) struct Walks {
     pub(crate) programs: &'static [&'static str],
-    /// Option letters, and beginnings of long options, with which the program reads folders recursively. If both are
-    /// empty, the program always does so.
+    /// Option letters, and beginnings of long options, that make the program read folders recursively. If both are
+    /// empty, the program always reads recursively.
     letters: &'static str,
     long: &'static [&'static str],
-    /// Option letters, and beginnings of long options, with which the program follows symbolic links to any place.
+    /// Option letters, and beginnings of long options, that make the program follow symbolic links.
     follows: &'static str,
     follows_long: &'static [&'static str],
-    /// Number of operands at the beginning of the line that are not names of files.
+    /// Number of leading operands that are not file names.
     pub(crate) texts: usize,
 }
 
@@ -40,8 +40,8 @@ impl Walks {
     }
 }
 
-/// Returns true for a long option that begins with one of `long`, and for joined option letters that contain one of
-/// `letters`.
+/// Returns true for a long option that begins with an element of `long`, and for joined option letters that contain a
+/// letter of `letters`.
 fn is_option(word: &str, letters: &str, long: &[&str]) -> bool {
     match (word.strip_prefix("--"), word.strip_prefix('-')) {
         (Some(name), _) => long.iter().any(|begin| name.starts_with(begin)),
@@ -69,7 +69,8 @@ pub(crate) const WALKS: &[Walks] = &[
     walks(&["git add", "git rm", "git mv"], 0),
 ];
 
-/// Programs that reach only the files that their arguments name. The programs that only read are not repeated here.
+/// Programs that can read or write only the files that their arguments name. Programs that only read are not repeated
+/// here.
 pub(crate) const STAYS: &[&str] = &[
     "echo",
     "printf",
@@ -144,8 +145,7 @@ pub(crate) const GIT_STAYS: &[&str] = &[
     "annotate",
 ];
 
-/// Subcommands of git that print the content of files only with the listed options. With other options, they do not
-/// print the content of files.
+/// Subcommands of git that print the content of files only with the listed options.
 pub(crate) const GIT_STAYS_WITHOUT: &[(&str, &str)] = &[
     ("status", "-v -vv --verbose"),
     ("commit", "-a -v -p -i -o --all --verbose --patch --include --only"),

@@ -1,12 +1,11 @@
-//! Options that make a program run a second program, or read instructions from a file. This is a deny-list. The
-//! deny-list is used in addition to the lists of harmless options.
+//! Options that make a program run a second program, or read instructions from a file. This deny-list is used in
+//! addition to the lists of harmless options.
 //!
-//! A line with such an option is opaque. Therefore neither a grant nor a rule with the action allow applies to the
-//! line. Rules with the action ask or forbid are also compared with the value of the option. A row of this table is
-//! never a reason to allow a command. If a program has no row here, this does not mean that it only reads.
+//! A line with such an option is opaque, so neither a grant nor a rule can allow it. Rules that ask or forbid are also
+//! compared with the value of the option. A program without a row may still write.
 
-/// Programs with their options. A long option also matches if it is abbreviated, and an option letter also matches
-/// among joined letters.
+/// Programs, with options that run a second program or read instructions. A long option also matches if it is
+/// abbreviated, and an option letter also matches among joined letters.
 const ROWS: &[(&[&str], &[&str])] = &[
     (
         &["tar", "bsdtar", "gtar"],
@@ -131,7 +130,7 @@ pub(crate) const TAKES_CODE: &[&str] = &[
     "socat",
 ];
 
-/// Returns true if this table contains one of the arguments as an option.
+/// Returns true if one of the arguments is an option of this table, with which the program runs a second program.
 pub(crate) fn runs_by_option(program: &str, arguments: &[String]) -> bool {
     let rows = || ROWS.iter().filter(|(programs, _)| programs.contains(&program));
     if program == "tar" && arguments.first().is_some_and(|word| is_old_bundle(word)) {
@@ -165,7 +164,7 @@ fn is_option(word: &str, option: &str) -> bool {
     }
 }
 
-/// Programs that run a second program, but no table states at which word the second program begins.
+/// Programs that run a second program, for which no table tells at which word it begins.
 pub(crate) const WRAPS: &[&str] = &[
     "stdbuf",
     "chroot",

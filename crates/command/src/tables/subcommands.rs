@@ -207,7 +207,7 @@ impl Subcommands {
     }
 }
 
-/// Returns the known subcommands of a program. Returns None if the first word is a program to run, as in `npx`.
+/// Returns the known subcommands of a program. Returns `None` if its first word is a program to run, as in `npx`.
 pub(crate) fn for_program(program: &str) -> Option<Subcommands> {
     if program == "git" {
         return Some(Subcommands(Names::List(git::KNOWN)));

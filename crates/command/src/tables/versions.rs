@@ -1,7 +1,7 @@
 //! Command lines with which programs print their version. Such a line consists of the program and one more word.
 //!
-//! Some programs first run another program, which a file in the current folder names. They are left out. Examples of
-//! these are yarn, pnpm and go (`toolchain` in `go.mod`).
+//! Programs such as yarn, pnpm and go are left out, because they may first run another program that a file in the
+//! current folder names (`toolchain` in `go.mod`).
 
 /// Programs, each with the words that make it print its version.
 pub(crate) const ROWS: &[(&[&str], &[&str])] = &[

@@ -1,14 +1,14 @@
-//! Rows of common programs that write. Each row lists those options that have a value. The row also states which values
+//! Rows of common programs that write, for grants. Each row lists the options that have a value, and tells which values
 //! do not change what a call does, such as a message or a count.
 //!
-//! With these rows, a grant determines which options of a line it records. If a program has no row, the grant records
-//! the options as they are in the line. The operands of the programs in [`OPERANDS`] are files or texts. A grant does
-//! not record them. For all other programs, the grant records all operands.
+//! A grant records the options that the row selects. For a program without a row, a grant records the options as they
+//! are in the line. A grant does not record the operands of the programs in [`OPERANDS`], which are files or texts. For
+//! all other programs, it records all operands.
 
 use super::{Row, git, row};
 
-/// Rows, in the same format as the rows for programs that only read. A `*` after an option means that the value of the
-/// option does not change what the command does.
+/// Rows of programs that write, in the same format as the rows for programs that only read. A `*` after an option means
+/// that its value does not change what the command does.
 const ROWS: &[Row] = &[
     row(&["rm"], "-f -r -R -d -v -i -I --force --recursive --dir --verbose"),
     row(
@@ -63,8 +63,8 @@ const ROWS: &[Row] = &[
     cargo("fmt", "--all --check -p* --package*"),
 ];
 
-/// Programs and subcommands whose operands are files, texts or names of tests. The number states how many operands at
-/// the beginning do change what the command does, such as the mode in `chmod 600 a`.
+/// Programs and subcommands whose operands are files, texts or names of tests. The number counts the leading operands
+/// that do change what the command does, such as the mode in `chmod 600 a`.
 const OPERANDS: &[(&[&str], usize)] = &[
     (&["rm", "cp", "mv", "mkdir", "rmdir", "touch", "ln", "tee", "truncate", "unlink"], 0),
     (&["chmod", "chown", "chgrp"], 1),
@@ -86,8 +86,8 @@ const OPERANDS: &[(&[&str], usize)] = &[
     (&["gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz"], 0),
 ];
 
-/// Returns the number of operands at the beginning that a grant records for a program with its subcommand. Returns None
-/// if the grant records all operands.
+/// Returns the number of leading operands that a grant records for a program with its subcommand. Returns `None` if the
+/// grant records all operands.
 pub(crate) fn told_words(name: &str) -> Option<usize> {
     OPERANDS.iter().find(|(names, _)| names.contains(&name)).map(|(_, told)| *told)
 }

@@ -47,7 +47,7 @@ fn tools(world: &World, step: &str) -> Vec<String> {
     world.run.request(step).expect("it has begun").tools.into_iter().map(|tool| tool.name).collect()
 }
 
-/// Agents get instructions about asking only if they may ask. The config of a run can remove the asking tool, or
+/// Agents get instructions about asking people only if they may ask. The config of a run can remove the asking tool, or
 /// switch asking off.
 #[test]
 fn an_agent_may_ask_while_it_has_the_tool_and_asking_is_on() {
@@ -114,7 +114,8 @@ fn an_answer_of_data_fits_the_schema_of_its_question() {
     assert_eq!((&told[0]["outcome"], &told[0]["kind"]), (&json!("answered"), &json!("clarification")));
 }
 
-/// A person cannot answer a question without words. The agent gets an error, and can ask again.
+/// A question without visible text is refused, because a person cannot answer it. The agent gets an error, and can ask
+/// again.
 #[test]
 fn a_question_of_blanks_is_no_question() {
     let ask = |arguments: Value| calls(&[("ask_human", arguments)]);
@@ -169,7 +170,7 @@ fn an_empty_schema_is_answered_in_words() {
     assert_eq!(last_result(&world, "work"), "the left one");
 }
 
-/// An invalid response schema returns to the agent as an error, and no interrupt opens.
+/// An invalid response schema of a question returns to the agent as an error, and no interrupt opens.
 #[test]
 fn a_schema_that_is_not_taken_goes_back_to_the_agent() {
     for schema in
@@ -278,8 +279,8 @@ fn a_step_that_ends_by_its_tool_says_what_it_assumes_first() {
     assert!(refused.into_iter().any(|text| text.contains("nobody answered \"Which?\"")));
 }
 
-/// The agent is reminded once to record its assumption. If the agent still records none, the step ends, and the
-/// result shows the missing assumption.
+/// An agent that ends its step by a tool is reminded once to record its assumption. If it still records none, the step
+/// ends, and the result shows the missing assumption.
 #[test]
 fn a_step_that_ends_by_its_tool_is_told_once() {
     let mut definition = asks(Asking { timeout_ms: Some(1_000), ..Asking::default() });
@@ -313,7 +314,7 @@ fn a_record_meets_the_rules() {
     assert_eq!(result(&world, "assumptions"), Value::Null);
 }
 
-/// A step that a sibling's question holds back has no retry deadline. The step retries after the answer.
+/// A step that waits because a sibling step asks a person has no retry deadline. The step retries after the answer.
 #[test]
 fn a_held_step_has_no_deadline() {
     let strict = Asking { pause_siblings: true, ..Asking::default() };
@@ -356,7 +357,8 @@ fn an_answered_question_needs_no_assumption() {
     assert!(!tools(&world, "work").contains(&asking::RECORD.to_owned()));
 }
 
-/// If asking is switched off, every agent gets the tool for assumptions, and instructions to use it (contract C2).
+/// With asking switched off, every agent gets the tool for recording assumptions, and instructions to use it (contract
+/// C2).
 #[test]
 fn without_asking_agents_are_told_to_write_down_what_they_assume() {
     let off = Asking { enabled: false, ..Asking::default() };
@@ -396,7 +398,8 @@ fn siblings_go_on_while_one_waits() {
     assert_eq!(world.count("model_started"), 3 + 2 + 1 + 1, "no model is asked twice for the same");
 }
 
-/// With `pause_siblings`, an open question of one agent also delays the trials of commands of other agents.
+/// With `pause_siblings`, an open question of one agent also delays the trials (runs in isolation) of other agents'
+/// commands.
 #[test]
 fn an_open_question_holds_trials_back() {
     let mut definition = staged(Asking { pause_siblings: true, ..Asking::default() });
@@ -445,8 +448,8 @@ fn an_open_question_can_pause_the_siblings() {
     assert!(world.run.steps["c"].end.is_some());
 }
 
-/// Gathered questions open together once no step can continue. One question may be answered while the other questions
-/// stay open (contract C8).
+/// With `per_stage` delivery, the questions of a stage open together once no step can continue. One can be answered
+/// while the others stay open (contract C8).
 #[test]
 fn questions_of_a_stage_come_together() {
     let gathered = Asking { deliver: Deliver::PerStage, ..Asking::default() };
@@ -478,7 +481,7 @@ fn questions_of_a_stage_come_together() {
     assert_eq!(result(&world, "questions").as_array().map(Vec::len), Some(4));
 }
 
-/// A rule that forbids asking also refuses questions that were already gathered.
+/// A rule that forbids asking also refuses questions that were gathered but not yet opened.
 #[test]
 fn a_gathered_question_meets_the_rules() {
     let mut definition = staged(Asking { deliver: Deliver::PerStage, ..Asking::default() });
@@ -503,7 +506,7 @@ fn answer(world: &mut World, question: &str, text: &str) {
     world.person(Input::Decide { interrupt, decision: choose_with("answer", text), holder: None });
 }
 
-/// The result of a cancelled run lists the gathered questions that no person saw.
+/// The result of a cancelled run lists the gathered questions that were never shown.
 #[test]
 fn a_question_that_was_kept_back_is_in_the_result_of_a_cancelled_run() {
     let gathered = Asking { deliver: Deliver::PerStage, ..Asking::default() };
@@ -523,8 +526,8 @@ fn a_question_that_was_kept_back_is_in_the_result_of_a_cancelled_run() {
     );
 }
 
-/// Questions of one reply are listed in the order of asking. The ids of these questions have the same millisecond, so
-/// the ids are sorted by the position of the questions in the reply.
+/// The ids of questions in one reply sort in the order of asking. The ids have the same millisecond, and then the
+/// position in the reply.
 #[test]
 fn ids_sort_as_questions_were_asked() {
     let texts: Vec<String> = (1..=12).map(|n| format!("Question {n}?")).collect();

@@ -50,7 +50,7 @@ pub(crate) fn stages(stages: Vec<Stage>) -> Assignment {
     Assignment { stages, ..Assignment::default() }
 }
 
-/// Starts a run as the operator. Returns the interrupt of its held command, which has the given assignment.
+/// Starts a run as the operator. Returns the interrupt of a command that waits for approval, with the given assignment.
 pub(crate) fn held(assignment: Assignment) -> (World, InterruptId) {
     let mut world = World::new(definition());
     people(&mut world.system);
@@ -72,7 +72,7 @@ pub(crate) fn decide(
     world.try_send(&actor, Input::Decide { interrupt: id.clone(), decision, holder: None })
 }
 
-/// Applies the votes in order. Returns `ok` or the rejection for each vote, followed by the state of the interrupt.
+/// Applies the votes in order. Returns `ok` or the rejection for each, followed by the state of the interrupt.
 fn played(assignment: &Assignment, votes: &[(&str, &str)]) -> String {
     let (mut world, id) = held(assignment.clone());
     let mut told = Vec::new();
@@ -98,7 +98,7 @@ fn played(assignment: &Assignment, votes: &[(&str, &str)]) -> String {
     format!("{} → {} [{}]", told.join(", "), settled.unwrap_or_else(|| "open".to_owned()), by.join(" "))
 }
 
-/// Row of the table: its title, the assignment, the votes in order, and the expected outcome.
+/// A test case: title, assignment, votes in order, and expected outcome.
 type Row<'a> = (&'a str, &'a Assignment, Vec<(&'a str, &'a str)>, &'a str);
 
 #[test]
@@ -202,7 +202,7 @@ fn a_vote_is_taken_back_until_the_resolution() {
     assert_eq!(back(&mut world, "ben"), Err(Rejection::Refused(Refusal::AlreadyResolved)));
 }
 
-/// The vote of an approver who leaves is withdrawn. If the remaining approvers cannot decide, the interrupt is
+/// When an approver leaves, their vote is withdrawn. If the remaining approvers cannot decide, the interrupt is
 /// reassigned to admins and operators.
 #[test]
 fn who_leaves_takes_their_vote_along() {
@@ -330,7 +330,7 @@ fn others_are_asked_instead() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// `find_shortage` returns a reason exactly for the assignments that the current people cannot complete.
+/// `find_shortage` returns a reason for exactly those assignments that the current people cannot complete.
 #[test]
 fn what_an_assignment_lacks() {
     let mut system = System::default();
@@ -413,8 +413,7 @@ fn several_people_answer_a_question() {
     assert_eq!(standing.answer_from_votes().text.as_deref(), Some("anna: Yes.\nben: No."));
 }
 
-/// The result names each person and their answer. If an answer is data, the text that was sent with the data is kept,
-/// too.
+/// The result names each person with their answer. A text that was sent with an answer of data is kept too.
 #[test]
 fn each_of_several_answers_stands_in_the_result() {
     let schema = json!({ "type": "object" });

@@ -1,5 +1,4 @@
-//! Callbacks of external agents: every resolution of an interrupt is sent to its callback, and no other event is
-//! sent.
+//! Callbacks of external agents: every resolution of an interrupt, and no other event, is sent to its callback.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::gate::foreign::ForeignCall;
@@ -31,7 +30,7 @@ fn external() -> World {
     world
 }
 
-/// Returns the callback notices about the events that `happens` appends.
+/// Returns the callback notices for the events that `happens` appends.
 fn collect_callbacks(world: &mut World, happens: impl FnOnce(&mut World)) -> Vec<Notice> {
     let (seq, from) = (world.run.seq, world.log.len());
     happens(world);
@@ -42,8 +41,7 @@ fn asks(world: &mut World, ask: Ask) {
     world.try_send(&agent(), Input::Ask(Box::new(ask))).expect("it may ask");
 }
 
-/// Row of the table: title, question, change to the question, expected occasion of the callback, and expected
-/// outcome.
+/// A test case: title, question, change to the question, and the expected occasion and outcome of the callback.
 type Row = (&'static str, Ask, fn(&mut World), Occasion, Outcome);
 
 #[test]
@@ -115,7 +113,7 @@ fn each_resolution_is_told_once_to_whoever_said_where() {
     }
 }
 
-/// The event records that a callback exists, but not its URL.
+/// The event of an external question records that a callback exists, but not its URL.
 #[test]
 fn the_event_says_that_and_not_where() {
     let mut world = external();

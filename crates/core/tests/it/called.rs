@@ -1,4 +1,4 @@
-//! Phases as tools: a call begins a phase within the run, and the output of the phase is the result of the call.
+//! Phases as tools: a tool call begins a phase in the same run, and the output of the phase is the result of the call.
 
 use holdshort_core::definition::{Agent, Definition, EndCondition, PlanGate};
 use holdshort_core::interrupt::Kind;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::world::{Answer, World, calls, choose, choose_with, definition, rule, says};
 
-/// Returns a workflow whose agent can begin every kind of phase by a tool, and the agents that work in those phases.
+/// Returns a workflow whose agent can begin every kind of phase by a tool, with the agents for those phases.
 fn phases() -> Definition {
     let mut definition = definition();
     definition.gates.plan = PlanGate::Show;
@@ -53,7 +53,7 @@ fn worked(definition: Definition, scripts: &[(&str, Vec<Answer>)]) -> World {
     world
 }
 
-/// Returns the result of a call that the model gets, parsed as JSON.
+/// Returns the result of a call as the model gets it, parsed as JSON.
 fn result(world: &World, call: &str) -> Value {
     let request = world.run.request("work").expect("the step is there");
     let told = request.messages.iter().find_map(|message| match message {
@@ -89,7 +89,7 @@ fn a_plan_that_a_call_asks_for_is_its_result_when_it_is_made() {
     assert_eq!(world.run.ended.as_ref().map(|ended| ended.status), Some(Status::Completed));
 }
 
-/// A person has approved the plan, so a change to a file that the plan names is not marked as outside the task.
+/// A change to a file that an approved plan names is not marked as outside the task.
 #[test]
 fn what_a_plan_names_that_a_call_asked_for_is_no_news() {
     let mut definition = phases();
@@ -295,7 +295,7 @@ fn a_phase_ends_with_the_step_that_called_for_it() {
     assert!(world.run.open_interrupts().next().is_none());
 }
 
-/// When the call of a phase ends without a result, the open interrupts of the phase are withdrawn.
+/// When the call that began a phase ends without a result, the phase's open interrupts are withdrawn.
 #[test]
 fn what_a_phase_asks_is_withdrawn_with_the_call_that_began_it() {
     let scripts = [("work", vec![calls(&[("invoke_hitl_checkpoint_phase", json!({}))])])];

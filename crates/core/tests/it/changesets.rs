@@ -70,7 +70,7 @@ fn every_name_has_one_text() {
     }
 }
 
-/// Entry before a change, and entry after the change.
+/// Entries of a path before and after a change. `None` if the path does not exist.
 type Step = (Option<Entry>, Option<Entry>);
 
 #[test]

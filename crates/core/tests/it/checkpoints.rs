@@ -1,5 +1,5 @@
-//! Notices about journal checkpoints: at most one notice per interval, and only if the journal has new events besides
-//! the last notice.
+//! Notices about journal checkpoints: at most one per interval, and only if the journal has new events other than the
+//! last notice.
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::digest::Digest;

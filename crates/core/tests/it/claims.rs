@@ -1,4 +1,4 @@
-//! Actions that do not resolve an interrupt, such as claims and comments, and the client that has a call.
+//! Actions on an interrupt that do not resolve it, such as claims and comments, and the client that runs a call.
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::interrupt::{Assignment, ClaimHolder, Decision, Kind, Refusal};
@@ -109,7 +109,7 @@ fn whoever_may_not_decide_may_not_claim_or_comment() {
     assert_eq!(send_and_describe(&mut world, &person("ann"), claim), "interrupt_claimed");
 }
 
-/// The first view of each person is recorded while the interrupt is open. A view changes nothing else.
+/// The first time that each person views an open interrupt is recorded. A view changes nothing else.
 #[test]
 fn the_first_look_of_each_person_is_recorded() {
     let mut world = held();
@@ -233,8 +233,8 @@ fn a_call_is_one_clients_until_it_is_let_go_or_taken_over() {
     assert_eq!(send_and_describe(&mut world, &operator, claim(4, None)), "✗ AlreadyResolved");
 }
 
-/// The viewing time that a client reports is recorded with the vote, limited to one day. A repeated decision may have
-/// a different viewing time.
+/// A reported viewing time is recorded with the vote, limited to one day. A repeated decision may have another viewing
+/// time.
 #[test]
 fn how_long_somebody_looked_is_recorded_with_their_vote() {
     let table = [
@@ -260,7 +260,7 @@ fn how_long_somebody_looked_is_recorded_with_their_vote() {
     }
 }
 
-/// Loading the page of an interrupt records no view. The view is recorded with the decision that the page sends.
+/// Loading the page of an interrupt records no view. The decision that the page sends also records a view.
 #[test]
 fn a_decision_from_a_page_notes_a_look_before_it() {
     let ann = person("ann");
@@ -290,8 +290,8 @@ fn a_decision_from_a_page_notes_a_look_before_it() {
     assert_eq!((told.starts_with('✗'), world.count("interrupt_viewed")), (true, 0), "{told}");
 }
 
-/// The event of the decision and the resolution record `on_behalf_of`. The decision is still made by the person who
-/// is signed in.
+/// The event of a decision and the resolution record `on_behalf_of`. The decision is still that of the person who is
+/// signed in.
 #[test]
 fn for_whom_somebody_decided_is_recorded_with_their_vote() {
     let longest = "x".repeat(limits::ON_BEHALF_BYTES);
@@ -325,7 +325,7 @@ fn for_whom_somebody_decided_is_recorded_with_their_vote() {
     }
 }
 
-/// Without a viewing time and `on_behalf_of`, the event is byte for byte the same as in older versions.
+/// The event of a decision without a viewing time and `on_behalf_of` is byte for byte as in older versions.
 #[test]
 fn a_decision_without_what_clients_say_is_written_as_it_was_before() {
     let decided = |viewed_ms, on_behalf_of| Fact::DecisionMade {

@@ -1,5 +1,5 @@
-//! Calls that a client runs (contracts B11, E33). A client call is gated like all other calls, then handed out, and
-//! ended by the client's result.
+//! Tool calls that a client runs (contracts B11, E33). Such a call passes the gates like any other, is handed out to
+//! the client, and ends with the client's result.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Definition, KindGate};
@@ -50,7 +50,7 @@ fn state(world: &World) -> &CallState {
     &world.run.calls["call_1"].state
 }
 
-/// Returns the result of the first call, as the model's next request contains it.
+/// Returns the result of the first call in the model's next request.
 fn first_call_result(world: &World) -> String {
     let request = world.run.request("work").expect("the step is there");
     paired(&request);
@@ -61,7 +61,7 @@ fn first_call_result(world: &World) -> String {
     request.messages.iter().find_map(of_call).expect("the call has a result")
 }
 
-/// Readers see if a person was asked about a call, if the call was approved, and if a client has it.
+/// Readers see if a person was asked about a call, if it was approved, and if a client has it.
 #[test]
 fn readers_see_how_far_a_call_is() {
     let seen = |world: &World| {
@@ -264,7 +264,8 @@ fn a_client_that_does_not_answer_in_time_leaves_a_doubt_that_the_model_reads() {
     assert!(first_call_result(&world).contains("did not report"), "{}", first_call_result(&world));
 }
 
-/// The approving client may run the call at once, so the result may arrive before the call is handed out.
+/// A result that arrives before the call is handed out is accepted, because the approving client may run the call at
+/// once.
 #[test]
 fn a_result_between_approval_and_hand_out_counts() {
     for hold in [Input::Pause, Input::Tick] {
@@ -296,7 +297,7 @@ fn a_write_that_the_client_does_not_tell_of_is_in_doubt() {
     assert_eq!(first_call_result(&world), "written");
 }
 
-/// Any node may hand out a call. The epoch of the node that drives the run does not change.
+/// Any node may hand out a call to a client. The epoch of the node that drives the run stays the same.
 #[test]
 fn handing_a_call_out_takes_no_work_from_the_node_that_drives_the_run() {
     let mut world = worked(vec![calls(&[store()]), says("Done.")]);

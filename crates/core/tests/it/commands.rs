@@ -1,5 +1,5 @@
-//! The parser of command lines: the commands of a line, whether they only read, parts that cannot be parsed, and the
-//! scope of a grant.
+//! The parser of command lines: the commands in a line, read-only commands, unparseable parts, and the scope of a
+//! grant.
 
 use std::fmt::Write as _;
 
@@ -37,7 +37,7 @@ fn show(part: &Part) -> String {
     format!("{}{write}", words.join(" ").replace('"', "'"))
 }
 
-/// The snapshot has one block per command line: category, commands, reason why the line is opaque, and grant.
+/// Each command line is parsed into category, commands, reason for being opaque, and grant, as in the snapshot.
 #[test]
 fn lines_are_read_as_the_shell_would() {
     let mut text = String::new();
@@ -78,8 +78,7 @@ fn lines_are_read_as_the_shell_would() {
     snapshot::check("commands", &text);
 }
 
-/// A grant covers lines that have the same program, subcommand, options and directory as the line that the grant was
-/// given for.
+/// A grant covers lines with the program, subcommand, options and directory of the line for which it was given.
 #[test]
 fn what_a_grant_covers() {
     let given = [
@@ -241,7 +240,7 @@ fn what_a_grant_covers() {
     assert_eq!(wrong, []);
 }
 
-/// A grant covers neither a file behind a changed link nor a call with a different working directory.
+/// A grant does not cover a file behind a changed link, or a call with another working directory.
 #[test]
 fn a_grant_is_for_the_folder_and_the_files_that_the_person_saw() {
     let place = |named: &str, resolved: &str| {
@@ -263,7 +262,7 @@ fn a_grant_is_for_the_folder_and_the_files_that_the_person_saw() {
     assert_eq!(Matcher::for_call(&Subject { places: &anywhere, ..subject("sh a.sh > log") }), None);
 }
 
-/// People read this description before they give the grant.
+/// The description of what a grant covers, which people read before they give the grant.
 #[test]
 fn what_a_grant_will_cover_is_said_in_words() {
     let rows = [
@@ -286,11 +285,11 @@ fn what_a_grant_will_cover_is_said_in_words() {
     assert_eq!(told, rows.map(|(line, words)| (line, Some(words.to_owned()))));
 }
 
-/// Row of the table: the granted line with its preconditions, a later line with its preconditions, and true if the
-/// grant covers the later line.
+/// A test case: granted line and its preconditions, later line and its preconditions, and true if the grant covers the
+/// later line.
 type Granted = (&'static str, Vec<Precondition>, &'static str, Vec<Precondition>, bool);
 
-/// A grant does not cover a script that has since changed, did not exist, or was not shown on the card.
+/// A grant does not cover a script that has changed since, did not exist, or was not on the approval card.
 #[test]
 fn a_grant_is_for_the_scripts_as_they_were() {
     let file = |path: &str, text: Option<&str>| Precondition {
@@ -348,7 +347,7 @@ fn a_grant_is_for_the_scripts_as_they_were() {
     );
 }
 
-/// Grants from older journals, without options and directories, stay valid but cover only commands that read.
+/// Grants from older journals, without options and directories, stay valid for commands that only read.
 #[test]
 fn an_old_grant_covers_only_what_reads() {
     let old: Matcher = serde_json::from_str(

@@ -1,5 +1,5 @@
-//! The conversation of a session: messages of front runs, earlier turns in the requests of a later run, and runs that
-//! are suspended with their session.
+//! The conversation of a session: messages of runs in the foreground, earlier turns in later runs, and runs that are
+//! suspended with their session.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::conversation::{Turn, render_history};
@@ -24,7 +24,7 @@ fn front(script: Vec<Answer>) -> World {
     world
 }
 
-/// Returns author and text of each message that the session's stream points to.
+/// Returns author and text of each message to which the session's stream refers.
 fn conversation_messages(world: &World) -> Vec<(String, String)> {
     let noted = world.log.iter().filter_map(|event| match &event.fact {
         event::Fact::Session(session::Fact::Said { run, seq, agent, .. }) => {
@@ -121,7 +121,7 @@ fn a_later_run_is_told_of_the_earlier_ones() {
     assert!(later.log.iter().all(|event| !format!("{event:?}").contains("dark now")));
 }
 
-/// Undoes changes of this run, as a different run of the session would.
+/// Records that another run of the session has undone changes of this run.
 fn take_back(world: &mut World) {
     let fact = session::Fact::ChangesUndone { run: world.run.id.clone(), by: draw(7).id::<RunId>() };
     let event = world.session.event(world.now, &Actor::operator("rest"), fact);
@@ -161,7 +161,7 @@ fn a_run_that_goes_on_is_told_once_of_what_was_taken_back() {
     assert_eq!(undone, ["(took back changes) These paths are in their earlier state again: `a`."]);
 }
 
-/// The run that is the front run at the time of the undo gets a message about the undo. Earlier turns do not change.
+/// A run in the foreground gets a message about an undo. Earlier turns do not change.
 #[test]
 fn what_is_taken_back_later_changes_nothing_of_what_was_said_before() {
     let mut world = front(vec![says("Made.")]);
@@ -196,7 +196,7 @@ fn half_a_reply_is_said_once_also_where_it_was_the_last() {
     assert_eq!(conversation_messages(&world), pairs(&[("operator", "Do it"), ("pair", "I found two \n")]));
 }
 
-/// A person's message is kept even if its text equals the text of a decision.
+/// A person's message is kept even if a decision has the same text.
 #[test]
 fn equal_words_are_told_as_often_as_they_were_said() {
     let question = || calls(&[("ask_human", json!({ "question": "Which page?" }))]);
@@ -274,8 +274,8 @@ fn what_people_said_stays_and_what_came_of_it_is_cut() {
     assert!(!text.contains("\nThe person: delete"), "{text}");
 }
 
-/// While its session is suspended, a run stays paused for every input. A pause by a person remains after the session
-/// is resumed.
+/// While its session is suspended, a run stays paused whatever input it gets. A pause by a person remains after the
+/// session is resumed.
 #[test]
 fn a_run_follows_its_session() {
     let operator = holdshort_core::actor::Actor::operator("rest");

@@ -29,8 +29,8 @@ fn copilot(copilot: Copilot) -> Definition {
     definition
 }
 
-/// Returns a run that uses all features of copilots: a clarification, a hand-off within a round, a turn with a new
-/// task, and a choice. A person also interrupts the run, and ends it.
+/// Returns a copilot run with a clarification, a hand-off within a round, a turn with a new task, and a choice. A
+/// person also interrupts the run, and ends it.
 pub(crate) fn story() -> World {
     let mut definition = routed_team();
     definition.gates.rules.push(allow(&["write_file"]));
@@ -170,7 +170,7 @@ fn a_vague_task_is_clarified_once_and_the_answer_reaches_the_agent() {
     assert_eq!(end(&world), Some((Status::Completed, "done")));
 }
 
-/// Case 14, contract C2: if asking is switched off, work on a vague task begins at once.
+/// With asking switched off, work on a vague task begins at once (case 14, contract C2).
 #[test]
 fn where_nobody_is_asked_work_begins() {
     let mut definition = copilot(by_rules(Mode::Balanced));
@@ -237,7 +237,7 @@ fn a_router_that_proposes_leaves_the_choice_to_a_person() {
     }
 }
 
-/// Case 15: if the router fails or its reply is unreadable, rules choose the route.
+/// Rules choose the route if the router fails or its reply is unreadable (case 15).
 #[test]
 fn rules_take_the_place_of_a_router_that_can_not_be_heard() {
     let failing = || vec![fails(FailureKind::Rejected); 4];
@@ -266,7 +266,7 @@ fn rules_take_the_place_of_a_router_that_can_not_be_heard() {
     }
 }
 
-/// Case 20: if the copilot is conversational, the person has a turn after every round.
+/// In a conversational copilot, the person has a turn after every round (case 20).
 #[test]
 fn in_a_conversation_the_person_has_a_turn_after_every_round() {
     let what = Copilot { conversational: true, ..Copilot::default() };

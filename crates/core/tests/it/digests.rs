@@ -1,4 +1,4 @@
-//! The action digest: an approval is valid only for exactly one action.
+//! The digest of an action, by which an approval is valid only for this action.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::digest::Digest;
@@ -25,7 +25,7 @@ fn inspection() -> Inspection {
     }
 }
 
-/// Returns the digest that the person would approve.
+/// Returns the digest of the action that the person would approve.
 fn digest(definition: Definition, call: (&str, Value), inspection: Inspection) -> Digest {
     let mut world = World::started(definition, vec![calls(&[call])]);
     world.work_once();
@@ -119,7 +119,7 @@ fn it_does_not_change_with_the_order_of_keys() {
     );
 }
 
-/// After an edit, the approval applies to the edited arguments, and the call runs with them.
+/// An approval with edited arguments applies to the edited call, which then runs.
 #[test]
 fn an_edit_is_looked_at_again_and_then_runs() {
     let mut world = World::started(definition(), vec![calls(&[write("a.txt")])]);
@@ -131,8 +131,7 @@ fn an_edit_is_looked_at_again_and_then_runs() {
     assert_ne!(world.run.calls["call_1"].digest, shown);
 }
 
-/// The gates vote on edited arguments again. With the edited arguments, the gates may forbid the call or find a new
-/// reason to ask.
+/// The gates vote again on edited arguments, and may forbid the call or find a new reason to ask.
 #[test]
 fn an_edit_is_voted_on_again() {
     use holdshort_core::policy::RuleAction::{Ask, Forbid};
@@ -172,8 +171,8 @@ fn an_edit_is_voted_on_again() {
     assert_eq!(edited(Ask, "make $X"), (asked, none));
 }
 
-/// If the file changes between approval and start, the call does not run. The next interrupt names the interrupt that
-/// it supersedes.
+/// A call does not run if its file changes between approval and start. The next interrupt names the one that it
+/// supersedes.
 #[test]
 fn a_changed_file_asks_again() {
     for changed_at in ["before the start", "by the tool itself"] {
@@ -205,7 +204,7 @@ fn a_changed_file_asks_again() {
     }
 }
 
-/// A write to the file makes an open interrupt outdated. A new interrupt supersedes it and shows the current file.
+/// A write to the file of an open interrupt makes it outdated. A new interrupt with the current file supersedes it.
 #[test]
 fn an_open_question_follows_the_file() {
     let mut world = World::started(
@@ -244,8 +243,7 @@ fn an_open_question_follows_the_file() {
     assert_eq!(world.effects, ["write_file a.txt", "write_file a.txt"]);
 }
 
-/// A new finding opens a new interrupt even if the digest is the same, because the previous interrupt did not show
-/// the finding.
+/// A new finding opens a new interrupt even for the same digest, because the previous interrupt did not show it.
 #[test]
 fn a_new_finding_is_a_new_question() {
     let mut world = World::started(definition(), vec![calls(&[write("a.txt"), write("b.txt")])]);

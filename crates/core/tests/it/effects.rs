@@ -1,4 +1,5 @@
-//! The effects that a released command may have, depending on the rule, person or grant that released it.
+//! Effects that an approved command may have (reading, writing, network), depending on the rule, person or grant that
+//! approved it.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::Kind;
@@ -29,8 +30,8 @@ fn effect(world: &World, call: &str) -> Option<CommandEffect> {
     world.run.calls[call].effect.clone()
 }
 
-/// Row of the table: the rule, the command line, and the effect with which the command starts. `None` if a person is
-/// asked.
+/// A rule allows the effect in its table row: rule, command line, and effect with which the command starts, or `None`
+/// if a person is asked.
 #[test]
 fn a_rule_lets_through_what_it_says() {
     let any = || rule(RuleAction::Allow, &["run_command"], &[]);
@@ -52,7 +53,7 @@ fn a_rule_lets_through_what_it_says() {
     }
 }
 
-/// An approval allows the effect that the card shows. A grant allows writes in the directory of the grant.
+/// An approval allows the effect that the card shows. A grant allows writes in its directory.
 #[test]
 fn a_person_lets_through_what_the_card_says() {
     let table = [
@@ -78,8 +79,8 @@ fn a_person_lets_through_what_the_card_says() {
     }
 }
 
-/// If a command wrote to guarded paths, the next interrupt asks to allow writes to guarded paths, no matter how the
-/// command was released before.
+/// If a command tried to write guarded paths, the next interrupt asks to allow this, however the command was approved
+/// before.
 #[test]
 fn what_was_set_aside_asks_for_what_is_guarded() {
     let line = "touch docs/a";
@@ -99,7 +100,7 @@ fn what_was_set_aside_asks_for_what_is_guarded() {
     }
 }
 
-/// No grant and no rule covers a command that writes and whose working directory is guarded.
+/// No grant and no rule covers a command that writes in a guarded working directory.
 #[test]
 fn a_guarded_folder_asks_for_whatever_writes_from_it() {
     for (line, asks) in [
@@ -115,7 +116,7 @@ fn a_guarded_folder_asks_for_whatever_writes_from_it() {
     }
 }
 
-/// A command that only reads has no network access, even if the workflow allows network access.
+/// A command that only reads has no network access, even if the workflow allows it.
 #[test]
 fn a_card_says_of_the_network_what_its_effect_does() {
     for (line, network) in [("ls", false), ("make x", true)] {

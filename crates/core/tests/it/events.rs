@@ -19,9 +19,8 @@ use crate::world::{
     write,
 };
 
-/// Returns a run that uses all features: calls that are allowed and calls that are gated, a question, a plan, an
-/// edit, a grant and a message. The run also has a pause, a review, a question that was printed instead of asked, and
-/// gates before and after the step.
+/// Returns a run with many features: allowed and gated calls, a question, a plan, an edit, a grant and a message. It
+/// also has a pause, a review, a question printed in a reply, and gates before and after the step.
 pub(crate) fn story() -> World {
     use serde_json::json;
     let mut definition = definition();
@@ -101,7 +100,7 @@ pub(crate) fn replay(world: &World, log: &[Event]) -> (Run, Session) {
     (run, session)
 }
 
-/// Asserts that all events can be read back, and that replaying them yields the same state.
+/// Asserts that all events can be read back, and that their replay yields the same state.
 #[track_caller]
 pub(crate) fn reread(world: &World) {
     let log = open(&seal(&world.log)).expect("what was sealed can be opened");
@@ -152,7 +151,7 @@ fn streams_count_their_own_events() {
     assert_eq!(next.len(), 2, "the run's, and the session's with the grant");
 }
 
-/// Every changed field of a stored event is detected on opening.
+/// Opening a stored event detects any changed field.
 #[test]
 fn tampering_is_found() {
     let sealed = seal(&story().log);
@@ -224,7 +223,7 @@ fn tampering_is_found() {
     assert_eq!(unseen, Vec::<&str>::new());
 }
 
-/// Content is rejected if the head of its event declares none.
+/// Content is rejected if its event's head declares none.
 #[test]
 fn content_can_not_be_slipped_in() {
     let mut sealed = seal(&story().log);
@@ -313,7 +312,7 @@ fn json_is_read_strictly() {
     );
 }
 
-/// A value is safe if it is unchanged after it is written and read back. `made_safe` always returns a safe value.
+/// A value is safe if writing and reading it back leaves it unchanged. `made_safe` always returns a safe value.
 #[test]
 fn what_is_safe_can_be_read_again() {
     use serde_json::json;
@@ -347,8 +346,7 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// After the content of all events is erased, the chain is still valid, and statuses, interrupts and rows are
-/// unchanged.
+/// After all content is erased, the hash chain is still valid, and statuses, interrupts and rows are unchanged.
 #[test]
 fn erasure_keeps_replay() {
     without_content(&story());
@@ -429,7 +427,7 @@ fn skeleton(run: &Run) -> String {
     )
 }
 
-/// The salt and the id of one input share no bits, and two consecutive salts differ.
+/// The salt and the id from one input share no bits, and two consecutive salts differ.
 #[test]
 fn salts_do_not_show_in_ids() {
     let fresh = || Draw::new(Seed([1; 16]), Timestamp::from_millis(0));
@@ -464,7 +462,7 @@ fn times_stay_where_json_and_rfc_3339_can_follow() {
     assert!(u64::try_from(end.as_millis()).is_ok_and(|ms| ms < json::MAX_INTEGER));
 }
 
-/// If the clock goes back, later events get the timestamp of the last event.
+/// An event gets the timestamp of the last event if the clock has gone back.
 #[test]
 fn time_does_not_run_backwards_in_a_journal() {
     let mut world = World::started(definition(), Vec::new());
@@ -474,7 +472,7 @@ fn time_does_not_run_backwards_in_a_journal() {
     assert!(times.is_sorted(), "{times:?}");
 }
 
-/// Every prefix of the journal can be replayed, and its state has due actions.
+/// Every prefix of the journal can be replayed, and its state has actions to do.
 #[test]
 fn every_prefix_replays() {
     let story = story();
@@ -489,8 +487,8 @@ fn every_prefix_replays() {
     crate::snapshot::check("story", &(due.join("\n") + "\n"));
 }
 
-/// After a crash at any commit, a new process can take over the run and finish it. No side effect starts twice unless
-/// a person was asked between the two starts.
+/// After a crash at any commit, a new process can take over and finish the run. No side effect starts twice without a
+/// question to a person in between.
 #[test]
 fn every_prefix_can_be_taken_over() {
     taken_over(&story());
@@ -519,7 +517,7 @@ fn taken_over(story: &World) {
     }
 }
 
-/// Finishes the run with a person who approves everything, and a model that makes no further calls.
+/// Finishes the run: a person approves everything, and the model makes no further calls.
 fn finish(world: &mut World, upto: usize) {
     for _ in 0..200 {
         world.work();
@@ -546,7 +544,7 @@ fn finish(world: &mut World, upto: usize) {
     }
 }
 
-/// Returns the side effects that started a second time although no person was asked after the first start.
+/// Returns the side effects that started a second time without a question to a person after the first start.
 pub(crate) fn twice(world: &World) -> Vec<String> {
     let mut settled: BTreeMap<String, bool> = BTreeMap::new();
     let mut twice = Vec::new();
@@ -569,8 +567,7 @@ pub(crate) fn twice(world: &World) -> Vec<String> {
     twice
 }
 
-/// The process crashes at each moment of a call, for each kind of tool. The call then runs again, continues, or a
-/// person is asked.
+/// A crash at each moment of a call, for each kind of tool: the call then runs again, continues, or a person is asked.
 #[test]
 fn a_crash_in_the_middle_of_a_call() {
     let started = |call| {
@@ -644,8 +641,8 @@ fn a_crash_in_the_middle_of_a_call() {
     );
 }
 
-/// A process takes over only work that it has lost. Work that still runs in the process returns normally, and a
-/// replay yields the same state.
+/// A process takes over only lost work. Work that still runs in it returns normally, and a replay yields the same
+/// state.
 #[test]
 fn what_a_process_is_still_at_is_not_taken_over() {
     let mut definition = definition();
@@ -684,8 +681,7 @@ fn what_a_process_is_still_at_is_not_taken_over() {
     assert_eq!((world.count("tool_doubted"), world.open_kinds()), (0, Vec::<&str>::new()));
 }
 
-/// If a person chooses `rerun` for a call in doubt, the same call needs no further approval, even after a second
-/// doubt.
+/// After a person chooses `rerun` for a call in doubt, this call needs no further approval, even after a second doubt.
 #[test]
 fn a_rerun_needs_no_second_approval() {
     let mut world = World::started(definition(), vec![calls(&[command("make")])]);
@@ -704,8 +700,7 @@ fn a_rerun_needs_no_second_approval() {
     assert_eq!(world.effects, ["run_command make"]);
 }
 
-/// If the run ends before a lost call starts again, the outcome of the call stays unknown, even if a person chose
-/// `rerun`.
+/// If the run ends before a lost call starts again, the call's outcome stays unknown, even after `rerun`.
 #[test]
 fn a_run_that_ends_before_a_lost_call_starts_again_leaves_it_in_doubt() {
     for (loses, looks_again, end) in

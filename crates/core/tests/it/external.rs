@@ -52,7 +52,7 @@ fn a_question_without_a_run_ends_its_run() {
     );
 }
 
-/// A run for a single question ends with the first resolution. Interrupts that are still open are cancelled.
+/// A run for a single question ends with the first resolution, which cancels interrupts that are still open.
 #[test]
 fn no_run_ends_with_a_question_open() {
     let mut world = external(Origin::ExternalOnce);
@@ -105,8 +105,7 @@ fn an_edit_is_checked_against_the_askers_schema() {
     );
 }
 
-/// Returns, for each decision, the JSON pointers to its invalid fields. The list is empty if the decision is
-/// accepted.
+/// Returns the JSON pointers to the invalid fields of each decision. The list of an accepted decision is empty.
 fn answers(ask: Ask, kind: Kind, decisions: &[Decision]) -> Vec<Vec<String>> {
     let mut world = external(Origin::External);
     asks(&mut world, ask).expect("it may ask");
@@ -124,11 +123,10 @@ fn answers(ask: Ask, kind: Kind, decisions: &[Decision]) -> Vec<Vec<String>> {
     decisions.iter().map(decide).collect()
 }
 
-/// Decision, and the JSON pointers to its invalid fields.
+/// A test case: a decision, and the JSON pointers to its invalid fields.
 type Row = (Decision, &'static [&'static str]);
 
-/// If the schema describes a text, the answer is a text; for all other schemas, the answer is data. The answer must
-/// match the schema in both cases.
+/// The answer to a schema for a text is a text, and the answer to any other schema is data. It must match the schema.
 #[test]
 fn an_answer_is_checked_against_the_askers_schema() {
     let said = |text: &str| choose_with("answer", text);
@@ -172,7 +170,7 @@ fn an_answer_is_checked_against_the_askers_schema() {
     }
 }
 
-/// Without a schema, an edit must be an object if the replaced value is an object.
+/// Without a schema, an edit of an object must be an object.
 #[test]
 fn an_edit_of_an_object_is_an_object() {
     let edits = [json!({ "amount": 1 }), json!("amount: 1"), json!([1]), json!(1)].map(edit);
@@ -299,7 +297,7 @@ fn what_an_agent_asks_must_fit() {
     assert_eq!(problems(many), ["/options"]);
 }
 
-/// Labels are content, so that they can be erased; facts contain only the option ids. Journals of earlier versions
+/// Labels of options are content, so that they can be erased, and facts contain only the option ids. Earlier journals
 /// have labels in their facts.
 #[test]
 fn what_an_agent_calls_its_options_is_content() {
@@ -326,7 +324,7 @@ fn what_an_agent_calls_its_options_is_content() {
     assert_eq!(labels(&before, &without), ["Pay Mr Roe", "stay", "Other answer"]);
 }
 
-/// A choice offers the options of the asker, followed by an answer in the person's own words.
+/// A choice offers the options of the asking agent, and an answer in the person's own words.
 #[test]
 fn a_choice_is_among_the_askers_options_or_in_ones_own_words() {
     type OfferedOptions<'a> = &'a [(&'a str, Option<&'a str>)];
@@ -355,7 +353,7 @@ fn a_choice_is_among_the_askers_options_or_in_ones_own_words() {
     }
 }
 
-/// A very long expiry is shortened to the latest possible timestamp, so the event can be read back.
+/// A very long expiry is shortened to the latest possible timestamp, so that the event can be read back.
 #[test]
 fn an_endless_expiry_can_be_journalled() {
     let mut world = external(Origin::External);

@@ -93,7 +93,7 @@ fn rules_allow_ask_and_forbid() {
     }
 }
 
-/// An argument is asked about if its name suggests a path, command or URL, or if its text could match a rule that
+/// An argument makes the gates ask if its name suggests a path, command or URL, or if its text may match a rule that
 /// asks or forbids.
 #[test]
 fn what_nobody_reads_asks_by_its_name_and_by_what_it_says() {
@@ -147,7 +147,7 @@ fn what_nobody_reads_asks_by_its_name_and_by_what_it_says() {
     }
 }
 
-/// A call of an external agent is not sandboxed, so a grant for a workspace covers no path outside the workspace.
+/// A grant for a workspace covers no path outside of it, because a call of an external agent is not sandboxed.
 #[test]
 fn a_grant_covers_nothing_outside_of_the_workspace() {
     let line = |line: &str| call("shell", json!({ "command": line }));
@@ -181,8 +181,8 @@ fn a_grant_covers_nothing_outside_of_the_workspace() {
     }
 }
 
-/// If a rule decides, the journal still records the interrupt and its resolution. A run that was made for the call
-/// ends with the resolution.
+/// When a rule decides, the journal still records the interrupt and its resolution. A run that was made for the call
+/// then ends.
 #[test]
 fn what_a_rule_says_ends_the_interrupt_at_once() {
     let reason = Some("Refunds go through the shop.".to_owned());
@@ -251,7 +251,8 @@ fn no_grant_is_on_offer_for_what_is_risky_or_runs_files_of_the_workspace() {
     }
 }
 
-/// An agent that carries no edit lists its options. An approval for the session is then dropped if no grant is possible.
+/// An agent that cannot apply edits lists its options. An approval for the session is dropped from the list if no grant
+/// is possible.
 #[test]
 fn an_agent_that_lists_its_options_may_offer_an_approval_for_the_session() {
     let listed = |ids: &[&str], line: &str| {
@@ -270,7 +271,7 @@ fn an_agent_that_lists_its_options_may_offer_an_approval_for_the_session() {
     assert_eq!(listed(&["approve", "reject"], "touch a"), "approve reject");
 }
 
-/// The current rules also apply when an agent uses a person's approval, and to a call that a person edited.
+/// The rules at the time of use also apply to an approval by a person, and to a call that a person edited.
 #[test]
 fn what_a_rule_forbids_by_now_is_not_used() {
     let mut world = external(Vec::new(), Origin::External);
@@ -329,8 +330,8 @@ fn what_does_not_fit_is_refused_with_its_place() {
     assert_eq!(of(|ask| ask.payload = json!("x")), ["/payload"]);
 }
 
-/// A call with two targets, of which a rule would see only one, is asked about. A call is also asked about if
-/// arguments besides its command may change the command.
+/// The gates ask about a call with two targets if a rule would see only one, and about arguments that may change a
+/// command.
 #[test]
 fn what_nobody_reads_as_a_whole_asks() {
     let rules = [
@@ -393,8 +394,8 @@ fn an_approval_by_a_rule_goes_with_the_rule() {
     assert!(uses(&mut world, id).is_ok());
 }
 
-/// A grant releases the call that it was given for, and the open edits that the person did not deselect. The record
-/// lists the edits that were shown. Later calls that the grant covers are not asked about.
+/// A grant releases its own call, and the open edits that the person did not deselect. The record lists the shown
+/// edits. Later calls that the grant covers need no approval.
 #[test]
 fn a_grant_releases_of_twenty_open_edits_those_that_the_person_kept() {
     let mut world = external(Vec::new(), Origin::External);
@@ -432,8 +433,8 @@ fn a_grant_releases_of_twenty_open_edits_those_that_the_person_kept() {
     assert_eq!(world.run.open_interrupts().count(), 16, "what comes after it is covered");
 }
 
-/// If a tool's calls have no command, path or URL to compare, the refusal of one call applies to every call of the
-/// tool. No grant is offered then.
+/// The refusal of one call applies to every call of a tool whose calls have no command, path or URL to compare. No
+/// grant is offered then.
 #[test]
 fn a_refused_call_of_an_agent_elsewhere_asks_again() {
     let refund = |order: u64| call("refund", json!({ "order": order }));

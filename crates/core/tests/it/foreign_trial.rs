@@ -1,5 +1,5 @@
-//! Calls of external agents that were tried: the gates vote on the changes, and an approval is bound to the changes, the
-//! output and the environment.
+//! Calls of external agents that were tried in isolation: the gates vote on the changes, and an approval is bound to
+//! the changes, the output and the environment.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::changeset::{Change, Changeset, Entry};
@@ -176,7 +176,7 @@ fn the_card_shows_the_changes_or_the_reason_and_a_run_keeps_no_output() {
     assert_eq!(problems[0].pointer, "/trial");
 }
 
-/// The digest changes with everything that is carried out, and with nothing else.
+/// The digest changes with everything that would be carried out, and with nothing else.
 #[test]
 fn an_approval_is_bound_to_the_changes_the_output_and_the_environment() {
     let base = || trial(vec![written("a")]);

@@ -9,8 +9,8 @@ use holdshort_core::system::freeze::Part;
 
 use crate::world::{World, allow, calls, command, definition, of_system};
 
-/// A run is stopped by a freeze of its workflow, of its agent or of itself, but not by a freeze of a different
-/// target. A stopped run continues after the freeze is lifted.
+/// A freeze of its workflow, of its agent or of itself stops a run, but no other freeze. The run continues after the
+/// freeze is lifted.
 #[test]
 fn a_part_is_frozen_by_itself() {
     let mut definition = definition();
@@ -51,8 +51,7 @@ fn a_part_is_frozen_by_itself() {
     }
 }
 
-/// No deadline expires in a frozen run. A deadline that passed during the freeze takes effect when the freeze is
-/// lifted.
+/// No deadline expires in a frozen run. One that passed during the freeze takes effect when the freeze is lifted.
 #[test]
 fn no_deadline_runs_out_in_what_is_frozen() {
     let mut definition = definition();
@@ -79,8 +78,8 @@ fn no_deadline_runs_out_in_what_is_frozen() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// A freeze keeps its first reason. Freezing the same target with the same reason changes nothing. A different reason
-/// is refused, and the error contains the first reason.
+/// A freeze keeps its first reason. Repeating the freeze with the same reason changes nothing. Another reason is
+/// refused, with an error that contains the first.
 #[test]
 fn another_reason_does_not_hide_the_one_that_stands() {
     let mut world = World::started(definition(), vec![calls(&[command("make x")])]);

@@ -1,4 +1,4 @@
-//! Session grants, revocations, policy changes and the freeze. Each takes effect from the next start of a call on.
+//! Session grants, revocations, policy changes and the freeze. Each takes effect when the next call starts.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{KindGate, SameAction};
@@ -35,7 +35,7 @@ fn revoke_all(world: &mut World) {
     }
 }
 
-/// Returns the open interrupts that the person may release together with this interrupt's grant.
+/// Returns the open interrupts that the person may release together with the grant of this interrupt.
 fn covered(world: &World, interrupt: &InterruptId) -> Vec<InterruptId> {
     let actor = Actor::operator("rest");
     let voter =
@@ -48,8 +48,8 @@ fn grant_with(interrupt: InterruptId, also: Vec<InterruptId>) -> Input {
     Input::Decide { interrupt, decision, holder: None }
 }
 
-/// `approve_session` releases its own call and adds a grant. The grant also releases the open calls that the person
-/// did not deselect. If the decision lists a call that the grant does not cover, the whole decision is refused.
+/// `approve_session` releases its own call, adds a grant, and releases the open calls that the person did not deselect.
+/// A decision that lists a call outside the grant is refused.
 #[test]
 fn a_grant_releases_of_the_open_calls_those_that_the_person_kept() {
     let script = vec![
@@ -118,8 +118,8 @@ fn a_grant_releases_of_the_open_calls_those_that_the_person_kept() {
     );
 }
 
-/// If the decision lists no open calls, the grant releases only its own call. A later evaluation of the policy does
-/// not release the open calls either.
+/// A decision that lists no open calls releases only its own call. A later evaluation of the policy does not release
+/// them either.
 #[test]
 fn a_grant_releases_no_open_call_that_nobody_kept() {
     let mut world = World::started(definition(), vec![calls(&[command("make x"), command("make x")])]);
@@ -132,8 +132,7 @@ fn a_grant_releases_no_open_call_that_nobody_kept() {
     assert_eq!(world.open(Kind::ToolApproval), two);
 }
 
-/// A grant does not apply to a call that the giver of the grant may not decide on, nor at a gate that offers no
-/// grants.
+/// A grant does not apply to a call on which its giver may not decide, nor at a gate without grants.
 #[test]
 fn a_grant_counts_only_where_its_owner_may_decide() {
     let gate = |approvers: &[&str], options: &[&str]| KindGate {
@@ -163,8 +162,8 @@ fn a_grant_counts_only_where_its_owner_may_decide() {
     }
 }
 
-/// Contract E21: if the workflow permits reuse, an approval is valid for one further call of the identical action,
-/// and for no other call.
+/// If the workflow permits reuse, an approval is valid for one further identical action, and for no other (contract
+/// E21).
 #[test]
 fn an_approval_holds_for_the_same_action_once_more_where_the_workflow_says_so() {
     for (same_action, passes) in [(SameAction::Ask, false), (SameAction::Once, true)] {
@@ -232,8 +231,8 @@ fn no_grant_is_offered_where_it_would_promise_too_much() {
     );
 }
 
-/// After a revocation, an authorised call returns to its gate before it starts. The new interrupt names the interrupt
-/// that it supersedes.
+/// After a revocation, an authorised call returns to its gate before it starts. The new interrupt names the one that it
+/// supersedes.
 #[test]
 fn a_revoke_holds_from_the_next_start_on() {
     let mut world = World::started(definition(), granted_then_waiting());
@@ -255,14 +254,14 @@ fn a_revoke_holds_from_the_next_start_on() {
     );
 }
 
-/// Returns a script with three calls. A person allows the first one for the session, the second one asks, and the
-/// grant releases the third one.
+/// Returns a script with three calls: a person allows the first for the session, the second asks, and the grant
+/// releases the third.
 fn granted_then_waiting() -> Vec<crate::world::Answer> {
     vec![calls(&[command("make x")]), calls(&[command("make y"), command("make x")])]
 }
 
-/// If the release of a call is revoked before the start of the call, the call returns to its gate, even if a
-/// different rule now allows it. If the release is still valid, the gates vote only once.
+/// A call whose release is revoked before its start returns to its gate, even if another rule now allows it. If the
+/// release is still valid, the gates vote only once.
 #[test]
 fn a_call_starts_by_a_release_that_stands() {
     let returned = ["tool_returned withdrawn", "tool_inspected", "tool_authorised gate"];
@@ -443,9 +442,9 @@ fn a_grant_is_for_its_tool_and_its_workspace() {
     assert_eq!([matcher.covers(&subject("/ws")), matcher.covers(&subject("/other"))], [true, false]);
 }
 
-/// If the workflow permits grants for categories, a grant covers a whole category (contract A24), including other
-/// tools and programs. Such a grant does not cover calls that a rule asks about, opaque commands, files that tools of
-/// the person run automatically, deletions, or other categories.
+/// With grants for categories, a grant covers a whole category (contract A24), including other tools and programs. It
+/// does not cover calls that a rule asks about, opaque commands, files that tools of the person run, deletions, or
+/// other categories.
 #[test]
 fn a_grant_for_a_category() {
     let calls_of = [
@@ -492,8 +491,7 @@ fn a_grant_for_a_category() {
     assert_eq!(released, ["make x", "make y > log", "cargo build"]);
 }
 
-/// A grant ends exactly at the millisecond of its expiry. The card shows the duration of the grant before the
-/// decision.
+/// A grant ends exactly at its expiry, and the card shows its duration before the decision.
 #[test]
 fn a_grant_expires() {
     for (later_ms, passes) in [(0, true), (3_600_000 - 1, true), (3_600_000, false)] {

@@ -1,5 +1,5 @@
-//! Hand-offs to a different agent, to a person, or to the terminator. Hand-offs are gated and limited, and every call
-//! in a request has its result.
+//! Hand-offs of work to another agent, to a person, or to the terminator, which ends the work. They are gated and
+//! limited, and every call in a request has its result.
 
 use holdshort_core::definition::{Definition, Judge, Smart};
 use holdshort_core::gate::Source;
@@ -24,8 +24,7 @@ fn hands(tool: &'static str, message: &str) -> (&'static str, Value) {
     (tool, json!({ "message": message }))
 }
 
-/// Returns a run that uses all kinds of hand-offs, with and without a question to a person: to an agent, to a person,
-/// and to the terminator.
+/// Returns a run with all kinds of hand-offs, with and without a question to a person.
 pub(crate) fn story() -> World {
     let mut definition = handing_over();
     definition.gates.rules.push(rule(RuleAction::Ask, &[TO_PAIR], &[]));
@@ -114,7 +113,7 @@ fn another_agent_goes_on_with_the_same_conversation() {
     assert_eq!(ended(&world), Some((Status::Completed, "done", "Done.")));
 }
 
-/// Lesson 17: the gates vote on each call of a reply separately, and the hand-off waits for all of them.
+/// A hand-off waits for the other calls of its reply, on each of which the gates vote separately (lesson 17).
 #[test]
 fn the_other_calls_of_a_reply_come_first() {
     let mut world = worked(
@@ -147,8 +146,7 @@ fn the_other_calls_of_a_reply_come_first() {
     );
 }
 
-/// A rule about one agent applies to the calls that this agent made, even if a second agent has taken over before the
-/// decision.
+/// A rule about one agent applies to the calls that this agent made, even after another agent has taken over.
 #[test]
 fn a_rule_sees_the_agent_that_made_the_call() {
     let mut definition = handing_over();
@@ -194,7 +192,7 @@ fn the_terminator_ends_the_step_with_its_message() {
     assert_eq!(ended(&world), Some((Status::Completed, "done", "Forty-two.")));
 }
 
-/// If a person adds a note to a second call of the reply, the agent gets the note before the step can end.
+/// A note that a person adds to another call of the reply reaches the agent before the step can end.
 #[test]
 fn a_note_is_heard_before_the_end() {
     let mut world =
@@ -204,7 +202,7 @@ fn a_note_is_heard_before_the_end() {
     assert_eq!(ended(&world), Some((Status::Completed, "done", "Now it is.")));
 }
 
-/// Contract A5: the person can choose `continue`, `instruct` or `abort`.
+/// After a hand-off to a person, this person can choose `continue`, `instruct` or `abort` (contract A5).
 #[test]
 fn a_person_lets_the_same_agent_go_on() {
     let asked = || {
@@ -291,7 +289,7 @@ fn a_hand_off_is_gated_where_somebody_says_so() {
     assert_eq!(results(&world), ["refused by policy: forbidden by a rule"]);
 }
 
-/// The limits of a step count the calls of all its agents together.
+/// The limits of a step count the calls of all its agents together, so that mutual hand-offs end.
 #[test]
 fn ping_pong_ends_with_a_question() {
     let to_and_fro =
@@ -344,7 +342,7 @@ fn a_hand_off_that_can_not_be_read_is_none() {
     );
 }
 
-/// Some providers require a declaration of every tool that occurs in the history, even for an agent without tools.
+/// An agent without tools declares every tool in the history, because some providers require it.
 #[test]
 fn an_agent_without_tools_goes_on_too() {
     let mut definition = handing_over();
@@ -396,7 +394,7 @@ fn smart_approval_looks_at_hand_offs_too() {
     assert_eq!(handovers(&held), ["handed_over call_1 pair writer"]);
 }
 
-/// If a call of the same reply failed, the step does not end before the agent gets the result of that call.
+/// A step does not end before the agent gets the result of a failed call in the same reply.
 #[test]
 fn nobody_is_finished_beside_a_call_that_went_wrong() {
     let both = calls(&[write("a"), hands(TO_TERMINATOR, "Fixed.")]);

@@ -1,5 +1,5 @@
-//! Heads of streams: a head covers all events up to it, and a stored head text matches only the head that it was made
-//! from.
+//! Heads of streams: a head covers all events before it, and a stored head text matches only the head from which it was
+//! made.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::head::{Head, HeadNote, Malformed};

@@ -1,5 +1,4 @@
-//! A phase that consists of a single call without a model. The tool of the call holds the result back until a person
-//! releases the result.
+//! A phase that is a single call without a model. The tool holds its result back until a person releases it.
 
 use holdshort_core::definition::{Definition, KindGate, PhaseKind, StepGates};
 use holdshort_core::digest::Digest;
@@ -150,7 +149,7 @@ fn an_edit_is_what_is_released_where_it_is_on_offer() {
     assert_eq!(world.run.calls["call_1"].outcome, Value::Null);
 }
 
-/// The rule that allowed the call does not release its result.
+/// A rule that allowed the call does not release its held result.
 #[test]
 fn a_changed_policy_releases_nothing() {
     let mut world = held();
@@ -177,7 +176,7 @@ fn a_crash_repeats_nothing_and_asks_once() {
     assert_eq!(world.count("interrupt_opened"), 1);
 }
 
-/// If the call fails or is refused, the run fails.
+/// The run fails if the call of the phase fails or is refused.
 #[test]
 fn a_call_that_is_not_done_fails_the_run() {
     let mut definition = reporting();
@@ -202,7 +201,7 @@ fn a_call_that_is_not_done_fails_the_run() {
     assert_eq!(world.run.ended.as_ref().map(|ended| ended.reason.as_str()), Some("call_failed"));
 }
 
-/// Gates around steps do not apply to this phase, so its call cannot be skipped.
+/// Gates around steps do not apply to a phase that is a single call, so that the call cannot be skipped.
 #[test]
 fn no_gate_stands_around_it() {
     let mut definition = reporting();

@@ -1,4 +1,4 @@
-//! Answers that are stored per subject: reuse for equal questions, suggestions for similar questions, corrections and
+//! Answers that are stored per subject: reuse for equal questions, suggestions for similar ones, corrections and
 //! erasure.
 
 use holdshort_core::actor::{Actor, Role};
@@ -226,7 +226,7 @@ fn an_answer_is_corrected_in_its_own_form() {
     assert_eq!(world.run.ended.as_ref().unwrap().result["questions"][0]["answer"], json!({ "hours": 7 }));
 }
 
-/// Returns the log of the journal without the erased content.
+/// Returns the events of the world without their erased content.
 fn without_erased(world: &World) -> Vec<Event> {
     let gone: Vec<u64> = world
         .log
@@ -351,7 +351,7 @@ fn an_earlier_answer_counts_without_asking() {
     assert_eq!((&told["answer"], &told["from"]), (&json!("Yes, a week."), &json!(source)));
 }
 
-/// If a question names approvers, only earlier answers of these approvers are reused.
+/// Only earlier answers of a question's named approvers are reused.
 #[test]
 fn an_earlier_answer_counts_only_from_whom_the_question_is_for() {
     for (approvers, by, counts) in
@@ -386,8 +386,8 @@ fn only_an_answer_is_taken_from_history() {
     }
 }
 
-/// A client may send keys in any order, and integers with a decimal point. The stored answer has the form in which it
-/// will be read back.
+/// A client may send the keys of an answer in any order, and integers with a decimal point. The stored answer has the
+/// form in which it is read back.
 #[test]
 fn an_answer_of_data_shows_as_it_is_read_again() {
     let asked_for = json!({ "question": "When?", "response_schema": { "type": "object" } });

@@ -1,5 +1,4 @@
-//! Working time: tables over days, nights, holidays, and the hours that are skipped or repeated when the clocks
-//! change.
+//! Working time over days, nights, holidays, and the hours that a clock change skips or repeats.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +30,7 @@ fn at(text: &str) -> Timestamp {
 const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
 
-/// Row of the table: its title, the working hours, the start, the working time in milliseconds, and the end.
+/// A test case: title, working hours, start, working time in milliseconds, and end.
 type Row<'a> = (&'a str, &'a [&'a Hours], &'a str, u64, &'a str);
 
 #[test]
@@ -100,7 +99,7 @@ fn so_much_working_time_is_over() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// Counting working time minute by minute over ten days yields the same ends as the library.
+/// The library yields the same ends as counting working time minute by minute over ten days.
 #[test]
 fn it_counts_each_minute_at_work_once() {
     let of = hours("Europe/Berlin", "mon-fri 09:00-12:30 13:00-17:45; sun 23:00-24:00", &["2026-10-27"]);

@@ -1,4 +1,4 @@
-//! A person interrupts a run: running work stops, partial output is kept, and the run waits for a message.
+//! A person interrupts a run: running work stops, partial output is kept, and the run waits for the person's message.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Copilot, Definition, Phase, PhaseKind, StepGates};
@@ -245,10 +245,10 @@ fn what_was_said_is_lost_with_its_process_and_counts_as_no_crash() {
     assert_eq!(due(&world), ["model/work/1/1"]);
 }
 
-/// Depending on its state, an interrupted call ends, or its process is stopped, or its interrupt stays open.
+/// An interrupted call ends, its process is stopped, or its interrupt stays open, depending on the call's state.
 #[test]
 fn calls_are_ended_by_what_they_are_at() {
-    /// State, end of the call, actions that are being stopped, and open interrupts.
+    /// A test case: state of the call, its end, actions that are being stopped, and open interrupts.
     type Row = (&'static str, Option<CallEnd>, &'static [&'static str], &'static [&'static str]);
     let rows: &[Row] = &[
         ("call proposed", Some(CallEnd::Skipped), &[], &["turn"]),
@@ -281,8 +281,8 @@ fn calls_are_ended_by_what_they_are_at() {
     }
 }
 
-/// In every state, the person either gets the turn or a rejection with the reason. The message that follows reaches
-/// the agents.
+/// In every state, an interruption gives the person the turn or is rejected with the reason. The person's next message
+/// reaches the agents.
 #[test]
 fn every_state_waits_for_words_and_goes_on_with_them() {
     for (name, mut world) in states() {
@@ -378,7 +378,7 @@ fn words_that_come_with_the_stop_of_a_stopped_command_are_heard() {
     assert!(request_messages(&world.run, "work").iter().any(|text| text == "use ninja"));
 }
 
-/// If a crash interrupts a commit, the commit is completed while the person has the turn.
+/// A commit that a crash interrupted is completed while the person has the turn.
 #[test]
 fn what_is_being_written_is_written_to_its_end() {
     let committing = states().into_iter().find(|(name, _)| *name == "tried call committing").unwrap().1;
@@ -501,7 +501,7 @@ fn nobody_is_asked_whether_a_round_that_they_ended_was_done_well() {
     assert_eq!(ended(&world), Some((Status::Completed, "partial")), "{:#?}", world.story());
 }
 
-/// If a person ends a round, the phase waits for calls that are running or in doubt.
+/// If a person ends a round, the phase waits for running calls and calls in doubt.
 #[test]
 fn a_round_that_a_person_ended_waits_for_what_is_in_doubt() {
     let mut world = copilot_at_work(false).with("work/round_1", vec![calls(&[command("make x")])]);
@@ -516,7 +516,7 @@ fn a_round_that_a_person_ended_waits_for_what_is_in_doubt() {
     assert_eq!(ended(&world), Some((Status::Completed, "partial")), "{:#?}", world.story());
 }
 
-/// The options that a workflow sets for the turns of a copilot do not apply to the turn after an interruption.
+/// The options that a workflow sets for a copilot's turns do not apply to the turn after an interruption.
 #[test]
 fn its_three_options_are_always_there() {
     let mut definition = definition();
@@ -532,7 +532,7 @@ fn its_three_options_are_always_there() {
     assert_eq!(offered, [("submit", "Send"), ("continue", "Continue"), ("done", "Done")]);
 }
 
-/// A command that a person stopped is not counted as a failure of the agent.
+/// A command that a person stopped is not a failure of the agent.
 #[test]
 fn a_command_that_was_interrupted_did_not_fail() {
     let mut definition = definition();
@@ -578,8 +578,7 @@ fn resolved(world: &World, kind: Kind) -> Option<(Resolved, Option<String>)> {
     asked.resolution.as_ref().map(|resolution| (resolution.outcome, resolution.option.clone()))
 }
 
-/// A message after the interruption supersedes the open question before a round, because the message replaces the
-/// task.
+/// A message after an interruption supersedes the open question before a round, because it replaces the task.
 #[test]
 fn what_was_asked_before_a_round_is_superseded_by_the_words_after_an_interruption() {
     for (route, kind, name) in [("clarify", Kind::Question, "question"), ("propose", Kind::Choice, "choice")]
@@ -631,7 +630,7 @@ fn what_was_asked_before_a_round_stands_where_it_goes_on_and_ends_with_it() {
     assert!(matches!(ended(&world), Some((Status::Completed, _))), "{:#?}", world.story());
 }
 
-/// The message of a person who is not an approver of the open question reaches the run. The question stays open.
+/// A message of a person who is not an approver of the open question reaches the run, and the question stays open.
 #[test]
 fn who_may_not_decide_on_what_was_asked_leaves_it_open() {
     let mut definition = copilot::routed_team();
@@ -673,8 +672,7 @@ fn who_may_not_steer_may_not_interrupt_and_what_runs_elsewhere_is_not_interrupte
     assert!(matches!(world.handle(&Actor::operator("rest"), long), Err(Rejection::Invalid(_))));
 }
 
-/// An interruption also stops the judge of a call, and its partial reply is not used. The next call gets a new
-/// judgement.
+/// An interruption also stops the judge of a call and discards its partial reply. The next call gets a new judgement.
 #[test]
 fn what_helps_a_step_stops_with_it_and_half_of_it_is_nothing() {
     let (_, mut world) = states().into_iter().find(|(name, _)| *name == "call being judged").unwrap();
@@ -706,7 +704,7 @@ fn a_trial_is_stopped_and_nothing_of_it_happens() {
     assert!(world.files.is_empty() && world.run.status() == Status::Waiting);
 }
 
-/// A run may be interrupted any number of times. A person is never asked about a reply that they interrupted.
+/// A run may be interrupted any number of times. A person is never asked about an interrupted reply.
 #[test]
 fn interrupted_again_and_again_it_goes_on_each_time() {
     let mut world = replying(vec![says("Done.")]);

@@ -61,13 +61,13 @@ fn folder() -> std::path::PathBuf {
 /// Name of a journal, and the function that makes its run.
 type Story = (&'static str, fn() -> World);
 
-/// Returns the runs that new journals are made from.
+/// Returns the runs from which new journals are made.
 fn stories() -> [Story; 4] {
     [("turns", story), ("endings", endings), ("plan", plans::story), ("copilot", copilot::story)]
 }
 
 /// Returns a run with replies that do not end their step, ordered calls, a grant for a kind of command, and a command
-/// in doubt. The run also reaches the limit of failures, and ends by the tool `finish` with undone items.
+/// in doubt. It reaches the limit of failures, and ends by `finish` with undone items.
 fn endings() -> World {
     let mut definition = finishing();
     definition.gates.rules.push(rule(RuleAction::Allow, &["run_command"], &["false"]));
@@ -97,7 +97,7 @@ fn endings() -> World {
     world
 }
 
-/// Describes the end of a replayed run.
+/// Describes the final state of a replayed run.
 fn end_of(run: &Run, session: &Session) -> String {
     let ended = run.ended.as_ref().expect("it has ended");
     let (open, actions) = (run.open_interrupts().count(), run.actions().len());
@@ -106,8 +106,8 @@ fn end_of(run: &Run, session: &Session) -> String {
     format!("{:?} {}, {open} open, {actions} actions, {grants} grants, {text}\n", ended.status, ended.reason)
 }
 
-/// Writes new journals, named after the format version of their events: `NEW_JOURNAL=2 cargo test -p holdshort-core`.
-/// Existing journals are not changed.
+/// Writes the missing journals for an event format version: `NEW_JOURNAL=2 cargo test -p holdshort-core`. Existing
+/// journals stay unchanged.
 #[test]
 fn new_journals_are_written_on_demand() {
     let Ok(version) = std::env::var("NEW_JOURNAL") else { return };

@@ -1,4 +1,4 @@
-//! A run after its end: legal hold, lifting of the hold, and erasure of content. The end of the run does not change.
+//! A run after its end: legal hold, its lifting, and erasure of content. The end of the run does not change.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::event;
@@ -35,7 +35,7 @@ fn a_run_ends_where_it_ended_whatever_comes_after() {
     }
 }
 
-/// A run can have only one hold, because lifting one hold would also lift a second one.
+/// A run can have only one legal hold, because lifting one would also lift a second.
 #[test]
 fn a_run_is_held_for_one_reason() {
     let mut world = World::started(definition(), vec![says("Done.")]);

@@ -67,8 +67,8 @@ fn revoke(n: u8) -> Input {
     Input::RevokeKey { key: id(n) }
 }
 
-/// Returns the name of the key that the secret `text` belongs to, and the time until which the secret is valid. The
-/// name is `expired` or `unknown` if there is no valid key.
+/// Returns the name of the key to which the secret `text` belongs, and the time until which the secret is valid. The
+/// name is `expired` or `unknown` without a valid key.
 fn found(system: &System, text: &str, now: i64) -> (String, Option<i64>) {
     match system.keys.find(&secret(text), at(now)) {
         KeyLookup::Live { key, until } => (key.name.clone(), until.map(Timestamp::as_millis)),
@@ -193,7 +193,7 @@ fn the_folder_of_a_key_is_an_absolute_path_and_only_for_an_agent() {
     }
 }
 
-/// The event of an earlier version has no folder.
+/// A key event of an earlier version has no folder, and can still be read.
 #[test]
 fn a_key_of_an_earlier_version_has_no_folder() {
     let facts = json!({"key": id(1), "name": "bot", "role": "agent", "digest": secret("s")});
@@ -286,8 +286,7 @@ fn so_many_and_no_more() {
     assert_eq!(system.keys.get(&numbered(0).id), None);
 }
 
-/// A person acts in the role that has the widest form of the permission. If several roles have it, the least powerful
-/// one is used.
+/// A person acts in the role with the widest form of the permission, or in the least powerful of several such roles.
 #[test]
 fn the_role_that_somebody_acts_in() {
     let roles = |list: &[Role]| list.iter().copied().collect::<BTreeSet<_>>();

@@ -97,8 +97,7 @@ fn a_phase_says_only_what_differs() {
     }
 }
 
-/// Each interrupt uses the settings of its own phase. The test covers a checkpoint, the gate before a step, a call
-/// and a plan.
+/// Each interrupt uses the settings of its own phase: at a checkpoint, before a step, for a call and for a plan.
 #[test]
 fn each_phase_has_its_own_requests() {
     let mut definition = Definition {
@@ -149,8 +148,7 @@ fn each_phase_has_its_own_requests() {
     );
 }
 
-/// The interrupt about a plan uses the settings of the planning phase, even if the plan is edited while a later phase
-/// carries out the plan.
+/// The interrupt about a plan uses the settings of the planning phase, even if a later phase is carrying out the plan.
 #[test]
 fn a_plan_has_the_gate_of_the_phase_that_plans() {
     let mut definition = definition();
@@ -222,7 +220,8 @@ fn what_a_phase_may_open_follows_from_its_kind() {
     );
 }
 
-/// A definition without these settings is serialised as before, so that stored definitions keep their digests.
+/// A definition without settings for kinds in phases is serialised as before, so that stored definitions keep their
+/// digests.
 #[test]
 fn a_phase_without_gates_of_its_own_is_written_as_ever() {
     let definition = definition();

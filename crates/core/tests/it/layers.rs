@@ -14,7 +14,7 @@ use crate::world::{
 
 const PLAN: &str = r#"{"subtasks": [{"id": "a", "description": "write the config"}]}"#;
 
-/// Returns a workflow that allows everything to its planner and engineer, so that only gates around steps and
+/// Returns a workflow that allows every call of its planner and engineer, so that only gates around steps and
 /// checkpoints ask.
 fn free() -> Definition {
     let mut definition = definition();
@@ -60,7 +60,7 @@ fn config(mode: &str, handoffs: bool, mandatory: &[Checkpoint], smart: bool) -> 
     config
 }
 
-/// Approves everything. Returns the opened interrupts in order: kind, position, and codes of the reasons.
+/// Approves everything. Returns kind, position and reason codes of the opened interrupts, in order.
 fn approve_all(mut world: World) -> Vec<String> {
     let mut asked = Vec::new();
     for _ in 0..20 {
@@ -78,11 +78,11 @@ fn approve_all(mut world: World) -> Vec<String> {
     asked
 }
 
-/// `approval_mode`, `use_ag2_handoffs`, `ag2_mandatory_checkpoints`, `ag2_smart_approval`, and the expected
-/// interrupts.
+/// A test case: the MARS settings `approval_mode`, `use_ag2_handoffs`, `ag2_mandatory_checkpoints` and
+/// `ag2_smart_approval`, and the expected interrupts.
 type Row<'a> = (&'a str, bool, &'a [Checkpoint], bool, &'a [&'a str]);
 
-/// The matrix of contract A2: each layer works the same whether the second layer is on or off.
+/// Each approval layer works the same with the other layer on or off (contract A2).
 #[test]
 fn each_layer_fires_by_itself() {
     use Checkpoint::{AfterPlanning, BeforeDeploy, BeforeFileEdit};
@@ -133,7 +133,7 @@ fn each_layer_fires_by_itself() {
     }
 }
 
-/// A run can add checkpoints to those of its workflow, but not remove a checkpoint.
+/// A run can add checkpoints to those of its workflow, but remove none.
 #[test]
 fn a_run_adds_checkpoints() {
     let mut definition = free();

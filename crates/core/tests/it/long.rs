@@ -17,7 +17,7 @@ use serde_json::json;
 use crate::events::seal;
 use crate::world::{World, definition};
 
-/// Returns the events of `n` turns. As in a real run, each turn calls one tool.
+/// Returns the events of `n` turns, each of which calls one tool.
 fn turns(world: &World, n: u32) -> Vec<Event> {
     let step = "work".to_owned();
     let digest = Digest::ZERO;
@@ -80,7 +80,7 @@ fn turns(world: &World, n: u32) -> Vec<Event> {
     events
 }
 
-/// Applies events until the run has `upto` events. Returns the events; the log does not change.
+/// Applies events until the run has `upto` events, and returns them. The log of the world stays unchanged.
 fn grow(world: &mut World, upto: u64) -> Vec<Event> {
     let mut events = turns(world, u32::try_from(upto / 6 + 1).expect("a limit is small"));
     events.truncate(usize::try_from(upto - world.run.seq).expect("a limit is small"));
@@ -127,7 +127,7 @@ fn before_the_limit_nothing_is_noticed() {
     assert!(world.message("two").contains(&"run_failed limit_events".to_owned()));
 }
 
-/// Measures, for use with a profiler, how long it takes to resume a run with the maximum number of events.
+/// Measures, for use with a profiler, the time to resume a run with the maximum number of events.
 #[test]
 #[ignore = "a campaign: cargo xtask verify --long"]
 fn campaign_of_a_run_at_its_limit() {

@@ -1,10 +1,11 @@
-//! Changed paths that a task mentions. Every case comes with similar paths that the task does not mention.
+//! Recognition of the changed paths that a task mentions. Each case also has similar paths that the task does not
+//! mention.
 
 use std::collections::BTreeSet;
 
 use holdshort_core::mentioned_paths::outside;
 
-/// Returns the marked paths, which are the paths that the task does not mention.
+/// Returns the paths that are marked because the task does not mention them.
 fn marked<'p>(task: &str, paths: &[&'p str]) -> Vec<&'p str> {
     outside(&[task], "/home/me/work", paths.iter().copied()).into_iter().collect()
 }
@@ -83,7 +84,7 @@ fn every_name_and_its_near_miss() {
     assert_eq!(wrong, []);
 }
 
-/// If a task mentions no path, no change is marked.
+/// No change is marked if the task mentions no path.
 #[test]
 fn where_a_task_names_no_path_nothing_is_marked() {
     let paths = ["a.rs", "src/b.rs", "docs/c.md"];
@@ -106,7 +107,7 @@ fn where_a_task_names_no_path_nothing_is_marked() {
     }
 }
 
-/// All texts of a task are read together. If they contain too many patterns, no change is marked.
+/// All texts of a task are read together. No change is marked if they contain too many patterns.
 #[test]
 fn all_texts_count_and_too_many_patterns_mark_nothing() {
     let of = |texts: &[&str]| outside(texts, "/w", ["a.rs", "b.rs", "c.rs"]).len();

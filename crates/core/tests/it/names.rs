@@ -78,7 +78,8 @@ fn a_name_that_somebody_has_is_taken_in_every_form() {
     }
 }
 
-/// Returns a held command in a system with two equal names, as a journal of an earlier version may contain them.
+/// Returns a command that waits for approval, in a system with two equal names, as an earlier version may have stored
+/// them.
 fn with_doubles(assignment: Assignment) -> (World, holdshort_core::id::InterruptId) {
     let (mut world, id) = held(assignment);
     for name in ["straße", "STRASSE", "gert"] {

@@ -17,7 +17,7 @@ use crate::world::{World, allow, calls, choose, command, definition, write};
 
 const HOUR: u64 = 3_600_000;
 
-/// Returns a run before its first event, and the world after a gate has held a command of the run.
+/// Returns a run before its first event, and the world after a gate has stopped a command of the run for approval.
 fn held(gate: KindGate) -> (Run, World) {
     let mut definition = definition();
     definition.gates.kinds.insert(Kind::ToolApproval, gate);
@@ -34,7 +34,7 @@ fn gate(assignment: Assignment) -> KindGate {
     KindGate { assignment: Some(assignment), ..KindGate::default() }
 }
 
-/// Returns the notices for each append to the log of a world.
+/// Returns the notices for all appends in the log of a world.
 fn all(before: &Run, world: &World) -> Vec<Notice> {
     let (mut run, mut from, mut all) = (before.clone(), 0, Vec::new());
     for upto in &world.commits {
@@ -144,8 +144,8 @@ fn a_rule_takes_what_it_names() {
     }
 }
 
-/// Recipients are the individual people who may decide. A group is replaced by its members, and a person who is away
-/// by their delegate.
+/// Recipients of a notice are the individual people who may decide: a group is replaced by its members, and an absent
+/// person by their delegate.
 #[test]
 fn recipients_are_those_who_may_decide() {
     let of = |stages: Vec<Stage>| {

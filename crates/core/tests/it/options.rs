@@ -1,4 +1,4 @@
-//! Every combination of interrupt kind and option, with its effect, its outcome and the events that follow. Also the
+//! Every combination of interrupt kind and option, with its effect, its outcome and the following events, and the
 //! effect of an expiry.
 
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ const PLAN: &str = r#"{"subtasks": [{"id": "1", "description": "do"}]}"#;
 struct Case {
     name: &'static str,
     kind: Kind,
-    /// Value that an `edit` sends in place of the original value.
+    /// Value that the option `edit` sends in place of the original value.
     edit: Value,
     open: fn(Definition) -> World,
 }
@@ -149,7 +149,7 @@ fn offered(world: &World, kind: Kind) -> Vec<Offer> {
     world.run.interrupts[&world.open(kind)].opened.options.clone()
 }
 
-/// The snapshot contains the rows of the option table.
+/// The table of options is as in the snapshot.
 #[test]
 fn the_table_of_options() {
     let carry = |carry| match carry {
@@ -181,8 +181,8 @@ fn the_table_of_options() {
     snapshot::check("options", &snapshot::table(&rows));
 }
 
-/// The snapshot has the description of each option for native work. If the descriptions for external agents or after
-/// a trial differ, the snapshot contains those descriptions, too.
+/// The description of each option for native work is as in the snapshot, with those for external agents or after a
+/// trial where they differ.
 #[test]
 fn what_options_do_in_words() {
     let mut rows = Vec::new();
@@ -221,7 +221,8 @@ fn what_follows_a_decision() {
     snapshot::check("decisions", &text);
 }
 
-/// For each case, the snapshot shows an expiry with each option as `on_expiry`, and without `on_expiry`.
+/// The effect of an expiry is as in the snapshot, for each case with each option as `on_expiry`, and without
+/// `on_expiry`.
 #[test]
 fn what_follows_an_expiry() {
     let mut text = String::new();
@@ -267,7 +268,7 @@ fn what_follows_an_expiry() {
     snapshot::check("expiries", &text);
 }
 
-/// Without `on_expiry`, an expiry never approves, no matter which options are offered.
+/// Without `on_expiry`, an expiry never approves, whatever options are offered.
 #[test]
 fn what_expires_by_itself_stops_work() {
     for kind in Kind::ALL {
@@ -287,7 +288,7 @@ fn what_expires_by_itself_stops_work() {
     }
 }
 
-/// On expiry of a choice, none of the asker's own options takes effect.
+/// The expiry of a choice never selects an option of the asking agent.
 #[test]
 fn an_external_choice_is_not_made_by_time() {
     let mut world = asks(Kind::Choice, &["no", "yes"]);
@@ -301,8 +302,7 @@ fn an_external_choice_is_not_made_by_time() {
     assert_eq!(world.run.interrupts[&id].resolution.as_ref().and_then(|each| each.option.clone()), None);
 }
 
-/// An option that needs a text or an edit never takes effect on expiry, even if a workflow, a gate or an asker sets
-/// it as `on_expiry`.
+/// An option that needs a text or an edit never takes effect on expiry, even if it is set as `on_expiry`.
 #[test]
 fn an_expiry_takes_no_option_that_needs_a_text_or_an_edit() {
     for kind in Kind::ALL {
@@ -321,8 +321,8 @@ fn an_expiry_takes_no_option_that_needs_a_text_or_an_edit() {
     }
 }
 
-/// A workflow can choose the effect of `reject` only from the effects that the table allows, so it cannot turn a
-/// refusal into a release.
+/// A workflow can choose for `reject` only the effects that the table allows, and so cannot turn a refusal into a
+/// release.
 #[test]
 fn reject_does_what_the_table_allows() {
     let effect = |wanted| {
@@ -341,8 +341,8 @@ fn reject_does_what_the_table_allows() {
     );
 }
 
-/// A workflow can make `respond` a refusal with the person's text. The text is then a reason, and not the result of the
-/// call. No other effect can be chosen.
+/// A workflow can make `respond` a refusal with the person's text as the reason, instead of the call's result. It can
+/// choose no other effect.
 #[test]
 fn respond_does_what_the_table_allows() {
     let ask = |wanted| {
@@ -390,7 +390,7 @@ fn a_deadline_is_not_late_because_its_sweep_is() {
     );
 }
 
-/// Options that the workflow sets, situation, kind, and options that are then offered.
+/// A test case: options that the workflow sets, situation, kind of interrupt, and options that are then offered.
 type Narrowed<'a> = (&'a [&'a str], fn(Definition) -> World, Kind, &'a str);
 
 fn narrowed(options: &[&str], open: fn(Definition) -> World, kind: Kind) -> Vec<String> {
@@ -400,7 +400,7 @@ fn narrowed(options: &[&str], open: fn(Definition) -> World, kind: Kind) -> Vec<
     offered(&open(definition), kind).into_iter().map(|offer| offer.id).collect()
 }
 
-/// A workflow can remove and reorder options, but cannot add an option that the situation does not offer.
+/// A workflow can remove and reorder options, but not add an option to those of the situation.
 #[test]
 fn a_workflow_drops_and_reorders_options() {
     let call = cases().swap_remove(0).open;
@@ -429,7 +429,7 @@ fn a_workflow_drops_and_reorders_options() {
     }
 }
 
-/// For each kind, at least one of these options without a release always remains offered.
+/// At least one option without a release always remains offered, for each kind of interrupt.
 #[test]
 fn what_does_not_release_work() {
     let table: Vec<String> = Kind::ALL
@@ -489,7 +489,7 @@ fn a_workflow_relabels_and_assigns() {
     );
 }
 
-/// An edit that equals the original value is stored as an approval. Repeating the edit changes nothing.
+/// An edit that equals the original value is stored as an approval. Repeating it changes nothing.
 #[test]
 fn an_edit_that_changes_nothing_is_an_approval() {
     let cases: Vec<Case> = cases()
@@ -518,7 +518,7 @@ fn an_edit_that_changes_nothing_is_an_approval() {
     }
 }
 
-/// An empty `depends_on` equals a missing `depends_on`.
+/// A subtask with an empty `depends_on` equals one without it.
 #[test]
 fn a_plan_in_another_form_is_the_same_plan() {
     let plan = serde_json::from_str(PLAN).expect("it is JSON");

@@ -1,5 +1,4 @@
-//! The calls of one reply run in the order in which the reply lists them. The card of a call lists the calls that run
-//! before it.
+//! The calls of one reply run in the order of the reply. The card of a call lists the calls that run before it.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::Kind;
@@ -13,7 +12,7 @@ use crate::world::{
     World, allow, calls, choose, choose_with, command, definition, edit, one_shot, read, rule, says, write,
 };
 
-/// Calls of one reply.
+/// Tool calls of one reply, each with its tool and arguments.
 type Reply = Vec<(&'static str, Value)>;
 
 fn free(tools: &[&str]) -> Definition {
@@ -22,7 +21,7 @@ fn free(tools: &[&str]) -> Definition {
     definition
 }
 
-/// Returns the actions that are due, without model calls.
+/// Returns the actions that are to be done now, except model calls.
 fn due(world: &World) -> Vec<String> {
     let actions = world.run.actions();
     let ours = actions.iter().filter(|action| !matches!(action, Action::CallModel { .. }));
@@ -41,7 +40,7 @@ fn finished(world: &World) -> Vec<String> {
     world.story().into_iter().filter(|told| told.starts_with("tool_finished")).collect()
 }
 
-/// Returns the title of each open card, and the calls before it with their outcomes.
+/// Returns the title of each open approval card, with the preceding calls and their outcomes.
 fn cards(world: &World) -> Vec<(String, Vec<String>)> {
     let mut open: Vec<_> = world.run.open_interrupts().map(|(_, each)| each).collect();
     open.sort_by_key(|each| each.opened_seq);
@@ -56,8 +55,8 @@ fn cards(world: &World) -> Vec<(String, Vec<String>)> {
     cards.collect()
 }
 
-/// Row of the table: a reply, and the actions that are due after the inspections. Reads run in parallel up to the
-/// first writing call, and later calls wait for that call.
+/// Reads run in parallel up to the first writing call, and later calls wait for that call. Each table row has a reply,
+/// and the actions to be done after the inspections.
 #[test]
 fn what_may_start_first() {
     let table: Vec<(Reply, &[&str])> = vec![
@@ -86,7 +85,7 @@ fn what_is_not_due_does_not_begin() {
     assert_eq!(world.begin_tool("call_1"), ["tool_started call_1"]);
 }
 
-/// A person is asked about both calls at once, but the second call waits for the first one to end.
+/// A person is asked about two calls at once, but the later call waits for the earlier one to end.
 #[test]
 fn a_later_call_waits_while_an_earlier_one_is_asked_about() {
     let mut world =
@@ -113,8 +112,8 @@ fn a_later_call_waits_while_an_earlier_one_is_asked_about() {
     );
 }
 
-/// If the earlier call is refused, the later call and its open card do not change. A client that shows the card adds
-/// the outcome of the earlier call.
+/// A refused call does not change a later call and its open card. A client that shows the card adds the outcome of the
+/// refused call.
 #[test]
 fn a_refusal_holds_up_nothing() {
     let decisions = [choose_with("reject", "not that"), choose_with("respond", "it is there")];
@@ -135,7 +134,7 @@ fn a_refusal_holds_up_nothing() {
     }
 }
 
-/// The client orders its calls itself, so each call is handed out as soon as it is approved.
+/// A call of the client is handed out as soon as it is approved, because the client orders its calls itself.
 #[test]
 fn calls_of_the_client_wait_for_nothing() {
     let definition = crate::world::with_client();
@@ -148,7 +147,7 @@ fn calls_of_the_client_wait_for_nothing() {
     assert_eq!(world.open_kinds(), ["tool_approval", "client_call"]);
 }
 
-/// After an earlier write, a later call is inspected again. If its files have changed, a person is asked again.
+/// A call is inspected again after an earlier write. If its files have changed, a person is asked again.
 #[test]
 fn a_later_call_is_looked_at_again_when_its_ground_has_changed() {
     let mut world = World::started(definition(), vec![calls(&[write("a"), write("a")]), says("Done.")]);
@@ -163,7 +162,7 @@ fn a_later_call_is_looked_at_again_when_its_ground_has_changed() {
     assert_eq!((world.effects.len(), world.run.status()), (2, Status::Completed));
 }
 
-/// Returns a workflow that has these rules on other paths, followed by a rule that allows reading `src`.
+/// Returns a workflow with these rules about other paths, and then a rule that allows reading `src`.
 fn reading_src(others: &[(RuleAction, &str)]) -> Definition {
     let mut definition = definition();
     let on = |action, path: &str| Rule { paths: vec![path.to_owned()], ..rule(action, &[], &[]) };
@@ -174,8 +173,8 @@ fn reading_src(others: &[(RuleAction, &str)]) -> Definition {
     definition
 }
 
-/// A released call waits for an earlier call, which turns the file into a link. The released call is then inspected
-/// again, and the gates vote on the target of the link.
+/// A released call is inspected again if an earlier call has turned its file into a link. The gates then vote on the
+/// link's target.
 #[test]
 fn a_released_call_is_looked_at_again_behind_a_write() {
     let forbid = [(RuleAction::Forbid, "secrets/**")];
@@ -241,7 +240,7 @@ fn a_look_that_a_write_has_overtaken_counts_for_nothing() {
     assert_eq!(world.work(), ["tool_inspected call_2", "tool_finished call_2 refused forbidden"]);
 }
 
-/// If a write is in doubt, the calls of other steps are inspected again.
+/// After a write in doubt, the calls of other steps are inspected again.
 #[test]
 fn a_doubt_has_what_other_steps_do_looked_at_again() {
     let mut definition = free(&["*"]);
@@ -265,7 +264,7 @@ fn impossible() -> InspectionOutcome {
     InspectionOutcome::Impossible { code: "not_found", message: "there is no such text".to_owned() }
 }
 
-/// A call that needs the result of an earlier call does not fail, and is inspected again after the earlier call.
+/// A call that needs the result of an earlier call does not fail, but is inspected again after it.
 #[test]
 fn what_an_earlier_call_makes_possible_waits_for_it() {
     let mut world = World::started(definition(), vec![calls(&[write("a"), write("b")]), says("Done.")]);
@@ -293,7 +292,7 @@ fn what_an_earlier_call_makes_possible_waits_for_it() {
     assert_eq!(told, ["tool_finished call_1 failed not_found"]);
 }
 
-/// A duplicate of the first inspection's result is rejected as outdated, even if nothing was written in between.
+/// A duplicate of an earlier inspection's result is rejected as outdated, even if nothing was written in between.
 #[test]
 fn the_look_that_put_a_call_off_does_not_answer_for_the_one_in_its_turn() {
     let mut world = World::started(definition(), vec![calls(&[write("a"), write("b")]), says("Done.")]);
@@ -319,7 +318,7 @@ fn what_asks_is_asked_at_once() {
     assert_eq!(world.open_kinds(), ["tool_approval"]);
 }
 
-/// A forbidden call does not delay the other calls of the reply, which keep their order.
+/// A forbidden call does not delay the other calls of its reply.
 #[test]
 fn a_forbidden_call_holds_up_nothing() {
     let mut definition = free(&["write_file"]);

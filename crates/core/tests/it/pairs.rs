@@ -1,4 +1,4 @@
-//! For every pair of a run's state and an input, the input is either accepted or rejected with a typed reason.
+//! Every input in every state of a run is either accepted or rejected with a typed reason.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::handoffs::{TO_ADMIN, TO_WRITER};
 use crate::world::{self, Answer, World, calls, choose, command, definition, fails, says, write};
 use crate::{copilot, snapshot};
 
-/// Returns every state of a run, each with a name.
+/// Returns a run in each state, with a name.
 pub(crate) fn states() -> Vec<(&'static str, World)> {
     let one_call = |call| World::started(definition(), vec![calls(&[call])]);
     let asks = |tool: &'static str, arguments: Value| {
@@ -273,7 +273,7 @@ pub(crate) fn ask() -> Ask {
     }
 }
 
-/// Returns one input of every kind, aimed at the step, call and interrupt of this state.
+/// Returns one input of every kind, for the step, call and interrupt of this state.
 pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
     let (engine, person, agent) = (Actor::engine, || Actor::operator("rest"), || Actor::agent("a", "rest"));
     let call = || "call_1".to_owned();

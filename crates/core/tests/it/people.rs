@@ -76,7 +76,8 @@ fn names_that_are_taken_or_do_not_show_are_refused() {
     }
 }
 
-/// Identity providers spell addresses with different case, so names that differ only in case are the same person.
+/// Names that differ only in upper and lower case are the same person, because identity providers spell addresses
+/// differently.
 #[test]
 fn names_that_differ_in_case_alone_are_one() {
     let r = &[Role::Reviewer][..];
@@ -122,8 +123,7 @@ fn names_that_differ_in_case_alone_are_one() {
     assert_eq!(file(&["ärne"]), Ok(2));
 }
 
-/// A file of people removes only people whom an earlier version of the file listed. Other sources cannot change the
-/// people of the file.
+/// A people file removes only people that an earlier version of it listed. Other sources cannot change its people.
 #[test]
 fn each_source_keeps_to_its_own() {
     let mut system = System::default();
@@ -166,8 +166,8 @@ fn who_may_change_people() {
     assert_eq!(send(&mut system, &own, gone("ben")), Err(Rejection::Role));
 }
 
-/// A delegate replaces a person who is away. If the delegate is away, too, their delegate follows. Delegates in a
-/// circle do not loop forever.
+/// A delegate replaces an absent person, and the delegate's delegate an absent delegate. A circle of delegates does not
+/// loop forever.
 #[test]
 fn who_stands_in_for_whom() {
     let mut system = System::default();
@@ -229,7 +229,7 @@ fn by_token(id: &str, roles: &[Role], issued_at: Option<i64>) -> Input {
     Input::TakeUp { id: id.to_owned(), person }
 }
 
-/// Inputs about `anna`, in order. Each comes with its number of events or its rejection.
+/// Each input about `anna` yields its number of events or its rejection, in order.
 #[test]
 fn a_token_says_who_somebody_is_where_nobody_here_does() {
     let (r, o) = (&[Role::Reviewer][..], &[Role::Operator][..]);
@@ -314,7 +314,7 @@ fn a_token_without_a_time_changes_nothing_that_one_with_a_time_said() {
     assert_eq!(take(&[Role::Operator], None), Ok(0));
 }
 
-/// A key with the name of a removed person does not restore that person.
+/// A key with the name of a removed person does not restore the person.
 #[test]
 fn a_key_of_the_name_of_somebody_who_was_removed_lifts_nothing() {
     let mut system = System::default();
@@ -376,8 +376,8 @@ fn clock(ms: i64) -> Since {
     Since { at: at(ms), seq: None }
 }
 
-/// A sign-out is compared with sign-ins by the order of the journal, because the clocks of nodes differ. Sign-ins
-/// before the sign-out end; sign-ins after it stay valid.
+/// A sign-out ends earlier sign-ins by the order of the journal, because the clocks of nodes differ. Later sign-ins
+/// stay valid.
 #[test]
 fn signing_out_is_in_the_order_of_the_journal() {
     let mut system = System::default();

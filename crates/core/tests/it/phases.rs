@@ -63,7 +63,7 @@ fn so_many_phases_work_at_once() {
     assert_eq!(at_work(&world), ["0", "2"]);
 }
 
-/// If no phase can start, the run fails with that reason.
+/// A run in which no phase can start fails with this reason.
 #[test]
 fn a_run_that_can_not_go_on_fails() {
     let dead = phased(vec![one_shot("a", &["nowhere"])]);
@@ -123,8 +123,7 @@ fn a_checkpoint_shows_the_results_and_stops_what_needs_it() {
     );
 }
 
-/// At the gate before a step, a person can approve the step, replace its input, or skip it. A skipped step makes no
-/// model call.
+/// At the gate before a step, a person can approve the step, replace its input, or skip it without a model call.
 #[test]
 fn a_gate_before_a_step() {
     let definition = || {
@@ -147,7 +146,7 @@ fn a_gate_before_a_step() {
     assert!(world.try_send(&holdshort_core::actor::Actor::operator("rest"), bad).is_err());
 }
 
-/// The config of a run can add gates, but cannot remove gates of the workflow.
+/// The config of a run can add gates to those of the workflow, but remove none.
 #[test]
 fn a_run_adds_gates() {
     let mut config = Config::default();
@@ -187,8 +186,7 @@ fn a_limit_of_one_phase_is_its_own() {
     );
 }
 
-/// While one step waits for a person, a second step works. The run has the status `waiting` once no step can
-/// continue.
+/// While one step waits for a person, another works. The run is `waiting` once no step can continue.
 #[test]
 fn a_run_waits_when_nothing_else_can() {
     let phases = vec![one_shot("a", &[]), one_shot("b", &[])];
@@ -230,8 +228,8 @@ fn a_checkpoint_that_asks_nobody_is_written_down_as_approved() {
     );
 }
 
-/// Contract E8: an unattended run approves a checkpoint automatically only if its workflow allows it. If the workflow
-/// does not allow it, the run waits for a person.
+/// An unattended run approves a checkpoint automatically only if its workflow allows it, and otherwise waits for a
+/// person (contract E8).
 #[test]
 fn a_checkpoint_passes_by_itself_only_where_run_and_workflow_say_so() {
     for (when_no_channel, unattended, passes) in [
@@ -253,7 +251,7 @@ fn a_checkpoint_passes_by_itself_only_where_run_and_workflow_say_so() {
     }
 }
 
-/// Contract A12: a change that a person requests at a checkpoint reaches the agents of later phases.
+/// A change that a person requests at a checkpoint reaches the agents of later phases (contract A12).
 #[test]
 fn a_checkpoint_may_take_what_is_to_be_different() {
     let mut definition = definition();

@@ -1,4 +1,4 @@
-//! Quiet hours and digests: the time until which a notice is held back, also when the clocks change.
+//! Quiet hours and digests: the time until which a notice is held back, also across clock changes.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Runs with seeded random inputs. The runs never panic, no event follows the end of a run, every run finishes or waits,
-//! and a replay yields the live state. To reproduce a failure, use its seed.
+//! Runs with seeded random inputs: they never panic, no event follows the end of a run, every run finishes or waits,
+//! and a replay yields the live state. The seed of a failure reproduces it.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Agent, Copilot, Definition, Judge, KindGate, PhaseKind, PlanGate, Smart};
@@ -197,7 +197,7 @@ fn some_decision(dice: &mut Dice, world: &World) -> Option<Input> {
     Some(Input::Decide { interrupt: id.clone(), decision, holder: None })
 }
 
-/// Returns the next input. Usually the input is one that is due, and sometimes any other input.
+/// Returns the next input: usually one that the run expects, and sometimes any other.
 fn some_input(dice: &mut Dice, world: &mut World) -> Option<(Actor, Input)> {
     let engine = Actor::engine();
     let operator = Actor::operator("rest");

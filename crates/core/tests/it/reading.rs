@@ -1,4 +1,4 @@
-//! Command lines that only read: the lines of a recorded attack, every row of the tables, and everyday commands.
+//! Command lines that only read: those of a recorded attack, every row of the tables, and everyday commands.
 
 use std::collections::BTreeSet;
 
@@ -62,7 +62,7 @@ fn vote(line: &str, rules: &[Rule], at: &BTreeSet<Checkpoint>) -> Verdict {
     gate::vote(&subject, rules)
 }
 
-/// If a policy allows only commands that read, exactly the reading lines of the attack are allowed.
+/// A policy that allows only reading allows exactly the reading command lines of the recorded attack.
 #[test]
 fn of_an_attack_only_what_reads_is_let_through() {
     let reading =
@@ -80,7 +80,7 @@ fn of_an_attack_only_what_reads_is_let_through() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// A rule that forbids pushes matches every push that is visible in a line. A line that may hide a push is asked
+/// A rule that forbids pushes matches every visible push in the recorded attack. A line that may hide a push is asked
 /// about, without offering a grant.
 #[test]
 fn of_an_attack_every_push_is_held_back() {
@@ -107,7 +107,7 @@ fn of_an_attack_every_push_is_held_back() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// A rule that allows a command covers harmless options, and the options that the rule names.
+/// A rule that allows a command covers harmless options and those that it names.
 #[test]
 fn a_rule_covers_harmless_options_and_those_that_it_names() {
     let rows = [
@@ -151,8 +151,8 @@ fn a_rule_covers_harmless_options_and_those_that_it_names() {
     assert_eq!(told, rows);
 }
 
-/// A rule that forbids a command also matches alternative names of the command, options in a different order or
-/// spelling, and options between its words.
+/// A rule that forbids a command also matches its alternative names, and other orders, spellings and positions of
+/// options.
 #[test]
 fn what_is_forbidden_is_so_in_other_words() {
     let rows = [
@@ -205,7 +205,7 @@ fn what_is_forbidden_is_so_in_other_words() {
     assert_eq!(told, rows);
 }
 
-/// A rule that allows a git command does not cover options with which git runs another program, in any spelling.
+/// A rule that allows a git command does not cover, in any spelling, options with which git runs another program.
 #[test]
 fn a_rule_covers_no_option_that_runs_a_program() {
     let lines = [
@@ -234,8 +234,7 @@ fn a_rule_covers_no_option_that_runs_a_program() {
     assert_eq!(allowed, Vec::<&str>::new());
 }
 
-/// If a rule forbids some commands, a line that could be a forbidden command is asked about, even if a different rule
-/// allows the line.
+/// If a rule forbids some commands, a line that may be one of them is asked about, even if another rule allows it.
 #[test]
 fn where_commands_are_forbidden_what_is_unclear_asks() {
     let forbids =
@@ -276,8 +275,8 @@ fn where_commands_are_forbidden_what_is_unclear_asks() {
     assert_eq!(told, rows);
 }
 
-/// If a rule forbids some commands, options that may run a second program are asked about, and so are unknown
-/// subcommands. A rule that allows the program covers neither of them.
+/// If a rule forbids some commands, options that may run a second program and unknown subcommands are asked about. A
+/// rule that allows the program does not cover them.
 #[test]
 fn what_may_run_something_else_is_not_free_where_commands_are_forbidden() {
     let held = include_str!("may_run_others.txt").lines().filter(|line| !line.is_empty());
@@ -292,8 +291,8 @@ fn what_may_run_something_else_is_not_free_where_commands_are_forbidden() {
     assert_eq!(wrong, Vec::<&str>::new());
 }
 
-/// Code on a command line may open any file. If a rule forbids paths, such a line is asked about. Rules for other
-/// tools or agents have no effect on it.
+/// If a rule forbids paths, a line with code is asked about, because code may open any file. Rules for other tools or
+/// agents have no such effect.
 #[test]
 fn where_paths_are_forbidden_code_asks() {
     let forbids =

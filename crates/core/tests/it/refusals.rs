@@ -15,7 +15,7 @@ fn person(id: &str) -> Actor {
     Actor { id: id.to_owned(), ..Actor::operator("rest") }
 }
 
-/// Returns a gated call that `ann` and `bob` may decide on, and that expires after one second.
+/// Returns a call that waits for approval, on which `ann` and `bob` may decide, and that expires after one second.
 fn gated() -> World {
     let mut definition = definition();
     let gate =
@@ -159,7 +159,7 @@ fn an_unknown_interrupt_is_told_before_the_role() {
     assert_eq!(world.handle(&Actor::agent("a", "rest"), input), Err(Rejection::UnknownInterrupt));
 }
 
-/// An edited plan is checked as a plan. The pointers of the problems point into the edit.
+/// An edited plan is checked as a plan. The pointers of its problems point into the edit.
 #[test]
 fn an_edited_plan_must_hold_together() {
     let plan = json!({ "subtasks": [{ "id": "1", "description": "do" }] });

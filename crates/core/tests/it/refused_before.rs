@@ -1,5 +1,5 @@
-//! Calls that a person refused. Until the refusal is revoked, the same call is asked about again, even if a rule or
-//! grant would allow the call.
+//! Calls that a person refused: the same call is asked about again until the refusal is revoked, even if a rule or
+//! grant would allow it.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::event;
@@ -15,14 +15,14 @@ use crate::world::{World, calls, choose, command, definition, rule, says, write}
 
 type Call = (&'static str, Value);
 
-/// Returns the codes of the reasons on the card that was opened last.
+/// Returns the reason codes on the card that was opened last.
 fn codes(world: &World) -> Vec<String> {
     let interrupt = world.run.interrupts.values().last().expect("it was asked about");
     interrupt.opened.risk.reasons.iter().map(|reason| reason.code.clone()).collect()
 }
 
-/// Returns true if `later` is asked about because `refused` was refused. In between, `granted` was allowed for the
-/// session.
+/// Returns true if `later` is asked about because of the refusal of `refused`, although `granted` was allowed for the
+/// session in between.
 fn asks_again(refused: Call, granted: Call, later: Call) -> bool {
     let script = vec![calls(&[refused]), calls(&[granted]), calls(&[later]), says("Done.")];
     let mut world = World::started(definition(), script);
@@ -62,8 +62,8 @@ fn a_refused_call_asks_again_in_any_spelling() {
     }
 }
 
-/// The card says who refused which call, and when. A card that offers a grant lists the refusals that the grant would
-/// not lift.
+/// The card says who refused which call, and when. A card with a grant lists the refusals that the grant would not
+/// revoke.
 #[test]
 fn the_card_says_what_was_refused() {
     let script = vec![
@@ -99,7 +99,7 @@ fn the_card_says_what_was_refused() {
     assert_eq!(world.effects, ["run_command touch B", "run_command touch A"], "approved once, it ran once");
 }
 
-/// A refusal is revoked only by an operator, or when a person allows the same call for the session.
+/// A refusal is revoked only by an operator, or by a person who allows the same call for the session.
 #[test]
 fn a_refusal_stands_until_it_is_revoked() {
     for revoked_by_hand in [false, true] {
@@ -131,8 +131,7 @@ fn a_refusal_stands_until_it_is_revoked() {
     }
 }
 
-/// A refusal overrides rules that allow the call, grants for a category, and earlier approvals that are valid for one
-/// further call.
+/// A refusal overrides rules that allow the call, grants for a category, and approvals for one further call.
 #[test]
 fn a_refusal_is_above_what_allows_and_below_what_forbids() {
     for covers in [GrantCovers::Call, GrantCovers::Category] {
@@ -164,7 +163,7 @@ fn a_refusal_is_above_what_allows_and_below_what_forbids() {
     }
 }
 
-/// Only a person's decision creates a refusal. An expiry or a rule creates none.
+/// Only a person's decision creates a refusal, but no expiry and no rule.
 #[test]
 fn only_a_person_refuses() {
     let mut definition = definition();
@@ -202,7 +201,7 @@ fn the_facts_of_a_refusal_name_no_path() {
     }
 }
 
-/// If a line or program has more paths than a refusal can store, the refusal covers more calls, not fewer.
+/// A refusal with more paths than it can store covers more calls, not fewer.
 #[test]
 fn a_refusal_of_a_long_line_covers_more() {
     let paths = format!("touch {}", (0..500).map(|n| format!("f{n}")).collect::<Vec<_>>().join(" "));
@@ -223,8 +222,8 @@ fn a_refusal_of_a_long_line_covers_more() {
     }
 }
 
-/// Of two equal refusals, the later one stays valid, even if the card that revokes the earlier refusal was opened
-/// before the later refusal.
+/// The later of two equal refusals stays valid, even if the card that revokes the earlier one was opened before the
+/// later.
 #[test]
 fn a_later_equal_refusal_stands() {
     let script = vec![calls(&[command("touch A")]), calls(&[command("touch A"), command("touch A")])];

@@ -1,4 +1,4 @@
-//! Agents that ask in their replies. Each reply is either questions or content, and the questions of a stage are
+//! Agents that ask questions in their replies. A reply is either questions or content, and the questions of a stage are
 //! asked together (contracts C8, E39).
 
 use holdshort_core::asking::{self, Asking, Deliver, Form};
@@ -34,7 +34,7 @@ fn asks(questions: &[(&str, &str)]) -> Answer {
     says(&json!({ "questions": questions }).to_string())
 }
 
-/// Returns the messages in the next request of a step, each with its role.
+/// Returns role and text of the messages in the next request of a step.
 fn request_messages(world: &World, step: &str) -> Vec<(String, String)> {
     let request = world.run.request(step).expect("it has begun");
     let said = request.messages.into_iter().map(|message| match message {
@@ -70,7 +70,7 @@ fn decide_on(world: &mut World, question: &str, decision: Decision) {
     world.person(Input::Decide { interrupt, decision, holder: None });
 }
 
-/// The text of a reply decides if the reply is questions, content, or malformed.
+/// The text of a reply makes it questions, content, or malformed.
 #[test]
 fn a_reply_is_questions_or_content_or_neither() {
     let one = json!([{ "id": "q1", "message": "Which?" }]);
@@ -145,8 +145,8 @@ fn a_reply_is_questions_or_content_or_neither() {
     }
 }
 
-/// The questions of a stage open together. Each agent that asked continues with the answers to its questions. Agents
-/// that did not ask are not called again.
+/// The questions of a stage open together. Each asking agent continues with its answers, and the others are not called
+/// again.
 #[test]
 fn questions_of_a_stage_are_gathered_and_only_the_askers_run_again() {
     let mut world = World::new(staged(Asking::default()))
@@ -209,7 +209,7 @@ fn what_was_asked_is_not_asked_twice() {
     assert_eq!(world.count("interrupt_opened"), 2);
 }
 
-/// After the first malformed reply, the agent gets a message. After the second malformed reply, a person is asked.
+/// The first malformed reply gets a message, and after the second a person is asked.
 #[test]
 fn a_malformed_form_is_told_once() {
     let both = json!({ "questions": [{ "id": "q1", "message": "Which?" }], "content": "Done." }).to_string();
@@ -232,7 +232,7 @@ fn a_malformed_form_is_told_once() {
     assert_eq!(result(&world, "text"), json!("Done."));
 }
 
-/// If a question is skipped or expires, the agent must record its assumption, as with questions that are asked by a
+/// An agent must record its assumption for a skipped or expired question in a reply, as for one that it asked by a
 /// call.
 #[test]
 fn a_question_without_an_answer_is_assumed() {
@@ -265,8 +265,8 @@ fn an_answer_of_data_fits_the_schema_of_its_question() {
     );
 }
 
-/// Contracts C2, E39: if asking is switched off, a reply with questions ends the run, and the failure text contains
-/// the questions.
+/// With asking switched off, a reply with questions ends the run with a failure text that contains them (contracts C2,
+/// E39).
 #[test]
 fn where_nobody_is_asked_questions_end_the_run() {
     let off = || returns(Asking { enabled: false, ..Asking::default() });
@@ -287,8 +287,7 @@ fn where_nobody_is_asked_questions_end_the_run() {
     assert_eq!(result(&world, "text"), json!("I assume that you were well."));
 }
 
-/// A rule about the asking tool also applies to questions in replies: a forbidden question is refused, and no
-/// interrupt opens.
+/// A rule that forbids the asking tool also refuses questions in replies, and no interrupt opens.
 #[test]
 fn a_rule_about_the_tool_counts() {
     let mut definition = returns(Asking::default());
@@ -299,8 +298,7 @@ fn a_rule_about_the_tool_counts() {
     assert_eq!(result(&world, "text"), json!("Done."));
 }
 
-/// If an agent does not have the asking tool, its reply is always content. An agent that asks in replies cannot call
-/// the tool.
+/// A reply of an agent without the asking tool is always content. An agent that asks in replies cannot call the tool.
 #[test]
 fn who_may_ask_is_who_has_the_tool() {
     let mut definition = returns(Asking::default());

@@ -1,5 +1,5 @@
-//! Holds: a service holds a run until a person has reviewed it. Also covers the end of a hold, and runs with reviews
-//! switched off (contracts D2, D3, E20, E35).
+//! Review holds: a service stops a run until a person has reviewed it. Also tests the end of a hold, and runs without
+//! reviews (contracts D2, D3, E20, E35).
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::Definition;
@@ -100,7 +100,7 @@ fn a_rejection_and_an_expiry_end_the_run_and_are_told_apart() {
     assert_eq!(outcomes, [Outcome::Expired]);
 }
 
-/// The run continues once both the interruption and the hold are resolved, in either order.
+/// The run continues after both the interruption and the review hold are resolved, in either order.
 #[test]
 fn an_interruption_and_a_hold_are_both_waited_for() {
     for review_first in [true, false] {
@@ -168,8 +168,7 @@ fn found(findings: &str) -> Input {
     }))
 }
 
-/// The finding of a hold may be longer than a comment. If a review is already open, the finding becomes a comment
-/// and is cut.
+/// A hold's finding may be longer than a comment. If a review is already open, it becomes a comment and is cut.
 #[test]
 fn what_is_longer_than_a_comment_is_cut_beside_an_open_review_and_says_so() {
     // The text consists partly of characters with three bytes, so the cut falls into a character at one of these

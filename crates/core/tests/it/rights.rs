@@ -1,5 +1,4 @@
-//! The permissions of roles in the core: what a role must never be able to do, and the inputs that each role may send
-//! to a run.
+//! The permissions of roles in the core: what each role must never do, and the inputs that it may send to a run.
 
 use std::collections::BTreeSet;
 
@@ -62,8 +61,7 @@ fn a_run_of_ours_is_steered_by_admins_and_operators() {
     }
 }
 
-/// An assigned interrupt is decided only by its approvers. An interrupt without approvers is decided by admins and
-/// operators.
+/// Only its approvers decide an assigned interrupt. Admins and operators decide an interrupt without approvers.
 #[test]
 fn who_decides() {
     let mut world = World::started(definition(), vec![calls(&[write("a.txt")])]);

@@ -1,4 +1,4 @@
-//! Risk that is computed from words and flags in the payload of an external agent.
+//! Risk computed from words and flags in the payload of an external agent.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::gate::Source;
@@ -111,7 +111,7 @@ fn words_raise_the_level_and_stand_on_the_card() {
     }
 }
 
-/// An external agent continues with every answer, so the risk is computed even if no option releases work.
+/// The risk is computed even if no option releases work, because an external agent continues with every answer.
 #[test]
 fn questions_and_choices_of_agents_elsewhere_are_read() {
     let choice = |label: &str| {
@@ -217,7 +217,7 @@ fn members_that_are_switched_on_count() {
     }
 }
 
-/// The agent chooses the names of members and the length of texts, so neither may hide a risk.
+/// Names of members and the length of texts cannot hide a risk, because the agent chooses them.
 #[test]
 fn no_agent_elsewhere_takes_the_risk_off_by_how_it_says_it() {
     const SAID: &str = "drop database production";
@@ -246,7 +246,7 @@ fn no_agent_elsewhere_takes_the_risk_off_by_how_it_says_it() {
     assert_eq!(describe_risk(&risk("t", json!({ "rows": rows }))), "medium");
 }
 
-/// The card of a native file tool shows the written text as a diff, so words in that text do not raise the risk.
+/// Words in a text that a native file tool writes do not raise the risk, because the card shows the text as a diff.
 #[test]
 fn a_document_of_our_own_agents_speaks_of_many_things() {
     for content in ["delete production".to_owned(), format!("delete {}", "x ".repeat(3_000))] {
@@ -275,7 +275,7 @@ fn a_reason_names_what_was_found_and_where() {
     }
 }
 
-/// The level also applies to plans of native agents, and to reviews whose agent claims a lower level.
+/// The computed risk also applies to plans of native agents, and to reviews for which the agent claims a lower level.
 #[test]
 fn it_holds_in_every_workflow_and_no_agent_lowers_it() {
     let plan = |what: &str| {

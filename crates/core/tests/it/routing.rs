@@ -1,5 +1,5 @@
-//! Routing of tasks: every rule and every word of the rules, each with a similar text that does not match. Also the
-//! parsing of router replies.
+//! Routing of tasks: every rule and each of its words, with a similar text that does not match, and the parsing of
+//! router replies.
 
 use holdshort_core::routing::{Mode, Route, heuristics, new_task, read};
 
@@ -10,8 +10,8 @@ fn filler_words(n: usize) -> String {
     vec!["word"; n].join(" ")
 }
 
-/// Returns the routes that the rules choose for a task in the modes minimal, balanced and aggressive: `c` to clarify,
-/// `p` to propose, `r` if the researcher begins, `d` if the agent of the phase begins.
+/// Returns the routes for a task in the modes minimal, balanced and aggressive, one letter each: `c` to clarify, `p` to
+/// propose, `r` if the researcher begins, `d` if the agent of the phase begins.
 fn routes(task: &str) -> String {
     let route = |mode| {
         let routed = heuristics(task, mode);
@@ -90,15 +90,14 @@ fn every_rule_and_its_near_miss() {
 /// Eight words that no rule contains.
 const REST: &str = "in the importer of the new billing page";
 
-/// Returns the entries of the list `name` in the source of the rules, in their order.
+/// Returns the entries of the list `name` in the source file of the routing rules.
 fn listed(name: &str) -> Vec<&'static str> {
     let rules = include_str!("../../src/routing/rules.rs");
     let list = rules.split(&format!("const {name}: [")).nth(1).and_then(|rest| rest.split("];").next());
     list.expect("it is there").split('"').skip(1).step_by(2).collect()
 }
 
-/// Asserts that the phrase decides the route. The phrase must not decide if its last word is longer, or if a word is
-/// inserted.
+/// Asserts that the phrase decides the route, but not with a longer last word or an inserted word.
 fn decides(phrase: &str, expected: &str, from: impl Fn(&str) -> String) {
     let task = from(phrase);
     let routed = heuristics(&task, Mode::Aggressive);

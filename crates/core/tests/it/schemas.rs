@@ -1,5 +1,5 @@
-//! JSON Schemas from outside: schemas that common libraries produce are accepted, and schemas that are too expensive
-//! to check are rejected.
+//! JSON Schemas from outside: schemas that common libraries produce are accepted, and schemas that are too expensive to
+//! check are rejected.
 
 use std::fmt::Write;
 
@@ -135,7 +135,7 @@ fn what_is_no_reference_within_is_named() {
     }
 }
 
-/// A schema that requires itself as a part matches no value and is rejected. A recursive schema that can end is
+/// A schema that requires itself as a part is rejected, because no value matches it. A recursive schema that can end is
 /// accepted.
 #[test]
 fn a_schema_that_nothing_can_fit_is_refused() {
@@ -228,8 +228,7 @@ fn names_and_data_are_no_references() {
     );
 }
 
-/// In a short schema, each definition can use the previous one twice. The check of such a schema must not take
-/// exponential time.
+/// The check takes no exponential time for a short schema whose definitions each use the previous one twice.
 #[test]
 fn a_short_schema_costs_no_endless_check() {
     let doubling = |wrap: fn(&str) -> String| {
@@ -272,8 +271,8 @@ fn a_short_schema_costs_no_endless_check() {
     }
 }
 
-/// Each pattern would take almost unlimited time to match. The value is then refused, both for a required match and
-/// for a forbidden match.
+/// A value is refused if matching the pattern would take almost unlimited time, for a required and for a forbidden
+/// match.
 #[test]
 fn a_pattern_that_backtracks_to_its_limit_refuses_the_value() {
     let endless = "^(?=(a|a)*\\1b)";
@@ -310,7 +309,7 @@ fn a_pattern_that_backtracks_to_its_limit_refuses_the_value() {
     }
 }
 
-/// A value of the maximum depth and size is checked. Recursion alone does not make the check refuse a value.
+/// A value of the maximum depth and size is checked, and not refused because the schema is recursive.
 #[test]
 fn a_large_tree_is_checked() {
     let schema = &printed("pydantic")["Node"];
@@ -347,7 +346,7 @@ fn the_deepest_that_is_taken_needs_no_deep_stack() {
     assert_eq!(checked.expect("it starts").join().expect("it ends"), [""; 0]);
 }
 
-/// The error message quotes only the start of a long value, followed by the complete reason.
+/// The error quotes only the start of a long value, and then the complete reason.
 #[test]
 fn the_reason_is_told_behind_a_long_value() {
     let long = "a".repeat(50_000);

@@ -1,5 +1,5 @@
-//! Seats of votes, and votes that become invalid: hand-overs that keep the requirements of the gate, delegates, and
-//! changed roles and groups.
+//! Votes that become invalid: hand-overs that keep the requirements of the gate, delegates, and changed roles and
+//! groups. The seat of a vote is the stage in which it counts, with the person and the groups for which it counts.
 
 use holdshort_core::actor::{Actor, ResponsiblePeople, Role};
 use holdshort_core::definition::KindGate;
@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::assignments::{actor, decide, held, leave, names, of_groups, of_people, people, stages};
 use crate::world::{World, calls, choose, command, definition, edit, of_system, person};
 
-/// Returns a held command whose interrupt has this assignment, and the id of the interrupt.
+/// Returns a command that waits for approval with this assignment, and the id of its interrupt.
 fn gated(assignment: Assignment) -> (World, InterruptId) {
     let (mut world, id) = held(assignment.clone());
     world.run.interrupts.change(&id, |interrupt| interrupt.opened.assignment = assignment);
@@ -122,7 +122,7 @@ fn a_hand_over_settles_nothing_by_itself() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// The role that a person had at sign-in may be outdated, so the current role decides.
+/// A person's current role decides, because the role at sign-in may be outdated.
 #[test]
 fn who_has_left_or_lost_the_role_decides_nothing() {
     let (mut world, id) = gated(Assignment::default());
@@ -224,9 +224,8 @@ fn nobody_chooses_who_releases_their_own_work() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// The starter of the work and the author of an edit cannot choose who releases the work. A login link that such a
-/// person created for somebody else, or a different spelling of the person's name, does not help. An admin or a
-/// different approver can choose.
+/// The starter of the work and the author of an edit cannot choose who releases the work. A login link that they
+/// created, or another spelling of a name, does not help. An admin or another approver can choose.
 #[test]
 fn nobody_hands_on_the_release_of_their_own_work() {
     // Starter with the creator of their login link, author of an edit, caller with the creator of their login link,
@@ -281,8 +280,8 @@ fn nobody_hands_on_the_release_of_their_own_work() {
     }
 }
 
-/// A person and the creator of the person's login link count once as voters. The local operator is an exception:
-/// without an identity provider, the operator creates all login links.
+/// A person and the creator of this person's login link are one voter. The local operator is an exception, because the
+/// operator creates all login links without an identity provider.
 #[test]
 fn whoever_lets_themselves_in_as_others_is_one_of_them() {
     // Voters in order, each with the creator of the voter's login link.
@@ -339,8 +338,7 @@ fn whom_a_delegate_names_decides_too_and_a_circle_gains_nobody() {
     assert_eq!(standing.votes[0].seat.in_place_of.as_deref(), Some("anna"));
 }
 
-/// If a person in a chain of delegations leaves, their delegation ends, and so do the delegations that follow it in
-/// the chain.
+/// When a person in a chain of delegations leaves, their delegation and those after it in the chain end.
 #[test]
 fn a_delegation_ends_with_whoever_it_went_through() {
     let (mut world, id) = gated(stages(vec![of_people(&["anna"], 1)]));
@@ -367,7 +365,7 @@ fn a_vote_may_be_taken_back_after_the_delegation_has_ended() {
 /// Change to the role or groups of a person.
 type Change = fn(&mut World);
 
-/// A vote is withdrawn if its voter may no longer have the seat of the vote.
+/// A vote is withdrawn if its voter may no longer vote in the role or group of the vote.
 #[test]
 fn a_vote_goes_with_the_seat_that_it_was_cast_in() {
     let legal = stages(vec![of_groups(&["legal"], 2)]);
@@ -421,7 +419,7 @@ fn an_ask_of_those_who_left_goes_to_admins_and_operators() {
     assert_eq!(asked.stages, [Stage::default(), of_groups(&["finance"], 1)], "the other stage stays");
 }
 
-/// If an assignment falls to admins and operators, its quorum is at most the number of these people.
+/// The quorum of an assignment that falls to admins and operators is at most the number of these people.
 #[test]
 fn what_is_emptied_asks_for_as_many_as_there_are() {
     let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 3)]));
@@ -434,8 +432,8 @@ fn what_is_emptied_asks_for_as_many_as_there_are() {
     assert_eq!(now.stages, [of_people(&[], 2)], "olga, and whoever has the operator's token");
 }
 
-/// If several stages fall to admins and operators, the stages need different people as long as there are enough. If
-/// there are too few people, one person may vote in several stages, and the assignment records this.
+/// Several stages that fall to admins and operators need different people as long as there are enough. Otherwise one
+/// person may vote in several stages, which the assignment records.
 #[test]
 fn what_is_emptied_is_for_different_people_as_long_as_there_are_enough() {
     for (left, distinct, is_settled) in
@@ -458,7 +456,7 @@ fn what_is_emptied_is_for_different_people_as_long_as_there_are_enough() {
     }
 }
 
-/// A person's grants and earlier approvals apply only where the person could decide alone.
+/// A person's grants and earlier approvals apply only where this person could decide alone.
 #[test]
 fn whose_word_holds_for_the_next_time() {
     let mut system = World::new(definition()).system;
@@ -504,8 +502,8 @@ fn what_somebody_decided_before_they_left_holds_no_more() {
     }
 }
 
-/// A grant belongs to its giver. A grant never releases work of its giver, or work of the creator of the giver's
-/// login link. A grant also never releases work whose starter has a login link from the giver or from that creator.
+/// A grant never releases work of its giver, or of the creator of the giver's login link. It also never releases work
+/// whose starter has a login link from one of these two.
 #[test]
 fn a_grant_is_of_whoever_gave_it_and_own_work_of_both() {
     let mut system = World::new(definition()).system;
@@ -525,7 +523,7 @@ fn a_grant_is_of_whoever_gave_it_and_own_work_of_both() {
     }
 }
 
-/// If the holder of a claim leaves, the claim ends, so other people see the interrupt as unclaimed.
+/// When the holder of a claim leaves, the claim ends, and others see the interrupt as unclaimed.
 #[test]
 fn a_claim_ends_with_whoever_claimed_it() {
     let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 1)]));
@@ -570,8 +568,7 @@ fn who_is_away_can_not_be_gone_around_by_their_own_delegate() {
     assert_eq!(told, Err(Rejection::Refused(Refusal::OwnWork)));
 }
 
-/// Ben is an approver of both stages, and the only one of the second stage. If he voted in the first stage, the
-/// second stage would have no approver.
+/// Ben cannot vote in the first stage, because he is the only approver of the second stage.
 #[test]
 fn who_is_needed_at_a_later_stage_does_not_agree_before() {
     let in_turn = || stages(vec![of_people(&["anna", "ben"], 1), of_people(&["ben"], 1)]);

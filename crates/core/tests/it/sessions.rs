@@ -1,4 +1,4 @@
-//! Sessions: every state with every input, what runs may do in each state, and the row of the session in the index.
+//! Sessions: every state with every input, what runs may do in each state, and the session's row in the index.
 
 use std::fmt::Write as _;
 
@@ -176,8 +176,7 @@ fn a_session_that_is_not_open_starts_nothing() {
     }
 }
 
-/// Both the start of a run and the events of a session create rows of the session. Merging these rows yields the same
-/// row in any order.
+/// The rows that the start of a run and the events of a session create merge to the same row in any order.
 #[test]
 fn rows_of_a_session_come_in_any_order() {
     let id = || draw(2).id();

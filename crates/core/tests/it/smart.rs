@@ -213,7 +213,8 @@ fn what_the_agent_says_counts_with_what_it_does() {
     assert_eq!(ended(&says_so("It is a plain build.")), Some((Status::Completed, "done")));
 }
 
-/// A forbidding rule overrides smart approval. Smart approval adds to other reasons to ask, and overrides grants.
+/// In the vote, a forbidding rule overrides smart approval. Smart approval adds to other reasons to ask, and overrides
+/// grants.
 #[test]
 fn where_it_stands_in_the_vote() {
     let delete = || command("git commit -m delete");
@@ -300,7 +301,7 @@ fn a_model_judges_what_nothing_else_holds_back() {
     assert_eq!((ended(&approved), approved.count("call_judged")), (Some((Status::Completed, "done")), 1));
 }
 
-/// The judge's request contains the conversation, the call, and the schema of the answer.
+/// The request to the judge contains the conversation, the call, and the schema of the answer.
 #[test]
 fn what_the_judge_is_asked() {
     let world = judged(Vec::new());
@@ -324,7 +325,7 @@ fn what_the_judge_is_asked() {
     assert_eq!(world.run.request(JUDGE).and_then(|request| request.model).as_deref(), Some("large"));
 }
 
-/// If the judge fails or gives no valid answer, the call is not approved and a person is asked.
+/// A call is not approved and a person is asked if the judge fails or gives no valid answer.
 #[test]
 fn a_judge_that_can_not_be_heard_asks_a_person() {
     let unread = || says("Looks fine to me.");
@@ -351,8 +352,7 @@ fn a_judge_that_can_not_be_heard_asks_a_person() {
     assert_eq!(ended(&judged(vec![unread(), fenced])), Some((Status::Completed, "done")));
 }
 
-/// If the process ends during a judgement, the next process asks the judge again. The call does not run before the
-/// judgement.
+/// If the process ends during a judgement, the next process asks the judge again before the call can run.
 #[test]
 fn a_judgement_survives_a_crash() {
     let mut world = judged(Vec::new());
@@ -364,8 +364,7 @@ fn a_judgement_survives_a_crash() {
     assert_eq!((ended(&world), world.effects.len()), (Some((Status::Completed, "done")), 1));
 }
 
-/// A call that a person edited needs no judge. The judge is also not asked if a person is asked about the call in any
-/// case.
+/// The judge is not asked about a call that a person edited, or about which a person is asked anyway.
 #[test]
 fn a_person_is_not_judged() {
     let mut asking = watched(Smart::default());
@@ -378,7 +377,7 @@ fn a_person_is_not_judged() {
     assert_eq!(world.effects, ["run_command touch x"]);
 }
 
-/// If a step ends while one of its calls is being judged, the judging step ends, too.
+/// If a step ends while one of its calls is being judged, the step of the judge ends too.
 #[test]
 fn a_judge_goes_with_its_call() {
     let mut definition = watched(Smart::default());
@@ -395,7 +394,7 @@ fn a_judge_goes_with_its_call() {
     assert!(world.effects.is_empty());
 }
 
-/// If the affected files were counted, the title contains their number.
+/// The title of a card contains the number of affected files, if they were counted.
 #[test]
 fn the_title_says_how_many_files() {
     let title = |line: &str, impact: Value| {
@@ -449,8 +448,8 @@ fn a_run_adds_to_smart_approval() {
     assert_eq!(asked("make delete", None), (false, true), "the usual words are the workflow's choice");
 }
 
-/// A judge that could not read the whole call does not approve the call. Messages that people send during the
-/// judgement are not part of the judge's input.
+/// A judge does not approve a call that it could not read completely. Messages of people during the judgement are not
+/// part of its input.
 #[test]
 fn a_judge_hears_material_alone_and_all_of_it() {
     let long = format!("make tidy {}", "x".repeat(31_000));
@@ -467,7 +466,7 @@ fn a_judge_hears_material_alone_and_all_of_it() {
     assert_eq!(reasons(&world), ["Smart judge"]);
 }
 
-/// Contract A4: three failures of one tool are a reason to ask, even if other calls succeeded in between.
+/// Three failures of one tool are a reason to ask, even with successful calls in between (contract A4).
 #[test]
 fn failures_count_although_others_did_well_in_between() {
     let fails = || calls_saying("Again.", &[command("false")]);

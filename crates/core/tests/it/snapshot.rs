@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Compares the text with `snapshots/NAME.txt`. If `UPDATE_SNAPSHOTS=1` is set, first writes the text to the file.
+/// Compares the text with `snapshots/NAME.txt`, which `UPDATE_SNAPSHOTS=1` first overwrites with the text.
 #[track_caller]
 pub(crate) fn check(name: &str, found: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/snapshots").join(format!("{name}.txt"));

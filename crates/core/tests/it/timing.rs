@@ -38,7 +38,7 @@ fn gate(assignment: Assignment) -> KindGate {
     KindGate { assignment: Some(assignment), ..KindGate::default() }
 }
 
-/// Returns a run whose command this gate holds, and the id of the interrupt.
+/// Returns a run with a command that waits for approval at this gate, and the id of the interrupt.
 fn held(gate: KindGate) -> (World, InterruptId) {
     held_in(gate, |_| {})
 }
@@ -56,7 +56,7 @@ fn held_in(gate: KindGate, change: impl FnOnce(&mut World)) -> (World, Interrupt
     (world, id)
 }
 
-/// Lets the given number of hours pass and sends a tick. Returns the events with their recipients.
+/// Lets the given number of hours pass, sends a tick, and returns the events with their recipients.
 fn passes(world: &mut World, hours: u64) -> Vec<String> {
     world.pass_ms(hours * HOUR);
     tick(world)
@@ -124,7 +124,7 @@ fn those_who_are_asked_are_reminded_so_often() {
     assert_eq!(passes(&mut world, 100), Vec::<String>::new());
 }
 
-/// After a downtime or a freeze, several missed reminders are sent as one.
+/// Several reminders that were missed in a downtime or freeze are sent as one.
 #[test]
 fn late_reminders_are_one_and_the_next_is_as_far_as_ever() {
     let often = KindGate {
@@ -172,7 +172,7 @@ fn others_are_asked_step_by_step() {
     crate::events::reread(&world);
 }
 
-/// If an escalation is late, the next escalation still waits its full delay, so that a downtime skips no approvers.
+/// After a late escalation, the next one still waits its full delay, so that a downtime skips no approvers.
 #[test]
 fn a_late_step_does_not_bring_the_next() {
     let chain = KindGate {
@@ -185,7 +185,7 @@ fn a_late_step_does_not_bring_the_next() {
     assert_eq!(passes(&mut world, 4), ["escalate 1: anna ben cleo"]);
 }
 
-/// Missed deadlines take effect in the order of their due times. After an expiry, no reminder is sent.
+/// Missed deadlines take effect in the order of their due times, and no reminder follows an expiry.
 #[test]
 fn no_server_ran_while_all_of_it_became_due() {
     let everything = |expires: Option<u64>| KindGate {
@@ -253,8 +253,8 @@ fn operators_decide_on_beside_those_who_are_asked_later() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// An escalation does not resolve the interrupt. The quorum stays the same, and a vote stays only if its voter is
-/// still an approver.
+/// An escalation does not resolve the interrupt. The quorum stays the same, and a vote stays if its voter is still an
+/// approver.
 #[test]
 fn a_step_releases_nothing() {
     let two = || stages(vec![of_groups(&["legal"], 2)]);
@@ -283,7 +283,7 @@ fn a_step_releases_nothing() {
     assert!(world.run.interrupts[&id].is_open());
 }
 
-/// When a later stage is reached or the interrupt is handed over, the times of reminders and escalations start again.
+/// Reaching a later stage or handing over the interrupt restarts the times of reminders and escalations.
 #[test]
 fn it_counts_anew_for_whoever_is_asked_next() {
     let in_turn = KindGate {
@@ -374,8 +374,8 @@ fn who_has_put_it_off_is_told_when_that_is_over() {
     assert_eq!(refused(snooze(&mut world, &id, "anna", Some(years))), "/until");
 }
 
-/// The clocks of two nodes differ by five minutes. Each deadline takes effect once, no matter which node sends the
-/// tick.
+/// Each deadline takes effect once, whichever node sends the tick, although the clocks of two nodes differ by five
+/// minutes.
 #[test]
 fn clocks_that_differ_do_nothing_twice() {
     const SKEW: u64 = 5 * 60_000;

@@ -9,7 +9,7 @@ fn event(n: u64) -> Digest {
     Digest::of_bytes(&n.to_be_bytes())
 }
 
-/// Computes the root recursively, as in the definition of the RFC.
+/// Computes the root recursively, as the RFC defines it.
 fn root(range: &Range<u64>) -> Digest {
     match range.end - range.start {
         0 => Digest::of_bytes(&[]),

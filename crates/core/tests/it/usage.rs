@@ -1,5 +1,4 @@
-//! Approvals of external agents. An approval can be used once, only for the approved action, and only until it
-//! expires.
+//! Approvals of external agents, which can be used once, only for the approved action, and only until they expire.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::digest::Digest;
@@ -64,7 +63,7 @@ fn an_approval_is_used_once_also_after_its_run_has_ended() {
     }
 }
 
-/// An approval can be used only for the approved payload. For a different payload, the rejection contains the reason.
+/// An approval can be used only for the approved payload. The rejection for another payload contains the reason.
 #[test]
 fn it_is_used_for_what_was_approved() {
     let payload = json!({ "tool": "git", "arguments": { "branches": 41 }, "note": "x" });

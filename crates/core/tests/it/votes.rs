@@ -11,7 +11,7 @@ fn person(id: &str) -> Actor {
     Actor { id: id.to_owned(), ..Actor::operator("rest") }
 }
 
-/// Returns a run whose command is held with this quorum.
+/// Returns a run whose command waits for approval with this quorum.
 fn held(quorum: u32) -> World {
     let mut world = World::started(definition(), vec![calls(&[command("make x")])]);
     world.work();
@@ -24,7 +24,7 @@ fn other() -> Decision {
     edit(json!({ "command": "make y" }))
 }
 
-/// Quorum, votes in order, option that takes effect, and people who voted for this option.
+/// A test case: quorum, votes in order, option that takes effect, and people who voted for this option.
 type Cast = (u32, Vec<(&'static str, Decision)>, &'static str, &'static str);
 
 /// Applies the votes. Returns the option that took effect, and the people who voted for it.
@@ -82,7 +82,7 @@ fn what_releases_needs_as_many_people_as_the_quorum_says() {
     }
 }
 
-/// Options that continue the work need the quorum. Options that replace or stop the work need only one vote.
+/// Options that continue the work need the quorum. Options that replace or stop it need only one vote.
 #[test]
 fn what_lets_work_go_on_is_agreed_on() {
     let kind = Kind::UnknownOutcome;
@@ -126,7 +126,7 @@ fn what_lets_work_go_on_is_agreed_on() {
     }
 }
 
-/// The call runs only after the vote that reaches the quorum. The resolution names that vote's decision.
+/// A call runs only after the vote that reaches the quorum. The resolution names that vote's decision.
 #[test]
 fn a_vote_that_settles_nothing_lets_nothing_go_on() {
     let mut world = held(2);

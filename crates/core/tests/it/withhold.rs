@@ -1,5 +1,4 @@
-//! Values that are withheld from a role: which values a pointer names, what replaces them, and which edits are
-//! allowed.
+//! Values that are withheld from a role: the values that a pointer names, their replacements, and the allowed edits.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +22,7 @@ fn from_reviewers(fields: &[&str]) -> Vec<Withhold> {
     vec![Withhold { from: BTreeSet::from([Role::Reviewer]), fields }]
 }
 
-/// Opens an interrupt of an agent, which withholds these fields from reviewers. The operator `olga` may decide, too.
+/// Opens an interrupt of an agent with these fields withheld from reviewers. The operator `olga` may also decide.
 fn open_withheld(kind: Kind, payload: Value, fields: &[&str], required: u32) -> (World, InterruptId) {
     let mut world = World::new(world::external());
     people(&mut world.system);
@@ -109,8 +108,8 @@ fn the_same_words_are_withheld_wherever_they_stand() {
     assert_eq!(shown, expected);
 }
 
-/// If the name of a member contains a withheld value, the object with that member is withheld, too. In the end, the
-/// whole payload may be withheld.
+/// An object is withheld if the name of one of its members contains a withheld value. In the end, the whole payload may
+/// be withheld.
 #[test]
 fn a_name_that_tells_it_is_withheld_with_what_bears_it() {
     let of = |more: Value| {
@@ -154,7 +153,7 @@ fn nothing_is_withheld_from_others_and_where_there_is_nothing() {
     assert_eq!(reviewer_payload(payload.clone(), &["/arguments/from"]), payload);
 }
 
-/// Digests are not shown to the role, because the digest of a value with few possibilities reveals the value.
+/// Digests are not shown to the role, because the digest of a value with few possibilities reveals it.
 #[test]
 fn no_digest_is_shown() {
     let (world, id) =
@@ -163,8 +162,8 @@ fn no_digest_is_shown() {
     assert_eq!(seen(&world, &id, Role::Reviewer).opened.action_digest, None);
 }
 
-/// The view event contains the digest of the card as that person saw it. A person who may not see the whole card
-/// never gets the digest of the whole card.
+/// The view event has the digest of the card as the person saw it. A person who may not see the whole card never gets
+/// the whole card's digest.
 #[test]
 fn a_look_has_the_digest_of_what_was_shown() {
     let (world, id) =
@@ -195,14 +194,14 @@ fn payload() -> Value {
 
 const FIELDS: [&str; 2] = ["/arguments/to", "/arguments/items/*/iban"];
 
-/// Returns the arguments as a reviewer sees them, after `change` was applied.
+/// Returns the arguments as a reviewer sees them, after `change` was applied to them.
 fn sent(change: impl FnOnce(&mut Value)) -> Value {
     let mut arguments = reviewer_payload(payload(), &FIELDS)["arguments"].take();
     change(&mut arguments);
     arguments
 }
 
-/// Title, edit, and either the released arguments or the pointers of the rejection.
+/// A test case: title, edit, and the released arguments or the pointers of the rejection.
 type Sent<'a> = (&'a str, Value, Result<Value, Vec<&'a str>>);
 
 #[test]
@@ -272,8 +271,8 @@ fn an_edit_keeps_what_is_withheld() {
     }
 }
 
-/// An edit that changes nothing is an approval. A person who sees a withheld value may change the value in an edit,
-/// and people who do not see the value can vote for that edit.
+/// An edit that changes nothing is an approval. A person who sees a withheld value may change it in an edit, for which
+/// people who do not see it can vote.
 #[test]
 fn others_agree_to_an_edit_that_they_see_a_part_of() {
     let (mut world, id) = open_withheld(Kind::ToolApproval, payload(), &FIELDS, 2);
@@ -297,7 +296,7 @@ fn others_agree_to_an_edit_that_they_see_a_part_of() {
     assert_eq!((standing.answer_from_votes().edit, &*standing.votes[0].option), (Value::Null, "approve"));
 }
 
-/// In a text of a person who sees the withheld values, the values are redacted for everybody else.
+/// Withheld values in a text of a person who sees them are redacted for everybody else.
 #[test]
 fn words_of_others_hold_none_of_it() {
     let (mut world, id) = open_withheld(Kind::ToolApproval, payload(), &FIELDS, 2);
@@ -307,8 +306,7 @@ fn words_of_others_hold_none_of_it() {
     assert_eq!(vote.as_deref(), Some("[withheld] is known to me"));
 }
 
-/// The findings of a service are withheld both in the review that the service opens and in a comment on an open
-/// review.
+/// Findings of a service are withheld in the review that it opens, and in a comment on an open review.
 #[test]
 fn what_a_service_found_is_withheld_wherever_it_is_said() {
     let service = Actor::agent("watcher", "crew");
@@ -367,8 +365,7 @@ fn what_a_service_found_is_withheld_wherever_it_is_said() {
     );
 }
 
-/// A person's own text is not redacted for that person: a redaction would confirm that the person has guessed a
-/// withheld value.
+/// A person's own text is not redacted for that person, because this would confirm a guess of a withheld value.
 #[test]
 fn nobody_learns_from_their_own_words_what_is_withheld() {
     let guessed = "ann@example.org bob@example.org DE11 1111";
@@ -415,8 +412,8 @@ fn nobody_learns_from_their_own_words_what_is_withheld() {
     assert_eq!(seen(&world, &id, Role::Reviewer).votes[1].edit, theirs);
 }
 
-/// Texts that are derived from the arguments of a native call, such as the title, are redacted, too. A person who
-/// does not see all arguments cannot give a grant for the call.
+/// Texts derived from the arguments of a native call, such as the title, are redacted too. A person who does not see
+/// all arguments cannot give a grant for the call.
 #[test]
 fn of_an_own_call_nothing_is_shown_that_is_made_of_it() {
     let mut definition = world::definition();
@@ -441,8 +438,8 @@ fn of_an_own_call_nothing_is_shown_that_is_made_of_it() {
     decide(&mut world, &id, "anna", choose("approve")).expect("she may approve it all the same");
 }
 
-/// A journal without `withhold` can be read as before. The `withhold` of an interrupt is still there after the
-/// journal is read back.
+/// A journal without `withhold` can be read as before. The `withhold` of an interrupt survives reading the journal
+/// back.
 #[test]
 fn it_stands_in_the_facts() {
     let (world, id) = open_withheld(Kind::Review, json!({"content": "x"}), &["/content"], 1);

@@ -1,4 +1,4 @@
-//! Current work of a run: which steps work, which steps wait for what, and since when.
+//! Current work of a run: which steps work, what the others wait for, and since when.
 
 use holdshort_core::asking::{Asking, Deliver};
 use holdshort_core::definition::Definition;
@@ -34,7 +34,7 @@ fn world(asking: Asking) -> World {
     world
 }
 
-/// Formats the work as `a: thinks, 2 s`, with the number of seconds since the start of the activity.
+/// Formats the current work, such as `a: thinks, 2 s`, with the seconds since the start of the activity.
 fn describe_work(world: &World) -> Vec<String> {
     let told = world.run.work().into_iter().map(|work| {
         let doing = match work.doing {

@@ -1,5 +1,5 @@
-//! Simulation of the world around a run, in memory: a store, a clock, a model that follows a script, tools that use a
-//! map of files, and people.
+//! Simulation in memory of the world around a run: a store, a clock, a scripted model, tools on a map of files, and
+//! people.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -49,23 +49,22 @@ pub(crate) struct World {
     /// Next replies of the model, by step id.
     pub(crate) script: BTreeMap<String, VecDeque<Answer>>,
     pub(crate) files: BTreeMap<String, String>,
-    /// Symbolic links in the workspace: the target of each name. A command `ln -s ../TARGET FOLDER/NAME` adds a link.
+    /// Symbolic links in the workspace: target by name. A command `ln -s ../TARGET FOLDER/NAME` adds one.
     pub(crate) links: BTreeMap<String, String>,
     /// Codes of the findings that every inspection of a call reports.
     pub(crate) findings: Vec<String>,
-    /// Outcome of every command. `None`: the outcome depends on the command line.
+    /// Outcome of every command. `None` if it depends on the command line.
     pub(crate) commands_end: Option<Outcome>,
     /// True if `write_file` proposes its changes during the inspection, as the real tool does.
     pub(crate) proposes: bool,
-    /// Changes that `cargo fmt` makes in a trial, in the syntax of `./do`. `prints` is the text that every trial
-    /// prints in addition.
+    /// Changes that `cargo fmt` makes in a trial, in the syntax of `./do`.
     pub(crate) formats: String,
     pub(crate) prints: String,
     /// True if commands can reach the network.
     pub(crate) network: bool,
     /// Side effects in order, such as `write_file a.txt` or `run_command ls`.
     pub(crate) effects: Vec<String>,
-    /// Length of the log after each append. A crash can leave a journal only at one of these lengths.
+    /// Length of the event log after each append. A crash leaves the journal at one of these lengths.
     pub(crate) commits: Vec<usize>,
     pub(crate) seeds: u64,
 }
@@ -179,8 +178,8 @@ pub(crate) fn with_client_tools(mut definition: Definition) -> Definition {
     definition
 }
 
-/// Returns the workflow with a second agent, `writer`, who may not run commands. Each agent can hand over to the
-/// other agent, to a person, and to the terminator.
+/// Returns the workflow with a second agent, `writer`, who may not run commands. Each agent can hand over to the other,
+/// to a person, and to the terminator.
 pub(crate) fn handing_over() -> Definition {
     let mut definition = definition();
     let names = ["pair", "writer"];
@@ -397,7 +396,7 @@ impl World {
         world
     }
 
-    /// Returns the first line of the run's error or reason. Results and costs follow in later lines.
+    /// Returns the first line of the text with which the run ended: its error or reason.
     pub(crate) fn why(&self) -> Option<&str> {
         self.run.ended.as_ref()?.text.as_deref()?.lines().next()
     }
@@ -455,8 +454,8 @@ impl World {
         Ok(decided)
     }
 
-    /// Asserts that an option ended the run as failed or cancelled exactly if the interrupt said so. A run may also end
-    /// for other reasons after a decision, such as a limit.
+    /// Asserts that an option ended the run as failed or cancelled exactly if the interrupt said so. Other ends after a
+    /// decision, such as a limit, are ignored.
     fn check_foretold_end(&self, decided: &HandledInput) {
         const OF_DECISIONS: [&str; 6] =
             ["rejected", "aborted", "cancelled", "plan_iterations", "no_plan", "client_failed"];
@@ -562,8 +561,8 @@ impl World {
         self.log.iter().filter(|event| event.fact.encode().0 == kind).count()
     }
 
-    /// Performs due actions until no action is due or the script has no more replies. Returns a short description of
-    /// each event.
+    /// Performs the actions of the run until none is left or the script has no more replies. Returns a short
+    /// description of each event.
     pub(crate) fn work(&mut self) -> Vec<String> {
         let mut told = Vec::new();
         for _ in 0..1_000 {
@@ -573,7 +572,7 @@ impl World {
         panic!("the run does not come to rest: {:#?}", self.story());
     }
 
-    /// Performs a single due action.
+    /// Performs a single action of the run. Returns `None` if there is none.
     pub(crate) fn work_once(&mut self) -> Option<Vec<String>> {
         for action in self.run.actions() {
             match action {
@@ -726,7 +725,7 @@ impl World {
         }
     }
 
-    /// Ends the process and opens the store in a new process.
+    /// Ends the process, and opens the store in a new one.
     pub(crate) fn crash(&mut self) -> Vec<String> {
         self.epoch += 1;
         if self.run.needs_adoption(self.epoch) { self.send(adopt()) } else { Vec::new() }

@@ -1,5 +1,5 @@
-//! The Merkle tree over a growing journal equals the tree over all its events. Also tests proofs from cached blocks,
-//! and signed notes.
+//! The Merkle tree over a growing journal, which equals the tree over all its events. Also tests proofs from cached
+//! blocks, and signed notes.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use holdshort_core::tree::{Growing, consistency, continues, inclusion, is_includ
 use holdshort_engine::evidence::{Checkpoint, Malformed, Signer, Tree, VerifyingKey, append, notes};
 use holdshort_store::{Append, Log, Memory, StreamAppend};
 
-/// Appends `count` events to the stream of the installation. Returns their hashes.
+/// Appends `count` events to the stream of the installation. Returns the hashes of the events.
 async fn grow(journal: &Memory, chain: &mut Chain, count: u64) -> Vec<Digest> {
     let at = Timestamp::from_millis(1_780_000_000_000);
     let mut draw = Draw::new(Seed([7; 16]), at);

@@ -1,4 +1,4 @@
-//! If the clock is set back, events stay in order, deadlines expire no later than announced, and ids stay unique.
+//! A clock that is set back: events stay in order, deadlines expire no later than announced, and ids stay unique.
 
 use std::collections::BTreeSet;
 
@@ -52,8 +52,7 @@ async fn a_deadline_stays_where_it_was_and_comes() {
     }
 }
 
-/// If the clock is set back before an interrupt opens, the time until its deadline is counted from the run's last
-/// event.
+/// After the clock was set back, the time until an interrupt's deadline is counted from the run's last event.
 #[tokio::test]
 async fn what_is_opened_later_expires_later() {
     let stage = Stage::solo(script());

@@ -1,5 +1,5 @@
-//! A crash after every single commit of a complete run, once with the jobs in flight done and once not done. No side
-//! effect starts twice unless a person decides that. Every run ends as it would have ended without the crash.
+//! A crash after every single commit of a complete run, with the jobs in flight done or not. No side effect starts
+//! twice without a person's decision, and every run ends as it would have without the crash.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn world() -> World {
     world
 }
 
-/// Runs one lifetime of the process, until the journal fails or the run has ended.
+/// Runs the process until the journal fails or the run has ended.
 async fn live(stage: &Stage<Faulty<Memory>>) -> Result<(), ()> {
     stage.driver.sweep().await.map_err(drop)?;
     loop {
@@ -79,8 +79,8 @@ impl<J: holdshort_store::Journal> AllRuns for J {
     }
 }
 
-/// In the first lifetime, crashes at append `n`, before or after the append is written. `done` tells whether the jobs
-/// in flight are done.
+/// Crashes the first process at append `n`, before or after the append is written. `done` tells if the jobs in flight
+/// are done.
 async fn crash_at(n: usize, written: bool, done: bool) -> bool {
     let (world, clock) = (world(), SimClock::new(n as u64));
     let memory = Memory::new();

@@ -1,4 +1,5 @@
-//! A channel combines some notifications into one message, and drops others. Each row of the table is one case.
+//! Notifications of one channel, some of which are combined into one message, and others dropped. Each table row is one
+//! case.
 
 use std::collections::BTreeSet;
 
@@ -82,7 +83,7 @@ fn low(seq: u64, n: u64, occasion: Occasion) -> Delivery {
     new_delivery(seq, n, occasion, "anna", Level::Low)
 }
 
-/// Returns the sequence numbers of each message, and the sequence numbers of the dropped deliveries.
+/// Returns the sequence numbers of the deliveries in each message, and those of the dropped deliveries.
 fn sorted(claimed: Vec<Delivery>, open: &[u64]) -> (Vec<Vec<u64>>, Vec<u64>) {
     let open: BTreeSet<InterruptId> = open.iter().map(|n| id(*n)).collect();
     let Sorted { bundles, dropped } = sort(claimed, &channel(), &People::default(), &open);

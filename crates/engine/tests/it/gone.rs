@@ -1,4 +1,4 @@
-//! A caller disconnects while its append is in flight. The append may still be written, and must be noticed then.
+//! A caller disconnects while its append is in flight. The append may still be written, which must then be noticed.
 
 use std::sync::Arc;
 
@@ -86,8 +86,8 @@ async fn a_decision_that_is_too_late_changes_nothing() {
     assert_eq!((stage.world.effects().len(), stage.status(&run).await), (0, Status::Completed));
 }
 
-/// The result of one call is lost before it is written to the journal. The lost call is recovered. The second call,
-/// which is still in flight, is not affected.
+/// The result of one call is lost before it is written to the journal. That call is recovered, and the other call in
+/// flight is not affected.
 #[tokio::test]
 async fn an_answer_that_is_lost_takes_nothing_else_with_it() {
     let (journal, stage) = stage(vec![Say::Calls(vec![read("a"), read("b")]), Say::Text("Done.")]);

@@ -36,7 +36,7 @@ async fn grow<J: Journal>(stage: &Stage<J>, run: &holdshort_core::id::RunId, upt
     stage.driver.journal().append(Append { streams, rows, ..Append::default() }).await.unwrap();
 }
 
-/// A run near the maximum number of events is resumed with a single replay. The run ends at the maximum, with a reason.
+/// A run near the maximum number of events is resumed with a single replay, and ends at the maximum with a reason.
 #[tokio::test]
 async fn a_run_near_its_limit_resumes_and_ends_there_with_its_reason() {
     let stage = Stage::solo(vec![Say::Calls(vec![command("make")]), Say::Text("Done.")]);

@@ -1,4 +1,4 @@
-//! Two drivers on one journal: the driver that writes later must read and decide again, and nothing starts twice.
+//! Two drivers on one journal: the one that writes later must read and decide again, and nothing starts twice.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -170,8 +170,8 @@ async fn what_others_wrote_is_read_before_anybody_is_refused() {
     assert_each_start_was_performed_once(&one, &run).await;
 }
 
-/// A sweep stops the jobs of a run that was cancelled on a different node. The append that ends a run also ends its
-/// lease, so no lease names the run any more.
+/// A sweep stops the jobs of a run that another node cancelled. No lease names the run any more, because the append
+/// that ends a run also ends its lease.
 #[tokio::test]
 async fn what_another_node_cancelled_is_stopped_by_a_sweep() {
     let (one, two) = rivals(vec![Say::Calls(vec![command("touch a")])]);

@@ -67,7 +67,7 @@ impl<J: Journal> Stage<J> {
     }
 }
 
-/// A caller that waits until a session is opened is not woken by other events.
+/// A caller that waits for the opening of a session is not woken by other events.
 #[tokio::test]
 async fn only_the_opening_of_a_session_wakes_who_waits_for_one() {
     let stage = on(Arc::new(Memory::new()));
@@ -154,7 +154,7 @@ async fn a_suspended_session_lets_nothing_start_and_pauses_every_run() {
     stage.try_start_in(&session).await.unwrap();
 }
 
-/// A late response does not restore an old state: the response to the suspension arrives after the session was resumed.
+/// A late response does not restore an old state: here, that to the suspension arrives after the session was resumed.
 #[tokio::test]
 async fn a_late_answer_leaves_no_session_as_it_was() {
     let journal = Arc::new(Faulty::new(Arc::new(Memory::new())));

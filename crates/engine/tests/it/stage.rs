@@ -145,7 +145,7 @@ impl<J: Journal> Stage<J> {
         open
     }
 
-    /// Returns the only open interrupt.
+    /// Returns the only open interrupt of a run.
     pub(crate) async fn only_open(&self, run: &RunId) -> Interrupt {
         let mut open = self.open(run).await;
         assert_eq!(open.len(), 1, "{open:#?}");
@@ -174,7 +174,7 @@ impl<J: Journal> Stage<J> {
         self.driver.send(run, input, actor).await
     }
 
-    /// Approves everything until the run ends. Unknown outcomes are decided by looking at the actual side effects.
+    /// Approves everything until the run ends. Decides on unknown outcomes by the actual side effects.
     pub(crate) async fn approve_all(&self, run: &RunId) {
         for _ in 0..50 {
             self.world.settle().await;
@@ -185,7 +185,7 @@ impl<J: Journal> Stage<J> {
         panic!("the run does not end");
     }
 
-    /// Returns the decision on the interrupt that lets the run continue.
+    /// Returns the decision with which the run continues after the interrupt.
     pub(crate) fn yes(&self, interrupt: &Interrupt) -> Decision {
         match interrupt.opened.kind {
             Kind::ToolApproval | Kind::PlanApproval | Kind::Review | Kind::Checkpoint => option("approve"),
@@ -205,14 +205,14 @@ impl<J: Journal> Stage<J> {
         }
     }
 
-    /// Returns the run's events, after verifying all of them.
+    /// Reads, verifies and returns the events of the run.
     pub(crate) async fn events(&self, run: &RunId) -> Vec<Event> {
         let sealed = self.driver.journal().read(&StreamId::Run(run.clone()), 0, usize::MAX >> 1).await;
         let mut chain = envelope::Chain::START;
         sealed.unwrap().iter().map(|sealed| event::open(sealed, &mut chain).unwrap()).collect()
     }
 
-    /// Returns the `type` of each event, followed by the id of the call if the event names a call.
+    /// Returns the `type` of each event, followed by the id of its call, if it has one.
     pub(crate) async fn story(&self, run: &RunId) -> Vec<String> {
         let tell = |event: &Event| {
             let (kind, facts) = event.fact.encode();

@@ -1,4 +1,4 @@
-//! Deadlines are stored in the journal, so they expire even if no server is running.
+//! Deadlines, which are stored in the journal and so expire even if no server is running.
 
 use holdshort_core::interrupt::Outcome;
 use holdshort_core::limits;
@@ -56,8 +56,8 @@ async fn a_deadline_counts_also_while_the_sweep_is_late_and_the_run_paused() {
     assert_eq!(stage.status(&run).await, Status::Completed);
 }
 
-/// Runs that stay due do not block the runs after them. While a workflow is frozen, its model calls are not retried, so
-/// its runs stay due. Here they fill more than one page.
+/// Runs that stay due do not block later ones. The runs of a frozen workflow stay due, because their model calls are
+/// not retried. Here they fill more than one page.
 #[tokio::test]
 async fn what_stays_due_keeps_nothing_behind_it() {
     const STAY: usize = 501;

@@ -1,4 +1,4 @@
-//! Copies a journal from one store to a different one: either everything is imported, or nothing.
+//! Copying a journal from one store to another: either everything is imported, or nothing.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn position(journal: &Memory) -> u64 {
     *journal.watch().borrow()
 }
 
-/// Returns a journal with more events than are written in one batch. Its last run was started with an idempotency key.
+/// Returns a journal with more events than one batch. Its last run was started with an idempotency key.
 async fn many() -> (Stage<Memory>, RunId) {
     let stage = on(Arc::new(Memory::new()), 1);
     for _ in 0..120 {
@@ -51,7 +51,7 @@ async fn many() -> (Stage<Memory>, RunId) {
     (stage, run)
 }
 
-/// A journal that is copied as a whole keeps its head, even if the events of two concurrent runs alternate.
+/// The copy of a whole journal has the same head, even if the events of two concurrent runs alternate.
 #[tokio::test]
 async fn a_whole_journal_keeps_its_head() {
     let stage = on(Arc::new(Memory::new()), 1);

@@ -26,7 +26,7 @@ fn script() -> Vec<Say> {
     ]
 }
 
-/// Creates runs in every state, with one valid grant and one revoked grant.
+/// Creates runs in every state, a valid grant, and a revoked grant.
 pub(crate) async fn play<J: Journal>(journal: Arc<J>) -> Stage<J> {
     let world = World::default();
     world.script("solo", script());
@@ -160,7 +160,8 @@ async fn audit_finds_an_event_that_was_changed() {
     }
 }
 
-/// The hash chain of the session stays valid, so only its row shows that an event is missing.
+/// An audit finds a session whose last event is lost. Only the session's row shows it, because the hash chain stays
+/// valid.
 #[tokio::test]
 async fn audit_finds_a_session_whose_last_event_is_lost() {
     let folder = tempfile::tempdir().unwrap();
@@ -176,8 +177,8 @@ async fn audit_finds_a_session_whose_last_event_is_lost() {
     assert_eq!(told, ["events of the session are missing: the session had at least 2 events and has 1"]);
 }
 
-/// An audit reports one finding per stream, even if a stream has many faults. Here the events of a session and of
-/// several runs all imply the same missing row.
+/// An audit reports one finding per stream with many faults. Here, events of a session and several runs imply the same
+/// missing row.
 #[tokio::test]
 async fn audit_tells_one_finding_of_each_stream() {
     let folder = tempfile::tempdir().unwrap();
@@ -226,7 +227,7 @@ async fn watchers_hear_of_commits() {
     assert_eq!(page.len(), 1);
 }
 
-/// Starts a run with two calls. One call is running, and the inspection of the second call is about to return.
+/// Starts a run with two calls: one is running, and the inspection of the other is about to return.
 async fn one_of_two<J: Journal>(journal: Arc<J>) -> Stage<J> {
     let world = World::default();
     world.script("solo", vec![Say::Calls(vec![read("a"), read("b")]), Say::Text("Done.")]);

@@ -1,5 +1,5 @@
 //! A scripted executor: a workspace in memory, a model that responds by position in the script, and a record of all
-//! actions. The executor survives simulated crashes: only the jobs in flight are lost.
+//! actions. A simulated crash loses only the jobs in flight.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ use holdshort_core::tool::{
 use holdshort_engine::{Deliver, Executor, Job, Unfit, Work};
 use serde_json::{Value, json};
 
-/// The model's response to a request, chosen by the number of responses that the request already contains.
+/// A response of the model, chosen by the number of responses that the request already contains.
 #[derive(Clone, Debug)]
 pub(crate) enum Say {
     Text(&'static str),
@@ -40,11 +40,11 @@ struct Inner {
     failed: Vec<(String, usize)>,
     /// Side effects: `run:command` or `write:path=content`, in order.
     effects: Vec<String>,
-    /// All actions that the drivers handed over, each with its run.
+    /// All actions that drivers handed to the executor, each with its run.
     performed: Vec<(RunId, String)>,
     aborted: Vec<String>,
     stopped: BTreeSet<String>,
-    /// Proposed file contents, by digest.
+    /// Contents of proposed files, by digest.
     texts: BTreeMap<Digest, String>,
     requests: Vec<Vec<Message>>,
 }
@@ -78,7 +78,7 @@ impl World {
         self.inner().requests.clone()
     }
 
-    /// Takes out the oldest job in flight.
+    /// Removes and returns the oldest job in flight.
     pub(crate) fn take(&self) -> Option<(Job, Deliver)> {
         self.inner().jobs.pop_front()
     }
@@ -95,7 +95,7 @@ impl World {
         }
     }
 
-    /// Drops all jobs as a dying process does. If `done` is true, the jobs are done but their results are lost.
+    /// Drops all jobs in flight, as a dying process does. If `done` is true, they are done but their results are lost.
     pub(crate) fn lose_jobs(&self, done: bool) {
         while let Some((job, _)) = self.take() {
             if done {
@@ -205,7 +205,7 @@ impl Inner {
         ProposedChanges { changeset, text: "written".to_owned(), data: Value::Null }
     }
 
-    /// Continues a commit: skips a file that already has its new content.
+    /// Continues a commit: writes the files that do not have their new content yet.
     fn commit(&mut self, changeset: &Changeset) -> Outcome {
         for Change { path, before, after, .. } in changeset.changes() {
             let digest = |entry: &Option<Entry>| match entry {

@@ -72,7 +72,7 @@ fn a_head_that_was_noted_shows_whether_the_journal_goes_on_from_there() {
     );
 }
 
-/// An emptied or deleted journal is reported as damaged, not as an old version or an empty folder.
+/// An emptied or deleted journal is reported as damaged, and not as an old version or an empty folder.
 #[test]
 fn a_journal_that_was_emptied_or_taken_away_is_said_to_be_gone() {
     let home = Home::new();

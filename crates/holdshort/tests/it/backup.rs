@@ -1,4 +1,4 @@
-//! Tests of `backup`: a copy that is made while a server runs, and a server that uses the copy.
+//! Tests of `backup`: copying while a server runs, and a server that uses the copy.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 const AGENTS: usize = 16;
 
-/// Agents that ask one question after another until they are stopped.
+/// Load on a server: agents that ask one question after another until they are stopped.
 struct Load {
     is_over: Arc<AtomicBool>,
     answered: Arc<AtomicU64>,
@@ -147,7 +147,7 @@ fn what_is_there_is_never_written_over() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// The copy of a frozen journal keeps the existing freeze and its reason.
+/// The copy of a frozen journal is still frozen, for the same reason.
 #[test]
 fn a_copy_of_what_was_frozen_starts_too() {
     let home = Home::new();

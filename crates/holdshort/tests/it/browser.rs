@@ -6,7 +6,7 @@ use reqwest::header::{COOKIE, SET_COOKIE};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-/// A browser that has opened a login link.
+/// A browser that is signed in with a login link.
 struct Browser {
     runtime: Runtime,
     http: reqwest::Client,
@@ -46,7 +46,7 @@ impl Browser {
     }
 }
 
-/// Returns the text without line breaks.
+/// Returns the text with a single blank for each sequence of white space.
 fn collapse_whitespace(shown: &str) -> String {
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -90,7 +90,7 @@ fn runs(line: &str) {
     }
 }
 
-/// Returns the session id that a text contains.
+/// Returns the session id in a text.
 fn session_of(text: &str) -> String {
     let word = text.split_whitespace().find(|word| word.starts_with("ses_"));
     word.unwrap_or_else(|| panic!("no session: {text}")).to_owned()
@@ -216,7 +216,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// Ctrl-C interrupts a reply, a command and an open card. After each interruption it is the person's turn.
+/// Ctrl-C interrupts a reply, a command and an open card. It is then the person's turn.
 #[test]
 fn ctrl_c_interrupts_whatever_the_agent_is_at() {
     let scene = Scene::new();
@@ -367,7 +367,8 @@ fn ctrl_c_counts_also_where_it_comes_with_the_line_before_it() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// Returns a chat whose agent was interrupted in the middle of its reply. No event of the interruption has arrived yet.
+/// Returns a chat whose agent was interrupted in the middle of a reply, before any event of the interruption has
+/// arrived.
 fn interrupted_without_events(scene: &Scene, serving: &Serving) -> (Terminal, Proxy) {
     scene.push([Scripted::Held("I begin\n".to_owned())]);
     let proxy = Proxy::to(serving.started["listening"].as_str().unwrap());
@@ -386,7 +387,7 @@ fn interrupted_without_events(scene: &Scene, serving: &Serving) -> (Terminal, Pr
     (terminal, proxy)
 }
 
-/// Text that was typed before the turn is known waits for the turn. A second Ctrl-C leaves at once.
+/// Text that was typed before the chat knows that it is the person's turn waits. A second Ctrl-C leaves at once.
 #[test]
 fn ctrl_c_leaves_also_where_words_wait_for_the_turn() {
     let scene = Scene::new();
@@ -442,7 +443,7 @@ fn lines_that_wait_for_the_turn_are_no_more_than_a_few() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// The card shows the plan. The rest of the planner's text is printed once.
+/// The card shows the plan, and the rest of the planner's text is printed once.
 #[test]
 fn a_plan_is_shown_by_its_card_and_not_as_json() {
     let scene = Scene::new();
@@ -556,7 +557,7 @@ fn a_script_says_one_thing_after_the_other() {
     assert_eq!((ran.code, scene.text("b.txt").as_deref()), (0, Some("b\n")), "{ran:?}");
 }
 
-/// The copilot remembers its own work, and an undo reverts only the last round.
+/// The copilot remembers its own rounds, and an undo reverts only the last one.
 #[test]
 fn rounds_of_a_conversation_are_one_run_and_are_taken_back_one_by_one() {
     let scene = Scene::new();
@@ -580,7 +581,7 @@ fn rounds_of_a_conversation_are_one_run_and_are_taken_back_one_by_one() {
     assert!(told.contains("in their earlier state again: `a.txt`"), "{told}");
 }
 
-/// A router's reply is for the run only: neither the reply nor its preview is printed.
+/// Neither a router's reply nor its preview is printed, because it is only for the run.
 #[test]
 fn what_a_router_says_is_not_shown() {
     let scene = Scene::new();
@@ -622,7 +623,7 @@ fn a_rehearsal_is_called_one() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// The line after a refusal answers the next question, and does not release the refused call.
+/// In a script, the line after a refusal answers the next question, and does not release the refused call.
 #[test]
 fn in_a_script_a_refusal_is_sent_at_once() {
     let scene = Scene::new();
@@ -635,7 +636,7 @@ fn in_a_script_a_refusal_is_sent_at_once() {
     assert!(told.contains("no, not that one"), "{told}");
 }
 
-/// After an undo in a run that has ended, the conversation of the next run mentions the undo.
+/// The conversation of the next run mentions an undo in a run that has ended.
 #[test]
 fn the_next_run_of_a_conversation_knows_what_was_taken_back() {
     let scene = Scene::new();
@@ -651,7 +652,7 @@ fn the_next_run_of_a_conversation_knows_what_was_taken_back() {
     assert!(told.contains("(took back changes)") && told.contains("`a.txt`"), "{told}");
 }
 
-/// If an agent ends its run after each answer, each message starts a new run.
+/// Each message starts a new run if the agent ends its run after each answer.
 #[test]
 fn another_workflow_is_spoken_to_by_its_name() {
     let scene = Scene::new();
@@ -691,8 +692,7 @@ fn a_session_that_can_not_be_spoken_to_is_an_error() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// If another person decides on a card, text that was begun for this card is shown. It is sent neither as a message nor
-/// as an answer.
+/// Text begun for a card on which another person then decides is shown, and sent neither as a message nor as an answer.
 #[test]
 fn text_begun_for_a_card_that_is_gone_is_sent_nowhere() {
     let scene = Scene::new();

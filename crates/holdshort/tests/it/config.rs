@@ -92,7 +92,8 @@ fn a_flag_wins_over_the_environment_that_over_the_file_and_that_over_the_default
     assert!(!serving.started["listening"].as_str().unwrap().ends_with(":1"));
 }
 
-/// The warning that the server prints at its start is available before the start too, whatever source the address has.
+/// `doctor` prints the warning about an unencrypted database connection that `serve` prints, whatever the source of the
+/// address.
 #[test]
 fn a_database_that_is_spoken_to_in_the_clear_is_warned_of() {
     const WARNING: &str =
@@ -212,8 +213,8 @@ fn what_is_wrong_is_told_with_its_line() {
     assert!(ran.code == 2 && ran.err.contains("does not exist"), "{ran:?}");
 }
 
-/// The doctor reports each error that stops `serve`, with the same exit code. These include errors in the environment
-/// and in files that the configuration names.
+/// `doctor` reports each error that stops `serve`, with the same exit code, also in the environment and in configured
+/// files.
 #[test]
 fn the_doctor_reads_what_a_start_reads() {
     let home = Home::new();
@@ -299,7 +300,7 @@ fn the_page_has_every_key() {
     assert_eq!(rows("Claims"), known("[[identity.jwt]]\nclaims = { unknown = 1 }"));
 }
 
-/// The headers for a trace collector are secrets, and are never printed.
+/// The headers for a trace collector are secrets and never printed.
 #[test]
 fn headers_of_a_collector_are_shown_nowhere() {
     const SECRET: &str = "collector-secret-0d1e";

@@ -18,7 +18,7 @@ fn with_a_key(home: &Home, arguments: &[&str]) -> CommandOutput {
     )
 }
 
-/// Removes the line breaks that wrap text for a terminal.
+/// Returns the text with a single blank for each sequence of white space.
 fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -48,7 +48,7 @@ fn a_key_alone_chooses_no_model_and_every_start_says_so() {
     assert!(joined(&told.join(" ")).contains(&format!("model {UNNAMED}{UNTIL}")), "{told:?}");
 }
 
-/// A systemd credential is accepted, although its access list makes it look readable by its group.
+/// A file with an API key may be a systemd credential, although its access list makes it look readable by its group.
 #[test]
 fn a_key_may_be_a_credential_of_systemd() {
     let home = Home::new();

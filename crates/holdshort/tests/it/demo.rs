@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use holdshort_testkit::home::Home;
 use holdshort_testkit::terminal::{PROMPT, Terminal};
 
-/// Returns the repository of the demo.
+/// Returns the path of the demo's git repository.
 fn repository(home: &Home) -> PathBuf {
     let mut found = std::fs::read_dir(home.path().join("tmp")).unwrap().map(|entry| entry.unwrap().path());
     found.find(|path| path.file_name().unwrap().to_str().unwrap().starts_with("holdshort-demo-")).unwrap()
@@ -15,8 +15,8 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Plays until the first change: answers a question by number and a plan by name. The tests that run before change
-/// nothing and need no decision.
+/// Plays the demo until the first change: answers a question by number and a plan by name. The tests run before without
+/// a decision, because they change nothing.
 fn to_the_first_change(terminal: &mut Terminal) {
     let header = terminal.expect("REHEARSAL");
     assert!(header.contains("data") && header.contains("(the journal of this run)"), "{header}");
@@ -102,7 +102,7 @@ fn a_person_plays_it_to_its_end() {
     assert!(read(&package.join("periods.py")).contains("starts the next one"));
 }
 
-/// After refusals the final report is correct: the fault is not fixed, and all files are unchanged.
+/// The demo's report after refusals is correct: the fault is not fixed, and all files are unchanged.
 #[test]
 fn what_is_refused_is_not_told_as_done() {
     let home = Home::new();
@@ -133,7 +133,7 @@ fn what_is_refused_is_not_told_as_done() {
     assert!(rest.contains("What changed\n  nothing\n"), "{rest}");
 }
 
-/// Environment variables can name programs, configuration and templates for Git. The Git of the demo uses none of them.
+/// The demo's git ignores programs, configuration and templates that environment variables name.
 #[test]
 fn git_of_the_demo_takes_nothing_from_the_environment() {
     let home = Home::new();
@@ -195,8 +195,7 @@ fn new_files_are_changes_too() {
     assert!(String::from_utf8_lossy(&diff.stdout).contains("+++ b/report.md"), "{diff:?}");
 }
 
-/// Flow 1 of the copilot (contract A26): the copilot clarifies a vague task, plans it and carries it out. Then it
-/// adapts to feedback.
+/// The copilot clarifies a vague task, plans it, carries it out, and adapts to feedback (flow 1 of contract A26).
 #[test]
 fn a_copilot_asks_plans_works_and_adapts() {
     let home = Home::new();
@@ -226,8 +225,7 @@ fn a_copilot_asks_plans_works_and_adapts() {
     assert!(code == 0 && rest.contains("2 files changed"), "{rest}");
 }
 
-/// A rehearsal whose script has ended reports this after each message. The run continues, and ends when the person
-/// decides so.
+/// A rehearsal whose script has ended reports this after each message. The run continues until the person ends it.
 #[test]
 fn a_rehearsal_that_has_no_more_words_says_so_and_how_to_get_a_model() {
     let home = Home::new();

@@ -215,7 +215,7 @@ fn a_log_filter_that_means_nothing_is_refused() {
     }
 }
 
-/// `--model` on the command line configures an embedded server only. It has no effect on a running server.
+/// `--model` on the command line has no effect on a running server, because it configures only an embedded one.
 #[test]
 fn a_server_without_a_model_takes_none_from_the_command_line() {
     let home = Home::new();
@@ -238,8 +238,7 @@ fn a_server_without_a_model_takes_none_from_the_command_line() {
     serving.stop();
 }
 
-/// A verb that works on a local folder rejects `--server`, because the person would expect it to use the server's
-/// journal.
+/// A command for a local folder rejects `--server`, because a person would expect it to use that server's journal.
 #[test]
 fn what_works_on_a_folder_takes_no_server() {
     let home = Home::new();

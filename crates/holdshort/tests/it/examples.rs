@@ -1,4 +1,4 @@
-//! Tests of `examples/external-agent`, unchanged from the repository.
+//! Tests of `examples/external-agent`, as it is in the repository.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Stdio};
@@ -26,7 +26,7 @@ fn start(
     (child, errors)
 }
 
-/// Returns the id of the interrupt for which the agent waits.
+/// Returns the id of the interrupt on which the example agent waits.
 fn read_interrupt_id(errors: &mut BufReader<std::process::ChildStderr>) -> String {
     let mut line = String::new();
     errors.read_line(&mut line).unwrap();

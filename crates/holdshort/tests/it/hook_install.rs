@@ -1,5 +1,5 @@
-//! Tests of `hook install`, `hook uninstall`, `hook status` and the hook lines of `doctor`: the real binary and a real
-//! server, in a temporary home. Programs named `claude` and so on only print a version.
+//! Tests of `hook install`, `hook uninstall`, `hook status` and the hook lines of `doctor`, with a real server in a
+//! temporary home. Programs named `claude` and so on only print a version.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 const SETTINGS: &str = "{\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]\n  }\n}\n";
 
-/// Home of a person who has a project and coding agents.
+/// Home folder of a person with a project and coding agents.
 struct Person {
     home: Home,
 }
@@ -91,7 +91,7 @@ impl Person {
     }
 }
 
-/// Returns the words of an output, whatever the width of its lines.
+/// Returns the words of an output with single blanks, whatever the width of its lines.
 fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -411,7 +411,7 @@ fn installations_at_once_make_one_hook_and_one_key() {
     assert_eq!(person.run(&["hook", "status"]).code, 0);
 }
 
-/// Expects that `status` and `doctor` report a hook that does not hold, with this text.
+/// Expects that `hook status` and `doctor` report with this text that a hook does not hold.
 fn broken(person: &Person, what: &str, said: &str) {
     let status = person.run(&["hook", "status"]);
     assert!(status.code == 1 && flat(&status.out).contains(said), "{what}: {status:?}");

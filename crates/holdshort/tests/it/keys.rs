@@ -1,10 +1,10 @@
-//! Tests of `keys`: only the secret goes to standard output, and only once.
+//! Tests of `keys`, which prints only the secret to standard output, and only once.
 
 use holdshort_testkit::home::{CommandOutput, Home};
 use holdshort_testkit::server::real;
 use serde_json::json;
 
-/// Runs a verb with a different token.
+/// Runs the program with another token.
 fn run_as(home: &Home, token: &str, arguments: &[&str]) -> CommandOutput {
     CommandOutput::from_output(
         home.command(real()).args(arguments).env("HOLDSHORT_TOKEN", token).output().unwrap(),

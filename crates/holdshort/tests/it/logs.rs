@@ -1,4 +1,4 @@
-//! Tests that an unwritable log only loses its lines, while the journal is still written. Each log line of a request
+//! Tests that an unwritable log loses only its lines, and the journal is still written. Each log line of a request
 //! contains the request id, and no secret.
 
 use std::fs::{self, File};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::raw::{Answer, send_plain};
 
-/// Starts a server that logs everything to the given standard error.
+/// Starts a server that logs everything to this standard error.
 fn serve(home: &Home, log: Stdio) -> Child {
     let mut child = home
         .command(real())
@@ -57,7 +57,7 @@ fn a_log_whose_reader_has_gone() {
     goes_on(&home, child);
 }
 
-/// The pipe is full long before the last request.
+/// A server still works when nobody reads the pipe of its log. The pipe is full long before the last request.
 #[test]
 fn a_log_that_nobody_reads() {
     let home = Home::new();
@@ -157,7 +157,7 @@ fn a_request_id_comes_back_and_stands_in_the_log() {
     }
 }
 
-/// The request id in the response to a failed request leads to the reason in the log.
+/// The request id in an error response leads to the reason in the log.
 #[test]
 fn a_failure_names_its_request() {
     let home = Home::new();

@@ -1,11 +1,11 @@
-//! Tests of `run` with a scripted server in the role of the model.
+//! Tests of `run` with a scripted server as the model.
 
 use holdshort_testkit::home::Home;
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::terminal::{PROMPT, Terminal};
 use serde_json::json;
 
-/// Returns the agent's last reply.
+/// Returns the agent's last reply, which calls `finish`.
 fn finish(summary: &str) -> Scripted {
     Scripted::call("finish", json!({ "summary": summary }))
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::raw::{NAME, SOON, file, send_plain, send_tls, speak, tls_handshake};
 
-/// An nginx process. It is stopped together with its workers on drop.
+/// An nginx process, which is stopped with its workers on drop.
 struct Nginx(Child);
 
 impl Drop for Nginx {
@@ -33,7 +33,7 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Returns the configuration block of the page, with the paths and ports of this test.
+/// Returns the configuration in `docs/deploy.md`, with the paths and ports of this test.
 fn site(upstream: &str, ports: [u16; 2], tls: &Path) -> String {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/deploy.md");
     let page = fs::read_to_string(page).unwrap();

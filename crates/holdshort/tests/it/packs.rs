@@ -1,4 +1,4 @@
-//! Tests of the packs of the program: each addition of a pack exists only once and is documented.
+//! Tests of the program's packs: each addition of a pack exists only once and is documented.
 #![cfg(feature = "packs")]
 
 use std::collections::BTreeSet;
@@ -44,7 +44,7 @@ fn the_workflows_of_packs_are_served() {
     server.stop();
 }
 
-/// The table of built-in tools in the documentation lists all names and arguments. An optional argument has a `?`.
+/// The documentation's table of built-in tools lists all names and arguments, with a `?` after an optional argument.
 #[test]
 fn the_documents_list_every_tool_with_its_arguments() {
     let page = include_str!("../../../../docs/workflows.md");

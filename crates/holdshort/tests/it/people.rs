@@ -1,4 +1,4 @@
-//! Tests of the output of verbs about people and groups.
+//! Tests of the output of commands about people and groups.
 
 use holdshort_testkit::home::Home;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn where_there_is_no_group_that_is_said() {
     serving.stop();
 }
 
-/// A date means midnight in the person's time zone, or in UTC if the person has no time zone.
+/// A date until which a person is away means midnight in the person's time zone, or else in UTC.
 #[test]
 fn somebody_is_away_until_a_day() {
     let home = Home::new();
@@ -36,7 +36,7 @@ fn somebody_is_away_until_a_day() {
     serving.stop();
 }
 
-/// A person who may not decide on an interrupt cannot snooze it. The output names the approvers.
+/// A person who may not decide on an interrupt cannot snooze it, and the output names the approvers.
 #[tokio::test]
 async fn who_may_put_something_off_is_said() {
     let home = Home::new();

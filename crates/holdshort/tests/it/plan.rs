@@ -7,7 +7,7 @@ use holdshort_testkit::home::Home;
 use holdshort_testkit::server::real;
 use serde_json::Value;
 
-/// Starts the rehearsal of `research`, which stops at its plan. Returns the run id.
+/// Starts the rehearsal of `research`, which waits at its plan. Returns the run id.
 fn planned(home: &Home) -> String {
     let data = home.data();
     let ran = home.run(&["demo", "research", "--json", "--data", data.to_str().unwrap()]);
@@ -16,7 +16,7 @@ fn planned(home: &Home) -> String {
     first["run"].as_str().unwrap().to_owned()
 }
 
-/// A plan that an agent proposed on its own has no graph. It is printed while it waits for a decision.
+/// A plan that an agent proposed on its own has no graph, and is printed while it waits for a decision.
 #[test]
 fn a_plan_that_waits_is_shown() {
     let home = Home::new();

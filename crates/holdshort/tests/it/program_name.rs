@@ -1,4 +1,4 @@
-//! Tests that printed commands can be executed unchanged, even if the program is not installed.
+//! Tests that printed commands can be executed as they are, even if the program is not installed.
 
 use holdshort_testkit::home::{CommandOutput, Home};
 use holdshort_testkit::server::real;

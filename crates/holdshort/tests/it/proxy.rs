@@ -1,4 +1,4 @@
-//! A proxy between a client and its server. It forwards all data, and can hold back the event stream.
+//! A proxy between a client and its server, which forwards all data and can hold back the event stream.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -57,8 +57,8 @@ impl Proxy {
     }
 }
 
-/// Connects a client and the server. `names` contains the host name that the client uses for the server, and the only
-/// host name that the server accepts.
+/// Connects a client and the server. `names` are the host name that the client uses for the server, and the only one
+/// that the server accepts.
 fn connect(client: TcpStream, server: TcpStream, names: (String, String), gate: Arc<Gate>) {
     assert_eq!(names.0.len(), names.1.len(), "ports have five digits here");
     let streams = Arc::new(Mutex::new(false));

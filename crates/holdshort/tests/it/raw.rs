@@ -1,5 +1,5 @@
-//! HTTP requests as raw text, because a client library refuses to send forged requests. Also TLS connections as a
-//! browser makes them.
+//! HTTP requests as raw text, because a client library refuses to send forged ones, and TLS connections as a browser
+//! makes them.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -35,7 +35,7 @@ impl Answer {
     }
 }
 
-/// Returns the text of a request that uses its own connection. `headers` are complete header lines.
+/// Returns the text of an HTTP request on its own connection. `headers` are complete header lines.
 pub(crate) fn request(line: &str, headers: &[&str], body: &str) -> String {
     let length = format!("content-length: {}", body.len());
     let mut lines = vec![format!("{line} HTTP/1.1")];
@@ -69,7 +69,7 @@ fn connected(at: &str) -> TcpStream {
     stream
 }
 
-/// Returns the path of a file of the tests' certificate authority or of its certificates.
+/// Returns the path of a file of the tests' certificate authority.
 pub(crate) fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/tls").join(name)
 }

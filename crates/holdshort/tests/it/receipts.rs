@@ -1,4 +1,4 @@
-//! Tests of checkpoints and receipts from the view of an outsider: with the script of the documentation, and against a
+//! Tests of checkpoints and receipts as an outsider checks them: with the script in the documentation, and for a
 //! changed journal.
 
 use std::fs;
@@ -21,15 +21,15 @@ async fn ask(serving: &Serving, body: Value) -> Value {
     response.json().await.unwrap()
 }
 
-/// Opens `count` further questions.
+/// Asks `count` further questions as an external agent.
 async fn ask_more(serving: &Serving, count: usize) {
     for n in 0..count {
         ask(serving, json!({"kind": "question", "title": format!("Question {n}?")})).await;
     }
 }
 
-/// Runs the script of the documentation. Returns its output or its error. The script must make the same checks with
-/// Python's optimisation enabled.
+/// Runs `docs/verify_receipt.py` with Python's optimisation, which must not skip any check. Returns its output or
+/// error.
 fn checked(receipt: &Path, key: &str, interrupt: &str) -> Result<String, String> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verify_receipt.py");
     let ran =
@@ -152,8 +152,8 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     assert!(said.contains(r"by operator  gr\xf6\xdfer") && said.is_ascii(), "{said}");
 }
 
-/// A client reports when a person views a card; reading the interrupt is not a view. The receipt and the page contain
-/// the first view of each person.
+/// The receipt and the page contain the first view of each person. A client reports a view when it shows the card;
+/// reading the interrupt is none.
 #[tokio::test]
 async fn the_record_says_who_looked_first_and_when() {
     let home = Home::new();
@@ -328,7 +328,7 @@ async fn a_server_appends_checkpoints_while_its_journal_grows() {
     assert!(last.starts_with(&format!("{all}:root:")), "{held}");
 }
 
-/// The server proves that one checkpoint continues another checkpoint. The proof needs no journal.
+/// The server proves, without the journal, that one checkpoint continues another.
 #[tokio::test]
 async fn the_server_proves_that_a_checkpoint_continues_another() {
     let home = Home::new();

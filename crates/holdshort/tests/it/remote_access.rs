@@ -1,4 +1,4 @@
-//! Tests of access from other machines: preconditions for the start, and trusted request headers.
+//! Tests of access from other machines: conditions for the start, and trusted request headers.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -18,7 +18,7 @@ pub(crate) fn people(home: &Home) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Returns the address of the server on this machine.
+/// Returns the `HOST:PORT` of the server on this machine.
 fn at(serving: &Serving) -> String {
     let local = serving.started["local"].as_str().or(serving.started["listening"].as_str()).unwrap();
     local.strip_prefix("http://").unwrap().to_owned()

@@ -1,4 +1,4 @@
-//! Tests of `serve`, and of the verbs that use its server.
+//! Tests of `serve`, and of the commands that use its server.
 
 use std::process::Stdio;
 
@@ -65,7 +65,7 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     );
 }
 
-/// A tool that starts a server uses `ready` to wait for the server, and a monitor uses it to check the server.
+/// `ready` waits for a starting server, for tools, and checks a running one, for monitors.
 #[test]
 fn ready_says_whether_it_can_serve_and_waits_until_it_can() {
     let home = Home::new();
@@ -118,7 +118,7 @@ phases:
 gates: {tool_approval: {expire_in: 2h, approvers: [release-manager]}}
 ";
 
-/// Workflow files are checked without a server and without a data folder: one file, several files, or a folder.
+/// Workflow files are checked without a server or a data folder: one file, several files, or a folder.
 #[test]
 fn workflow_files_are_checked_where_they_lie() {
     let home = Home::new();
@@ -195,7 +195,8 @@ fn workflow_files_are_checked_where_they_lie() {
     assert!(!home.data().exists(), "looking changes nothing");
 }
 
-/// The check uses the people of the server that uses the data folder. A people file on the command line has precedence.
+/// The check of workflow files uses the people of the server of the data folder, or the people file on the command
+/// line.
 #[test]
 fn workflow_files_are_checked_for_the_people_of_the_running_server() {
     let home = Home::new();
@@ -258,7 +259,7 @@ async fn an_answer_of_data_is_sent_as_it_is() {
     assert!(shown.contains("hour: 9"), "{shown}");
 }
 
-/// The check includes the people: a gate that these people can never satisfy is reported with its workflow.
+/// The check of workflow files reports a gate that the given people can never satisfy.
 #[test]
 fn a_workflow_that_nobody_could_decide_is_found_without_a_server() {
     let home = Home::new();

@@ -1,5 +1,5 @@
-//! Tests of which servers an HTTPS client accepts: only servers with a certificate for their name from a trusted
-//! authority. A client for plain HTTP needs no certificate authorities.
+//! Tests of the servers that an HTTPS client accepts: only those with a certificate for their name from a trusted
+//! authority. A client for plain HTTP needs no authorities.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -13,7 +13,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// Returns the path of a file of the tests' certificate authority or of its certificate for `localhost`.
+/// Returns the path of a file of the tests' certificate authority, or of its certificate for `localhost`.
 fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/tls").join(name)
 }
@@ -46,7 +46,7 @@ fn server() -> SocketAddr {
     address
 }
 
-/// Returns the doctor's report on a model server at this address, if the machine trusts the authorities in the file
+/// Returns the report of `doctor` on a model server at this address. The machine trusts the authorities in the file
 /// `trusted`.
 fn doctor(base_url: &str, trusted: &str) -> String {
     let home = Home::new();
@@ -71,7 +71,7 @@ fn a_certificate_counts_from_who_is_trusted_and_for_its_name_alone() {
     }
 }
 
-/// A rejected certificate is reported as rejected. Reporting it as a server that does not respond would mislead people.
+/// A rejected certificate is reported as rejected, and not as a server that does not respond.
 #[test]
 fn a_server_whose_certificate_does_not_count_is_not_one_that_is_silent() {
     let home = Home::new();

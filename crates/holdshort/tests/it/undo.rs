@@ -1,4 +1,4 @@
-//! Tests of `holdshort undo`, with and without a server. The card shows which changes are undone and which changes
+//! Tests of `holdshort undo`, with and without a server. The card shows the changes that are undone, and those that
 //! remain.
 
 use std::fs;

@@ -1,9 +1,8 @@
-//! Values from a request that the templates in a script can use.
+//! Values of a request that the templates in a rehearsal script can use.
 //!
-//! `task` is the first message of a person. `results.LABEL` is the result of the call that has the label LABEL in an
+//! `task` is the first message of a person. `results.LABEL` is the result of the call with the label LABEL in an
 //! earlier step of the script. `last` is the newest result of any call. `messages` are the person's messages since the
-//! agent's previous reply. If a template uses a value that is missing, this is an error, unless the template tests the
-//! value with `is defined`.
+//! agent's previous reply. A missing value is an error, except in a test with `is defined`.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +11,14 @@ use holdshort_workflow::rehearsal::{Play, Step};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value};
 
-/// Maximum number of instructions that one template may execute.
+/// Maximum number of template instructions that one template may execute.
 const FUEL: u64 = 100_000;
 /// Maximum length, in bytes, of the text that one template may produce.
 const MAX_TEXT: usize = 1024 * 1024;
 
 pub(super) struct Scene<'a> {
     replies: usize,
-    /// Messages since the previous reply of the agent.
+    /// Messages in the request since the previous reply of the agent.
     news: &'a [Message],
     values: Value,
     environment: Environment<'static>,
@@ -34,7 +33,7 @@ impl<'a> Scene<'a> {
         Self { replies, news, values: values(request, news, steps), environment: environment() }
     }
 
-    /// Returns the index of the step in the script that replies to this request.
+    /// Returns the index of the script's step that replies to this request.
     pub(super) fn step(&self) -> usize {
         self.replies
     }
@@ -70,7 +69,7 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// Returns the calls in each reply of the agent for which the reply is requested. Replies of other agents are skipped.
+/// Returns the calls in each reply of the agent that made the request. Replies of other agents are skipped.
 fn calls_per_reply(request: &Request) -> impl Iterator<Item = &[Call]> {
     request.messages.iter().filter_map(|message| match message {
         Message::Assistant { agent, calls, .. } if *agent == request.agent => Some(calls.as_slice()),
@@ -98,8 +97,8 @@ fn values(request: &Request, news: &[Message], steps: &[Step]) -> Value {
     )
 }
 
-/// Returns the text of the results of calls, by the labels of the calls. A call has the label that the call at the same
-/// position in the script has.
+/// Returns the texts of call results, by the labels of the calls in the script. A call has the label at the same
+/// position in the script.
 fn results(request: &Request, steps: &[Step]) -> BTreeMap<String, String> {
     let texts: BTreeMap<&str, &str> = request.messages.iter().filter_map(result).collect();
     let mut results = BTreeMap::new();

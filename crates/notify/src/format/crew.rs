@@ -1,6 +1,5 @@
-//! Notifications for clients of the crew edge (contracts D4, D7). Such a message has a flat payload, and the signature
-//! covers exactly the bytes of the payload. In this file, *source system* means the earlier system for whose clients
-//! the crew edge exists.
+//! Notifications for clients of the crew edge (contracts D4, D7), with a flat payload and a signature over its bytes.
+//! In this file, *source system* means the earlier system whose clients use the crew edge.
 
 use data_encoding::{BASE64, HEXLOWER};
 use holdshort_core::interrupt::Outcome;
@@ -12,7 +11,7 @@ use super::webhook;
 use crate::channel::{Channel, Encoding};
 use crate::message::{Message, risk_word};
 
-/// Path at which the crew edge accepts decisions.
+/// URL path at which the crew edge accepts decisions.
 const CALLBACK: &str = "/edges/crew/api/v1/webhooks/callback/";
 
 pub fn body(message: &Message) -> Value {
@@ -41,14 +40,14 @@ pub fn body(message: &Message) -> Value {
     body
 }
 
-/// Returns the id of the review, in the format that the source system uses.
+/// Returns the id of the review in the format of the source system, the earlier system whose clients use this edge.
 fn review_id(message: &Message) -> String {
     let id = message.notice.interrupt.as_str();
     format!("REV-{}", id.strip_prefix("int_").unwrap_or(id).to_ascii_uppercase())
 }
 
-/// Returns the event type. The document of the source system defines a type only for the first notice of a review. For
-/// later notices, Holdshort has defined the types.
+/// Returns the event type of a notice. The document of the earlier system defines only the type of the first notice of
+/// a review. Holdshort defines the others.
 fn event_type(message: &Message) -> &'static str {
     match (message.notice.occasion, message.notice.outcome) {
         (Occasion::Opened, _) => "compliance_review",
@@ -72,8 +71,8 @@ fn status(message: &Message) -> &'static str {
     }
 }
 
-/// Returns the headers of Standard Webhooks, and the headers that the source system sends. In the source system,
-/// `X-Webhook-ID` contains the id of the webhook, and `X-Event-ID` contains the id of the event.
+/// Returns the headers of Standard Webhooks, and those of the earlier system: `X-Webhook-ID` with the id of the
+/// webhook, and `X-Event-ID` with the id of the event.
 pub(super) fn headers(
     channel: &Channel,
     message: &Message,

@@ -1,5 +1,5 @@
-//! Converts a message to the HTTP request that a channel sends. The format depends on the type of the channel. A
-//! request has a body and headers.
+//! Builds the HTTP request (body and headers) with which a channel sends a message. The format depends on the type of
+//! the channel.
 
 mod checkpoint;
 mod crew;
@@ -48,7 +48,7 @@ pub(crate) fn slack_text(text: &str) -> String {
     slack::escaped(text)
 }
 
-/// Returns the push message for a browser.
+/// Returns the push message that shows this notification in a browser.
 pub(crate) fn push(message: &Message, now: Timestamp) -> Push {
     push::push(message, now)
 }
@@ -64,14 +64,14 @@ struct Format {
     /// Returns the URL to which the request is sent. The argument is the URL of the channel.
     address: fn(&Url) -> Url,
     body: fn(&Url, &Message) -> Value,
-    /// Returns one request body for several messages. `None` if programs receive the messages, because each message is
-    /// sent to them separately.
+    /// Returns one request body for several messages. `None` for channels to programs, which get each message
+    /// separately.
     several: Option<fn(&Url, Several<'_>) -> Value>,
     headers: fn(&Channel, &Message, &[u8], Timestamp) -> Headers,
 }
 
-/// Returns the functions for a type of channel. Returns `None` for mail and push messages, which `mail/` and `push.rs`
-/// build.
+/// Returns the functions that build requests for a type of channel. Returns `None` for mail and push, which `mail/` and
+/// `push.rs` build.
 fn format(via: Via) -> Option<Format> {
     let chat = |body, several| {
         Some(Format { address: Url::clone, body, several: Some(several), headers: |_, _, _, _| Vec::new() })
@@ -105,8 +105,7 @@ pub(crate) fn request_of_several(channel: &Channel, several: Several<'_>) -> Opt
     Some(Request { url, content_type: JSON, body, headers: headers(channel) })
 }
 
-/// Returns the request that sends a message. Returns `None` if channels of this type do not send their messages with
-/// such requests.
+/// Returns the request that sends a message. Returns `None` for mail and push channels, which do not use such requests.
 pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> Option<Request> {
     let format = format(channel.definition.via)?;
     let body = bytes(&(format.body)(&channel.url, message));
@@ -131,14 +130,14 @@ pub(crate) fn request_of_checkpoint(
     Some(Request { url: channel.url.clone(), content_type: JSON, body, headers })
 }
 
-/// Returns the headers that every request of the channel has.
+/// Returns the headers of every request of this channel.
 fn headers(channel: &Channel) -> Headers {
     let said = channel.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
     let token = channel.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}")));
     said.chain(token).collect()
 }
 
-/// Serializes the body once. Therefore the bytes that are signed are exactly the bytes that are sent.
+/// Serializes the body once, so that the signed bytes are exactly the bytes that are sent.
 fn bytes(value: &Value) -> Vec<u8> {
     value.to_string().into_bytes()
 }

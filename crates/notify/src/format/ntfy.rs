@@ -1,5 +1,5 @@
-//! Notifications that are published to a topic of an ntfy server. A message is published as JSON, with a request to the
-//! root URL of the server. The headers of ntfy are not used, because they accept only ASCII.
+//! Notifications for a topic of an ntfy server. A message is published as JSON, at the root URL of the server. The
+//! headers of ntfy are not used, because they accept only ASCII.
 
 use holdshort_core::level::Level;
 use reqwest::Url;
@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use crate::limits::NTFY_BYTES;
 use crate::message::{Message, Several};
 
-/// Returns the root URL of the ntfy server. The root URL is the URL of the channel without its last path segment, which
-/// is the topic.
+/// Returns the root URL of the ntfy server: the channel's URL without its last path segment, which is the topic.
 pub(super) fn server(url: &Url) -> Url {
     let mut server = url.clone();
     server.set_path(&format!("{}/", split(url).0));
@@ -44,7 +43,7 @@ fn split(url: &Url) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Returns the priority of the message, from 1 to 5. The default priority of ntfy is 3.
+/// Returns the ntfy priority of the message, from 1 to 5 (3 is normal).
 fn priority(message: &Message) -> u8 {
     if !message.notice.occasion.asks() {
         return 3;

@@ -11,8 +11,7 @@ use crate::message::{Message, Several, line};
 /// Payload of a push message before it is encrypted, with the headers for the push service.
 pub(crate) struct Push {
     pub(crate) payload: Value,
-    /// Topic of the message. If several messages with the same topic wait at the push service, it delivers only the
-    /// last one.
+    /// Topic of the message. Of several waiting messages with the same topic, the push service delivers only the last.
     pub(crate) topic: Option<String>,
     pub(crate) urgency: &'static str,
     /// Time for which the push service keeps the message while the browser is offline.
@@ -45,7 +44,7 @@ pub(super) fn several(several: Several<'_>, now: Timestamp) -> Push {
     }
 }
 
-/// Builds the payload. A later notification with the same `tag` replaces this one if the browser still shows it.
+/// Builds the payload of a browser notification. A later notification with the same `tag` replaces a shown one.
 fn payload(title: &str, lines: Vec<String>, url: &str, tag: &str) -> Value {
     let mut body = String::new();
     let mut left = PUSH_BODY_CHARS;
@@ -76,8 +75,8 @@ fn urgency(message: &Message) -> &'static str {
     if is_high && message.notice.occasion.asks() { HIGH } else { NORMAL }
 }
 
-/// Returns the time for which the push service keeps the message. A message that asks for a decision is kept only until
-/// the interrupt expires.
+/// Returns the seconds for which the push service keeps the message. A message that asks for a decision is kept only
+/// until the interrupt expires.
 fn ttl(message: &Message, now: Timestamp) -> u64 {
     let asks = message.notice.occasion.asks();
     let ends = message.notice.expires_at.filter(|_| asks).map(|at| at.ms_since(now) / 1_000);

@@ -46,8 +46,8 @@ fn button((n, button): (usize, &Button)) -> Value {
     drawn
 }
 
-/// Returns the API calls with which the bot sends a message. If there are earlier messages about the interrupt, the
-/// calls update each of them. If there are none, the call posts a new message.
+/// Returns the Slack API calls that show a message. The calls update all earlier messages about the interrupt, or post
+/// a new message if there are none.
 pub(super) fn calls(message: &Message, conversation: &str) -> Vec<Call> {
     let mut body = body(message);
     if message.posted.is_empty() {

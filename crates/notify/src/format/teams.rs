@@ -1,8 +1,8 @@
 //! Messages for Microsoft Teams, sent to a workflow of the type "When a Teams webhook request is received". Each
 //! message is an adaptive card.
 //!
-//! Microsoft Teams interprets Markdown in elements of the type `TextBlock`, but not in elements of the type `TextRun`.
-//! Therefore all text is in `TextRun` elements.
+//! All text is in elements of the type `TextRun`, because Microsoft Teams interprets Markdown in elements of the type
+//! `TextBlock`.
 
 use serde_json::{Value, json};
 

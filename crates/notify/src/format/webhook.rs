@@ -67,8 +67,7 @@ fn kind_of(message: &Message) -> String {
     format!("interrupt.{}", message.notice.occasion.as_str())
 }
 
-/// Returns the headers of Standard Webhooks. After these come the headers of source document 003, and the headers of
-/// the system that this document describes.
+/// Returns the headers of Standard Webhooks, and further headers that source document 003 and the system in it define.
 pub(super) fn headers(
     secrets: &[Secret],
     message: &Message,

@@ -50,8 +50,8 @@ pub(super) fn render_message(message: &Message) -> Body {
     Body { plain, html: page(words.tag, &headline, &inner) }
 }
 
-/// Returns the body of a mail that contains a checkpoint. The plain-text part contains the signed text without changes.
-/// Therefore a person can save this text and pass the file to `audit verify --against`.
+/// Returns the body of a mail with a checkpoint of the journal. The plain-text part contains the signed text unchanged,
+/// so that a person can save it as a file for `audit verify --against`.
 pub(super) fn render_checkpoint(notice: &CheckpointNotice) -> Body {
     let events = super::events(notice.covered.size);
     let headline = format!(
@@ -107,7 +107,7 @@ pub(super) fn render_several(several: Several<'_>) -> Body {
     Body { plain, html: page(words.tag, &headline, &inner) }
 }
 
-/// Builds the HTML document. `inner` must be HTML that is already escaped.
+/// Builds the HTML document of a mail. `inner` must be escaped HTML.
 fn page(language: &str, title: &str, inner: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"{language}\">\n<head><meta charset=\"utf-8\"><title>{}</title></head>\n\

@@ -22,7 +22,7 @@ use crate::phrases::Phrases;
 
 pub(crate) use self::smtp::send;
 
-/// A mail in encoded form, with the sender and recipient that SMTP needs.
+/// An encoded mail, with the sender and the recipient for SMTP.
 #[derive(Debug)]
 pub(crate) struct Mail {
     pub(crate) envelope: Envelope,
@@ -59,7 +59,7 @@ pub(crate) fn compose_message(message: &Message, from: &Mailbox) -> Result<Mail,
     mail(from, message.reader.as_ref(), head, body::render_message(message))
 }
 
-/// Builds one mail for several messages. In a mail program, the mail is not part of an earlier thread.
+/// Builds one mail for several messages. The mail begins a new thread in mail programs.
 pub(crate) fn compose_several(several: Several<'_>, from: &Mailbox) -> Result<Mail, Unaddressed> {
     let first = several.messages.first().ok_or(Unaddressed::Nobody)?;
     let newest = several.messages.iter().map(|message| message.notice.at).max();
@@ -73,7 +73,7 @@ pub(crate) fn compose_several(several: Several<'_>, from: &Mailbox) -> Result<Ma
     mail(from, first.reader.as_ref(), head, body::render_several(several))
 }
 
-/// Builds a mail that contains a checkpoint, for the configured address `to`.
+/// Builds a mail with a checkpoint of the journal for the configured address `to`.
 pub(crate) fn compose_checkpoint(
     id: &str,
     notice: &CheckpointNotice,
@@ -98,7 +98,7 @@ fn events(number: u64) -> String {
 /// Values for the headers of a mail.
 struct Head {
     id: String,
-    /// Message id of the mail with which the thread began. `None` if this mail begins a thread.
+    /// Message id of the mail that began the thread. `None` if this mail begins one.
     thread: Option<String>,
     subject: String,
     language: &'static str,

@@ -1,5 +1,5 @@
-//! Makes one attempt to send a mail by SMTP. Before that, the address of the server is checked. The connection uses TLS
-//! unless the channel disables it.
+//! Makes one attempt to send a mail by SMTP, after a check of the server's address. The connection uses TLS, if the
+//! channel does not disable it.
 
 use std::time::Duration;
 
@@ -21,10 +21,10 @@ use crate::send::{Sent, Verdict};
 /// Time limit for the end of the SMTP session, after the mail was accepted.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// Maximum number of characters that are stored of a connection error. Such an error may contain a long certificate.
+/// Maximum number of characters of a connection error that are stored. Such an error may contain a long certificate.
 const WHY_CHARS: usize = 200;
 
-/// Failure of an attempt. The variants are the stages at which it failed.
+/// Failure of an attempt to send a mail, by the stage at which the attempt failed.
 enum Failed {
     /// The attempt failed before the server received the mail. A retry can succeed, for example after the password was
     /// corrected.
@@ -106,8 +106,8 @@ async fn hand_over(
     Ok((response, server))
 }
 
-/// Texts about a failure. The text that the server sent may contain the address of the recipient. Therefore it is
-/// stored as the server's response, and responses are deleted earlier than errors.
+/// Texts about a failed mail. The server's text is stored as its response and not as the error: it may contain the
+/// recipient's address, and responses are deleted earlier than errors.
 struct FailureTexts {
     status: Option<u16>,
     error: String,

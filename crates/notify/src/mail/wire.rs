@@ -1,9 +1,8 @@
-//! Connection to a mail server. The connection limits how many bytes are received, and returns the received text line
-//! by line.
+//! Connection to a mail server, which limits the number of received bytes, and returns the received text line by line.
 //!
-//! Each read stops at the end of a line, and leaves the bytes after it unread. When the connection switches to TLS, the
-//! reader keeps the bytes that it has already received. Therefore a response that arrived before the switch is never
-//! mistaken for a response over TLS (RFC 3207, 5).
+//! Each read stops at the end of a line, and leaves the bytes after it unread. Bytes that arrived before the switch to
+//! TLS stay in the old reader. Therefore a response from before the switch is never mistaken for a response over TLS
+//! (RFC 3207, 5).
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Actions on an interrupt that do not resolve it, over REST.
+//! Actions on an interrupt that do not resolve it, such as claims and comments, over REST.
 
 use serde_json::{Value, json};
 

@@ -37,7 +37,7 @@ async fn until(stream: &mut Stream, kind: &str) -> Vec<Frame> {
     }
 }
 
-/// Returns the concatenated text of all previews.
+/// Returns the text of all previews of a reply, joined.
 fn previewed(frames: &[Frame]) -> String {
     let previews = frames.iter().filter(|frame| frame.event.as_deref() == Some("preview"));
     previews.map(|frame| text(&frame.data, "text")).collect()

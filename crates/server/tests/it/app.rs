@@ -1,5 +1,4 @@
-//! Pages for browsers: the app at its paths, the files of the app, pages without scripts, and the security headers of
-//! all of them.
+//! Pages for browsers: the app at its paths, its files, pages without scripts, and the security headers of all of them.
 
 use reqwest::Method;
 use reqwest::header::ACCEPT;
@@ -94,7 +93,8 @@ async fn a_file_that_a_browser_has_is_not_sent_again() {
     }
 }
 
-/// A service worker controls only pages below the directory from which it is served.
+/// The service worker is served at the root, because it controls only pages below the directory from which it is
+/// served.
 #[tokio::test]
 async fn the_service_worker_is_at_the_root() {
     let served = Served::new().await;

@@ -1,4 +1,5 @@
-//! Requests of external agents about their own questions: read and follow decisions, use approvals, withdraw questions.
+//! Requests of external agents about their own questions: reading and following decisions, using approvals, withdrawing
+//! questions.
 
 use holdshort_core::digest::Digest;
 use reqwest::Method;
@@ -14,7 +15,7 @@ async fn ask(agent: &Api, more: Value) -> Value {
     created(agent.post("/v1/interrupts", &body).await)
 }
 
-/// Uses an approval with the digest of `what`.
+/// Uses the approval of an interrupt, for an action with the digest of `what`.
 async fn consume(agent: &Api, interrupt: &Value, what: &Value, key: Option<&str>) -> (u16, Value) {
     let path = format!("/v1/interrupts/{}/consume", text(interrupt, "id"));
     let request =
@@ -67,7 +68,7 @@ async fn an_approval_is_used_once() {
     assert_eq!(listed["items"][0]["approval"], read["approval"]);
 }
 
-/// If several requests arrive at the same time, only one of them uses the approval.
+/// Only one of several simultaneous requests uses the approval.
 #[tokio::test]
 async fn of_many_at_once_one_uses_it() {
     let served = Served::new().await;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::openapi::collect;
 
-/// Returns the frame types that the enum accepts.
+/// Returns the frame types that the enum `T` accepts.
 fn kinds<T: DeserializeOwned + std::fmt::Debug>() -> Vec<String> {
     let refused = serde_json::from_value::<T>(json!({"type": "nonsense"})).unwrap_err().to_string();
     let (_, known) = refused.split_once("expected one of").unwrap();
@@ -49,7 +49,7 @@ fn every_frame_is_a_message_with_examples_of_its_type() {
     }
 }
 
-/// Every reference has a target, and every frame is part of an operation in its direction.
+/// Every reference in the document has a target, and every frame is part of an operation in its direction.
 #[test]
 fn the_document_is_whole() {
     let document = holdshort_server::asyncapi();

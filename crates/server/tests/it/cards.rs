@@ -58,7 +58,7 @@ async fn each_kind_shows_what_is_decided() {
     }
 }
 
-/// The call of an external agent is shown like a native call. Other fields of the agent are data, and do not make the
+/// The call of an external agent is shown like a native one. Other fields of the agent are data, and cannot make the
 /// call look safer.
 #[tokio::test]
 async fn a_call_of_another_agent_shows_what_would_run() {
@@ -78,7 +78,7 @@ async fn a_call_of_another_agent_shows_what_would_run() {
     assert!(!page.text.contains("access only to what is listed"), "{}", page.text);
 }
 
-/// An agent that names a call cannot add a field to the payload whose name is reserved for calls on cards.
+/// An agent that names a call cannot add a payload field with a name that cards reserve for calls.
 #[tokio::test]
 async fn what_cards_show_of_a_call_stands_in_the_call_alone() {
     let served = Served::new().await;
@@ -97,7 +97,7 @@ async fn what_cards_show_of_a_call_stands_in_the_call_alone() {
     assert!(include_str!("../../../../ui/src/views/card/judged.ts").contains(&listed));
 }
 
-/// A wrapped line continues below its first character, because the CSS class of the line contains the indentation.
+/// A wrapped line of a change continues below its first character, because its CSS class contains the indentation.
 #[tokio::test]
 async fn a_line_of_a_change_keeps_its_indentation_where_it_breaks() {
     let served = Served::new().await;

@@ -1,4 +1,4 @@
-//! Slow, silent and excess connections are closed, and agents that send too many requests are refused. People are still
+//! Slow, silent and excess connections are closed, and agents with too many requests are refused, while people are
 //! served.
 
 use std::io::ErrorKind;
@@ -79,7 +79,7 @@ async fn a_flood_of_strangers_locks_nobody_out() {
     ok(known.get("/v1/info").await);
 }
 
-/// A valid decision link authenticates its connection, so the flood does not evict the connection.
+/// A valid decision link authenticates its connection, so that a flood of unauthenticated ones does not close it.
 #[tokio::test]
 async fn whoever_holds_a_link_is_no_stranger() {
     let tuning = Tuning { unauthenticated_connections: Some(4), ..Tuning::default() };
@@ -113,7 +113,7 @@ async fn whoever_holds_a_link_is_no_stranger() {
     }
 }
 
-/// Unauthenticated sockets share the quota of unauthenticated connections, and take no permit for a stream.
+/// Unauthenticated sockets use the quota of unauthenticated connections, and no permit for a stream.
 #[tokio::test]
 async fn sockets_that_say_nothing_give_way_too() {
     let tuning = Tuning { unauthenticated_connections: Some(4), ..Tuning::default() };

@@ -1,12 +1,12 @@
-//! The conversation of a session over REST. A message answers a question, reaches a run or starts a run, exactly once.
-//! All messages can be read later.
+//! The conversation of a session over REST. A message answers a question, reaches a run or starts a run, exactly once,
+//! and can be read later.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::harness::{Api, Served, created, ok, read, refusal, text};
 
-/// Script in which each run asks a question and then ends.
+/// Rehearsal script in which each run asks a question and then ends.
 const SCRIPT: &str = "    - calls:
         - {tool: ask_human, arguments: {question: Which page?}}
     - {text: It is done.}
@@ -26,7 +26,7 @@ async fn say(api: &Api, session: &Value, body: &Value) -> Value {
     ok(api.post(&path(session, "messages"), body).await)
 }
 
-/// Returns the conversation as `[(by, text)]`.
+/// Returns the messages of a conversation as `[(by, text)]`.
 async fn conversation(api: &Api, session: &Value) -> Vec<(String, String)> {
     let mut said = Vec::new();
     let mut cursor = String::new();
@@ -207,7 +207,7 @@ async fn what_can_not_be_said() {
     assert_eq!(refusal(&refused), (409, "session_suspended", vec![]));
 }
 
-/// A message to a different agent cancels the run of the agent in front. The named agent is then in front.
+/// A message to another agent cancels the run in the foreground. The named agent then works in the foreground.
 #[tokio::test]
 async fn another_agent_takes_the_front() {
     let workflow = "name: own

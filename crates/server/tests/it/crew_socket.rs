@@ -1,5 +1,5 @@
-//! Frames that keep the connection of a client of the crew edge (contract D10). The time limits are shorter than those
-//! of users.
+//! Frames that keep a connection to a client of the crew edge alive (contract D10). The time limits are shorter than in
+//! use.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const LOOK: &str = "name: look\n\
                     description: A person looks\n\
                     phases:\n  - id: look\n    kind: checkpoint\n    message: Is it good?\n";
 
-/// Client that follows one task.
+/// WebSocket client that follows one task.
 struct Client(WebSocketStream<TcpStream>);
 
 impl Client {
@@ -54,8 +54,8 @@ async fn task(served: &Served) -> String {
     task
 }
 
-/// Keep-alive frames have the members that the hook of the source system reads, and no members of a task: the hook
-/// would take them for the state of the task.
+/// Asserts that a keep-alive frame has the members that the clients' hook reads. It must have no members of a task,
+/// which the hook would take for the task's state.
 fn assert_keep_alive(frame: &Value, kind: &str) {
     let members: BTreeSet<&str> = frame.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(
@@ -112,7 +112,7 @@ async fn a_ping_is_answered_and_nothing_else_is() {
     assert_keep_alive(&client.next().await, "pong");
 }
 
-/// The limit that users have is the one that the clients of the source system expect.
+/// The default heartbeat interval is the one that clients of the crew edge expect.
 #[test]
 fn users_get_a_heartbeat_every_thirty_seconds() {
     assert_eq!(Pace::default().heartbeat, Duration::from_secs(30));

@@ -1,4 +1,5 @@
-//! Shared recent events. They are read once for all followers that have caught up, and clients notice no difference.
+//! Recent events that followers share: they are read once for all followers that have caught up, without a difference
+//! for clients.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use crate::harness::{Api, SOON, Served, ok, text};
 use crate::socket::{Socket, fill, types};
 use crate::streams::{Frame, Stream};
 
-/// Number of shared events. It is so small that a client which does not read immediately falls behind.
+/// Number of shared events: so few that a client that does not read at once falls behind.
 const RECENT: usize = 4;
 
 const ALL: &str = "/v1/events?previews=false";
@@ -61,7 +62,7 @@ async fn unread(served: &Served) -> TcpStream {
     stream
 }
 
-/// Returns the bytes of the stream until the event with this id is complete. The chunked encoding is removed.
+/// Returns the bytes of the stream, without chunked encoding, until the event with this id is complete.
 async fn until(stream: &mut TcpStream, id: &str) -> String {
     let (mut got, last) = (Vec::new(), format!("id: {id}\n"));
     loop {

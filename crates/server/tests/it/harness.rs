@@ -1,4 +1,4 @@
-//! A server on a temporary directory, and an HTTP client for each token.
+//! Test server on a temporary directory, with an HTTP client for each token.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -14,7 +14,7 @@ use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Time limit of a wait. Everything in these tests happens immediately or never.
+/// Time limit of a wait. In these tests, everything happens at once or never.
 pub(crate) const SOON: Duration = Duration::from_secs(20);
 
 const ISSUER: &str = "https://issuer.example";
@@ -81,7 +81,7 @@ impl Served {
     }
 
     /// Starts a server with the workflow `own`. Its only agent plays the script in the directory `workspace`, and all
-    /// calls of the agent ask for approval.
+    /// its calls ask for approval.
     pub(crate) async fn playing(steps: &str) -> Self {
         let workflow = "name: own\nagents:\n  ada:\n    instructions: Do it.\n    tools: [ask_human, \
              write_file, edit_file, run_command, create_plan, request_review]\n\
@@ -105,7 +105,7 @@ impl Served {
         self.folder.path().join("workspace")
     }
 
-    /// Starts a run on a server of [`Served::playing`]. Returns the first interrupt of the run.
+    /// Starts a run on a server from [`Served::playing`]. Returns the run's first interrupt.
     pub(crate) async fn held(&self) -> Value {
         let workspace = self.workspace();
         let config = json!({"workspace": workspace, "model": "rehearsal"});
@@ -114,12 +114,12 @@ impl Served {
         self.next_of(text(&run, "id")).await
     }
 
-    /// Returns the next interrupt for which a run waits.
+    /// Returns the next interrupt on which a run waits.
     pub(crate) async fn next_of(&self, run: &str) -> Value {
         self.open_of(run, 1).await.swap_remove(0)
     }
 
-    /// Returns the open interrupts of a run when there are `count` of them.
+    /// Returns the open interrupts of a run as soon as there are `count` of them.
     pub(crate) async fn open_of(&self, run: &str, count: usize) -> Vec<Value> {
         let path = format!("/v1/interrupts?status=open&run={run}");
         let waited = tokio::time::timeout(SOON, async {
@@ -137,7 +137,7 @@ impl Served {
         open
     }
 
-    /// Returns a run after its end.
+    /// Returns a run as soon as it has ended.
     pub(crate) async fn ended(&self, run: &str) -> Value {
         let waited = tokio::time::timeout(SOON, async {
             loop {
@@ -154,7 +154,7 @@ impl Served {
         run
     }
 
-    /// Starts a server with an issuer of tokens for every role.
+    /// Starts a server that accepts tokens of an issuer, for every role.
     pub(crate) async fn with_issuer() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let secret_file = folder.path().join("issuer.secret");
@@ -183,13 +183,13 @@ impl Served {
         Self::on(tempfile::tempdir().unwrap(), change).await.unwrap()
     }
 
-    /// Starts a server with these time limits for clients.
+    /// Starts a server with these time limits for connections of clients.
     pub(crate) async fn paced(pace: Pace) -> Self {
         let tuning = Tuning { pace, ..Tuning::default() };
         Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
     }
 
-    /// Starts a server with these time limits for clients and the given workflow.
+    /// Starts a server with these time limits for connections of clients and the given workflow.
     pub(crate) async fn paced_with_workflow(pace: Pace, workflow: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let workflows = folder.path().join("workflows");
@@ -203,7 +203,7 @@ impl Served {
         Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
     }
 
-    /// Starts a server that shares few recent events, so that its followers soon fall behind.
+    /// Starts a server that keeps few recent events for its followers, so that they soon fall behind.
     pub(crate) async fn remembering(recent_events: usize) -> Self {
         let tuning = Tuning { recent_events: Some(recent_events), ..Tuning::default() };
         Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
@@ -223,12 +223,12 @@ impl Served {
         Ok(Self { server: Box::pin(start_tuned(options.clone(), tuning)).await?, options, tuning, folder })
     }
 
-    /// Starts a server on the directory of a stopped server.
+    /// Starts a server on the data folder of a stopped server.
     pub(crate) async fn again(folder: TempDir) -> Self {
         Self::on(folder, |_| ()).await.unwrap()
     }
 
-    /// Returns the operator of a server that the test itself started.
+    /// Returns a client with the operator token of a server that the test itself started.
     pub(crate) fn client(server: &Server) -> Api {
         Api {
             base: format!("http://{}", server.address()),
@@ -278,14 +278,14 @@ impl Served {
         self.restart().await
     }
 
-    /// Returns the code of a new login link.
+    /// Returns the code in the URL of a new login link.
     pub(crate) fn code(&self) -> String {
         let link = self.server.login_link().unwrap();
         let start = format!("http://{}/login#", self.address());
         link.strip_prefix(&start).unwrap().to_owned()
     }
 
-    /// Returns a signed-in browser.
+    /// Returns a client with the cookie of a signed-in browser.
     pub(crate) async fn browser(&self) -> Api {
         let response = self.api(None).redeem(&self.code()).await;
         assert_eq!(response.status(), 200);
@@ -349,7 +349,7 @@ fn client() -> reqwest::Client {
     holdshort_http::plain().no_gzip().no_brotli().no_deflate().no_zstd().build().unwrap()
 }
 
-/// Credentials of a signed-in browser.
+/// Cookie and other credentials of a signed-in browser.
 #[derive(Clone)]
 pub(crate) struct Login {
     /// Cookie in the form `holdshort_PORT=VALUE`.
@@ -379,7 +379,7 @@ impl Api {
         self.token.as_deref().unwrap_or_default()
     }
 
-    /// Sends a GET request for JSON to a route that can also return a stream.
+    /// Sends a GET request for JSON to a route that can also return an event stream.
     pub(crate) async fn get_json(&self, path: &str) -> StatusAndBody {
         send_request(self.request(Method::GET, path).header("accept", "application/json")).await
     }
@@ -404,13 +404,13 @@ impl Api {
         send_request(self.request(Method::POST, path).json(body)).await
     }
 
-    /// Sends a POST request whose body may be invalid JSON.
+    /// Sends a POST request with a body that may be invalid JSON.
     pub(crate) async fn post_raw(&self, path: &str, body: impl Into<reqwest::Body>) -> StatusAndBody {
         let request = self.request(Method::POST, path).header("content-type", "application/json");
         send_request(request.body(body)).await
     }
 
-    /// Asks for an approval. Returns the interrupt.
+    /// Asks for an approval as an external agent. Returns the interrupt.
     pub(crate) async fn ask(&self) -> Value {
         created(self.post("/v1/interrupts", &question()).await)
     }
@@ -426,7 +426,7 @@ impl Api {
     }
 }
 
-/// Response as a browser receives it.
+/// Status, headers and text of a response to a browser.
 pub(crate) struct PageResponse {
     pub(crate) status: u16,
     pub(crate) headers: reqwest::header::HeaderMap,
@@ -445,7 +445,7 @@ impl PageResponse {
     }
 }
 
-/// Returns a request of an external agent for an approval.
+/// Returns the body of a request of an external agent for an approval.
 pub(crate) fn question() -> Value {
     json!({
         "kind": "tool_approval", "title": "Archive 41 branches", "message": "All are merged.",
@@ -480,7 +480,7 @@ pub(crate) fn ok(said: StatusAndBody) -> Value {
     said.1
 }
 
-/// Returns the status, the code and the JSON pointers of a problem.
+/// Returns the status, the code and the JSON pointers of an error response.
 pub(crate) fn refusal(said: &StatusAndBody) -> (u16, &str, Vec<&str>) {
     let errors = said.1["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
     let pointers = errors.iter().map(|error| error["pointer"].as_str().unwrap()).collect();

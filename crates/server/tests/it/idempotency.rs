@@ -1,4 +1,4 @@
-//! A request that is repeated under the same key is carried out once.
+//! Requests that are repeated with the same idempotency key, and are carried out once.
 
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Invalid input. Each kind has its own error and changes nothing.
+//! Invalid input, each kind of which has its own error and changes nothing.
 
 use futures::stream;
 use reqwest::{Body, Method};

@@ -7,7 +7,7 @@ use crate::harness::{Api, Served, created, ok, question, refusal, send_request, 
 use crate::socket::{Socket, SocketMessage};
 use crate::streams::Stream;
 
-/// Creates a key. Returns the key, and a client that uses its secret.
+/// Creates a key for an agent or service. Returns the key, and a client with its secret.
 async fn key(served: &Served, body: Value) -> (Value, Api) {
     let made = created(served.operator().post("/v1/keys", &body).await);
     let api = served.api(Some(text(&made, "secret")));
@@ -60,7 +60,7 @@ async fn a_secret_is_shown_once_and_kept_nowhere() {
     assert_eq!(ok(again.api(Some(&secret)).get("/v1/login").await)["person"], "build-bot");
 }
 
-/// A key may name the folder in which the server tries commands of the agent. The path must be the place itself.
+/// A key may name the existing folder, without links in its path, in which the server tries commands of the agent.
 #[tokio::test]
 async fn the_folder_of_a_key_exists_and_is_named_without_links() {
     let served = Served::new().await;
@@ -98,7 +98,7 @@ async fn the_folder_of_a_key_exists_and_is_named_without_links() {
     }
 }
 
-/// Two agents have separate names on cards, cannot read each other's interrupts, and do not share idempotency keys.
+/// Two agents have separate names on cards and separate idempotency keys, and cannot read each other's interrupts.
 #[tokio::test]
 async fn two_agents_are_two() {
     let served = Served::new().await;
@@ -276,8 +276,7 @@ async fn last(socket: &mut Socket) -> (Value, Option<u16>) {
     }
 }
 
-/// Whenever a key ends, its open connections are closed: a socket, streams, and a long poll. Connections of other keys
-/// stay open.
+/// When a key ends, its open socket, streams and long poll are closed, but not connections of other keys.
 #[tokio::test]
 async fn what_is_open_ends_with_the_key() {
     let served = Served::new().await;

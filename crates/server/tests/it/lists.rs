@@ -8,7 +8,7 @@ fn ids(list: &Value) -> Vec<String> {
     list["items"].as_array().unwrap().iter().map(|item| text(item, "id").to_owned()).collect()
 }
 
-/// Returns the ids on all pages of a list, in their order.
+/// Returns the ids on all pages of a list, in order.
 async fn all(api: &Api, path: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut cursor = String::new();

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::harness::{Served, created, fetch_page, ok, text};
 
-/// Returns the value of a metric by its name and labels.
+/// Returns the value of a metric with this name and these labels.
 fn value(told: &str, name: &str) -> f64 {
     let found = told.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
     found.unwrap_or_else(|| panic!("no {name} in\n{told}"))
@@ -45,7 +45,7 @@ async fn what_waits_and_what_was_decided_is_counted() {
     assert!(told.ends_with("# EOF\n"), "{told}");
 }
 
-/// Auditors may read the metrics, because metrics contain no text of any person. Agents may not read them.
+/// Auditors may read the metrics, which contain no text of a person, but agents may not.
 #[tokio::test]
 async fn an_auditor_may_scrape_and_an_agent_may_not() {
     let served = Served::with_issuer().await;

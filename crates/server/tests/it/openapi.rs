@@ -31,8 +31,8 @@ async fn is_up_to_date(name: &str) {
     );
 }
 
-/// Every reference has a target. Every operation has a success response, error responses and the permission that it
-/// needs.
+/// Every reference in the document has a target. Every operation has a success response, error responses and its needed
+/// permission.
 #[test]
 fn the_document_is_complete() {
     let document = holdshort_server::openapi();

@@ -14,12 +14,12 @@ impl Served {
         ok(send_request(request).await)
     }
 
-    /// Returns a browser in which this person is signed in.
+    /// Returns a client with a browser login of this person.
     pub(crate) async fn signed_in_as(&self, person: &str) -> Api {
         self.let_in_by(&self.operator(), person).await
     }
 
-    /// Returns a browser in which this person is signed in with a login link that `by` created.
+    /// Returns a client with a browser login of this person, from a login link that `by` created.
     pub(crate) async fn let_in_by(&self, by: &Api, person: &str) -> Api {
         let link = created(by.post("/v1/login-links", &json!({"person": person})).await);
         let (_, code) = text(&link, "url").split_once('#').expect("a code");
@@ -45,7 +45,7 @@ pub(crate) async fn approve(api: &Api, asked: &Value) -> StatusAndBody {
     api.decide(asked, &json!({"option": "approve"})).await
 }
 
-/// Starts a server with a people file and with a workflow `own`, whose only checkpoint has this assignment.
+/// Starts a server with a people file, and with a workflow `own` whose only checkpoint has this assignment.
 pub(crate) async fn looked_at(assignment: &str, people: &str) -> (Served, tempfile::TempDir) {
     let gate = format!("        assignment: {assignment}");
     let workflow = [
@@ -115,7 +115,7 @@ async fn people_are_set_listed_changed_and_removed() {
     assert_eq!(code(&served.operator().delete("/v1/people/anna").await), (404, "not_found"));
 }
 
-/// A quorum needs votes of different people, each with a separate login.
+/// A quorum needs votes of different people, each with their own login.
 #[tokio::test]
 async fn two_of_a_group_release_it() {
     let served = peopled().await;
@@ -182,7 +182,7 @@ async fn stages_come_one_after_the_other() {
     assert_eq!(settled["resolution"]["by"], json!(["anna", "cleo"]));
 }
 
-/// If an agent's assignment names an approver who does not exist or may not decide, it is refused with a JSON pointer.
+/// An assignment that names an approver who does not exist or may not decide is refused with a JSON pointer.
 #[tokio::test]
 async fn who_is_named_has_to_be_there() {
     let served = peopled().await;
@@ -282,7 +282,7 @@ async fn it_is_reassigned_and_delegated() {
     assert_eq!((&seen[0]["id"], &seen[0]["you"]["in_place_of"]), (&anybodys["id"], &json!("olga")));
 }
 
-/// A delegate is offered no grant, because a grant by a delegate would cover no call.
+/// A delegate is offered no grant, because it would cover no call.
 #[tokio::test]
 async fn whoever_stands_in_is_offered_no_grant() {
     let workflow = "name: own\nagents:\n  ada:\n    instructions: Do it.\n    tools: [write_file]\n\
@@ -311,7 +311,7 @@ async fn whoever_stands_in_is_offered_no_grant() {
     assert_eq!(ok(approve(&cleo, &held).await)["resolution"]["by"], json!(["cleo"]));
 }
 
-/// Opens a socket on which this person follows the inbox.
+/// Opens a socket on which this person follows their inbox.
 async fn inbox_of(served: &Served, who: &str) -> Socket {
     let browser = served.signed_in_as(who).await;
     let origin = format!("http://localhost:{}", served.address().port());
@@ -323,7 +323,7 @@ async fn inbox_of(served: &Served, who: &str) -> Socket {
     socket
 }
 
-/// The inbox of a reviewer contains only events of the reviewer's interrupts.
+/// The inbox of a reviewer contains only events of interrupts on which the reviewer may decide.
 #[tokio::test]
 async fn the_inbox_of_a_reviewer_tells_of_what_is_theirs() {
     let served = peopled().await;
@@ -338,8 +338,8 @@ async fn the_inbox_of_a_reviewer_tells_of_what_is_theirs() {
     assert!(told.iter().all(|event| event["run"] != of_finance["run"]), "{told:?}");
 }
 
-/// A reviewer gets the event of every interrupt that is delegated to them, even if the event is read before the run in
-/// memory has changed.
+/// A reviewer gets the event of every interrupt that is delegated to them, even if it is read before the run in memory
+/// has changed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_inbox_of_a_reviewer_tells_of_what_becomes_theirs() {
     const TIMES: usize = 60;
@@ -398,7 +398,7 @@ async fn an_edit_to_agree_with_stands_in_its_vote() {
     assert_eq!(settled["resolution"]["by"], json!(["anna", "ben"]));
 }
 
-/// The inbox contains each change of the votes and of the approvers.
+/// The inbox contains each change of votes and approvers.
 #[tokio::test]
 async fn the_inbox_tells_of_votes_taken_back_and_of_others_who_are_asked() {
     let served = peopled().await;
@@ -429,8 +429,7 @@ async fn the_inbox_tells_of_votes_taken_back_and_of_others_who_are_asked() {
     );
 }
 
-/// If approvers are removed and the remaining approvers cannot decide, the interrupt is escalated to admins and
-/// operators.
+/// An interrupt is escalated to admins and operators if its remaining approvers cannot decide after a removal.
 #[tokio::test]
 async fn what_leaving_empties_escalates() {
     let served = peopled().await;
@@ -450,8 +449,8 @@ async fn what_leaving_empties_escalates() {
     assert_eq!(ok(approve(&served.operator(), &asked).await)["resolution"]["by"], json!(["operator"]));
 }
 
-/// The response to a removal lists the interrupts that named the person, and says for each whether other approvers can
-/// decide. This agrees with the state after the removal.
+/// The response to a removal lists the interrupts that named the person, and says for each if other approvers can
+/// decide, as is then the case.
 #[tokio::test]
 async fn whoever_removes_somebody_is_told_what_that_leaves() {
     let served = peopled().await;

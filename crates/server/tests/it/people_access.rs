@@ -1,4 +1,4 @@
-//! Access of people and its end: logins, links, lists, and open connections.
+//! Access of people, and how it ends: logins, links, lists, and open connections.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ impl Served {
     }
 }
 
-/// Returns the last problem of a socket, and the close code of the socket.
+/// Returns the last problem frame of a socket, and its close code.
 async fn end(socket: &mut Socket) -> (Value, Option<u16>) {
     let mut last = Value::Null;
     loop {
@@ -35,7 +35,7 @@ async fn end(socket: &mut Socket) -> (Value, Option<u16>) {
     }
 }
 
-/// A socket is closed when its person is removed or gets different permissions. Sockets of other people stay open.
+/// A socket is closed when its person is removed or gets other permissions. Sockets of other people stay open.
 #[tokio::test]
 async fn what_is_open_ends_with_what_somebody_was() {
     let served = peopled().await;
@@ -57,8 +57,7 @@ async fn what_is_open_ends_with_what_somebody_was() {
     assert_eq!(others.ask(&json!({"type": "ping", "id": "1"})).await["type"], "pong");
 }
 
-/// A person who was removed and added again under the same name must sign in again. Old logins and login links are
-/// invalid.
+/// A person who was removed and added again must sign in again. Earlier logins and login links are invalid.
 #[tokio::test]
 async fn sign_ins_and_links_end_when_somebody_leaves() {
     let served = peopled().await;
@@ -107,8 +106,7 @@ async fn links_to_decide_by_end_when_their_person_leaves_also_where_they_come_ba
     assert_eq!(shows(&second).await, 200);
 }
 
-/// *Sign out everywhere* ends all logins of one person, and no logins of other people. An admin can sign other people
-/// out.
+/// *Sign out everywhere* ends all logins of one person and no others. An admin can sign other people out.
 #[tokio::test]
 async fn somebody_is_signed_out_everywhere() {
     let served = peopled().await;
@@ -185,7 +183,7 @@ async fn people_come_in_pages() {
     assert_eq!(code(&served.operator().get("/v1/people?limit=0").await), (400, "invalid_query"));
 }
 
-/// Four-eyes principle: the person who started a run may stop its work, but may not release it.
+/// The person who started a run may stop its work, but not release it (four-eyes principle).
 #[tokio::test]
 async fn own_work_is_refused() {
     let people = "people:\n  anna: {roles: [operator]}\n";
@@ -205,7 +203,7 @@ async fn own_work_is_refused() {
     assert_eq!(settled["resolution"]["by"], json!(["operator"]));
 }
 
-/// An admin who signs in as other people is treated as the same person as all of them. The record shows this.
+/// An admin and the people as whom the admin signs in are one person. The record shows this.
 #[tokio::test]
 async fn whoever_signs_in_as_others_is_one_person() {
     let legal = |id: &str| format!("  {id}: {{roles: [reviewer], groups: [legal]}}\n");
@@ -256,7 +254,7 @@ async fn a_reviewer_is_listed_what_they_may_take_part_in() {
     assert_eq!(code(&approve(&cleo, &asked).await), (403, "not_an_approver"));
 }
 
-/// A person with two roles reads with the role that sees more. The response says whether the other role may decide.
+/// A person with two roles reads with the role that sees more. The response says if the other role may decide.
 #[tokio::test]
 async fn an_auditor_who_reviews_is_told_what_they_decide() {
     let served = peopled().await;
@@ -288,7 +286,7 @@ async fn a_people_file_that_others_may_write_is_refused() {
     assert!(refused.contains("mode 664") && refused.contains("chmod go-w"), "{refused}");
 }
 
-/// A people file may contain the maximum number of people of an installation, with all common fields.
+/// A people file may contain the maximum number of people, with all common fields.
 #[tokio::test]
 async fn a_people_file_holds_everybody() {
     let mut text = "people:\n".to_owned();
@@ -311,7 +309,7 @@ fn text_of(page: &Value) -> Vec<&str> {
     page["items"].as_array().expect("a list").iter().map(|one| text(one, "id")).collect()
 }
 
-/// Timestamps in the facts of events have the same format in every response.
+/// Timestamps of people and keys have the same format in every response.
 #[tokio::test]
 async fn times_of_people_and_keys_are_told_as_times() {
     let served = peopled().await;
@@ -335,7 +333,7 @@ async fn times_of_people_and_keys_are_told_as_times() {
     assert!(fact("key_rotated", "/previous_until").is_string(), "{events}");
 }
 
-/// Each decision and each sign-in reports the remaining quota of the caller. Each caller has a separate quota.
+/// Each decision and sign-in reports the remaining quota of the caller, who has a separate quota.
 #[tokio::test]
 async fn rates_are_told_and_kept() {
     let rates = holdshort_server::PerMinute { sign_ins: 3, decisions: 2 };
@@ -389,7 +387,7 @@ async fn rates_are_told_and_kept() {
     assert_eq!(other, (200, <[String; 3]>::default()), "nothing else is counted");
 }
 
-/// Each route declares the rate limit against which its requests count. The document contains it.
+/// The OpenAPI document contains, for each route, the rate limit against which its requests count.
 #[test]
 fn each_route_declares_the_rate_that_it_counts_against() {
     let document = holdshort_server::openapi();

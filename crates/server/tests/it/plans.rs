@@ -1,10 +1,10 @@
-//! The layout of a draft plan. Each subtask gets a position, even in an unfinished draft.
+//! The layout of a draft plan, in which each subtask gets a position, even in an unfinished draft.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Served, ok, refusal};
 
-/// Subtask ids, each with the ids of the subtasks that it depends on.
+/// Subtask ids, each with the ids of the subtasks on which it depends.
 type Subtasks = &'static [(&'static str, &'static [&'static str])];
 
 fn draft(subtasks: Subtasks) -> Value {

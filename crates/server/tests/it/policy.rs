@@ -1,5 +1,5 @@
-//! Gates for calls of external agents, over HTTP: rules of a file, interrupts that rules resolve immediately, grants,
-//! and policy checks.
+//! Gates for calls of external agents, over HTTP: a rules file, interrupts that rules resolve at once, grants, and
+//! policy checks.
 
 use holdshort_core::digest::Digest;
 use serde_json::{Value, json};
@@ -161,7 +161,7 @@ async fn rules_of_a_file_stay_and_change_with_it() {
     assert!(why.contains("rules.yaml:2") && why.contains("tols"), "{why}");
 }
 
-/// If a changed rule forbids an open call, the interrupt is rejected, and the agent gets the reason.
+/// A changed rule that forbids an open call rejects its interrupt, and the agent gets the reason.
 #[tokio::test]
 async fn rules_that_change_end_what_they_forbid() {
     let (served, folder) = served("rules: []\n").await;
@@ -181,7 +181,7 @@ async fn rules_that_change_end_what_they_forbid() {
     assert_eq!(ok(served.agent().get(&path).await)["status"], "open");
 }
 
-/// If a changed rule forbids an open call of a native agent, the interrupt is rejected too.
+/// A changed rule that forbids an open call of a native agent also rejects its interrupt.
 #[tokio::test]
 async fn rules_that_change_end_what_they_forbid_of_agents_here() {
     let steps = "    - calls:\n        - {tool: write_file, arguments: {path: a.txt, content: x}}\n    - text: Done.\n";
@@ -198,7 +198,7 @@ async fn rules_that_change_end_what_they_forbid_of_agents_here() {
     assert!(!served.workspace().join("a.txt").exists());
 }
 
-/// The risk is derived from the call. An agent cannot set the risk of its request.
+/// The risk is derived from the call, and an agent cannot set it.
 #[tokio::test]
 async fn no_agent_says_how_risky_its_own_ask_is() {
     let (served, _folder) = served(RULES).await;

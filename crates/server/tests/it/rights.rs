@@ -1,4 +1,4 @@
-//! The table of permissions as the server enforces it, for each route of the document and each role.
+//! The permissions that the server enforces, for each route of the OpenAPI document and each role.
 
 use std::path::Path;
 
@@ -22,8 +22,7 @@ fn may(role: Role, needs: &Value) -> bool {
     }
 }
 
-/// Routes that name no object. A role with the permission for some objects may call them, and then sees only these
-/// objects.
+/// Routes that name no object. A role with the permission for some objects may call them, and sees only these.
 const OF_WHATEVER_IS_THEIRS: [&str; 15] = [
     "post /v1/policy/check",
     "get /v1/agent/decisions",
@@ -122,7 +121,7 @@ async fn each_route_lets_in_whom_the_table_says() {
     assert!(met > 5 * 35, "{met}");
 }
 
-/// Needed permission of each route, listed a second time, so that an unintended change of a permission fails this test.
+/// Needed permission of each route. It is listed a second time, so that an unintended change fails this test.
 const NEEDS: &[(&str, &str, &str)] = &[
     ("get /metrics", "audit", "all"),
     ("get /v1/agent/decisions", "ask", "any"),
@@ -232,7 +231,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("get /v1/ws", "read", "any"),
 ];
 
-/// Every route under `/v1` declares the permission that it needs, or is listed as public.
+/// Every route under `/v1` declares its needed permission, or is listed as public.
 #[test]
 fn each_route_names_what_it_needs() {
     let document = holdshort_server::openapi();
@@ -264,7 +263,7 @@ fn each_route_names_what_it_needs() {
     assert_eq!(named, by_hand);
 }
 
-/// `docs/reference/rights.md` contains the table. With `UPDATE_SNAPSHOTS=1`, this test writes it.
+/// `docs/reference/rights.md` contains the table of permissions, which this test writes with `UPDATE_SNAPSHOTS=1`.
 #[test]
 fn the_page_holds_the_table() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/rights.md");

@@ -11,7 +11,7 @@ async fn open(api: &Api, body: &Value) -> Value {
     created(api.post("/v1/sessions", body).await)
 }
 
-/// Sends a verb to the session. Returns the session afterwards.
+/// Sends an action such as `suspend` to the session. Returns the session afterwards.
 async fn steer(api: &Api, session: &Value, verb: &str) -> Value {
     ok(api.post(&format!("/v1/sessions/{}/{verb}", text(session, "id")), &json!({})).await)
 }
@@ -25,7 +25,7 @@ async fn listed(api: &Api, query: &str) -> Vec<Value> {
     list["items"].as_array().unwrap().iter().map(|item| item["id"].clone()).collect()
 }
 
-/// Returns the usage of a session in which no model was called.
+/// Returns the usage of a session without model calls.
 fn unused() -> Value {
     json!({ "requests": 0, "input_tokens": 0, "output_tokens": 0 })
 }
@@ -245,7 +245,7 @@ async fn sessions_are_listed_by_state_and_workflow_page_by_page() {
     assert_eq!(first["items"][0], single);
 }
 
-/// Each change of a session is in the stream of the session, and in the stream of all events.
+/// Each change of a session is in the session's stream, and in the stream of all events.
 #[tokio::test]
 async fn what_is_done_to_a_session_is_told() {
     let served = Served::new().await;

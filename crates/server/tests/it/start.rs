@@ -1,4 +1,4 @@
-//! Reasons why a server does not start, with their error messages.
+//! Reasons for which a server does not start, with their error messages.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! A damaged or full store. Errors have a type, and work that is not affected continues.
+//! A damaged or full store: errors have a type, and unaffected work continues.
 
 use holdshort_server::{Tuning, start, start_tuned};
 use holdshort_testkit::by_hand;
@@ -27,7 +27,7 @@ async fn a_damaged_run_stops_and_the_others_go_on() {
     assert_eq!(report["damages"].as_array().unwrap().len(), 1);
 }
 
-/// Restarts the server after a change to the head of the second event of a run.
+/// Changes the stored head of a run's second event, and restarts the server.
 async fn damage(served: Served, run: &str, change: &str) -> Served {
     let data = served.data().to_owned();
     let folder = served.stop().await;

@@ -1,5 +1,5 @@
-//! Requests to try a call before a person is asked: their form, and the approvals of tried calls. The server of these
-//! tests has no sandbox, so no command runs; the tests of `holdshort-testkit` try real commands.
+//! Requests to try a call in isolation before a person is asked. The server of these tests has no sandbox, so no
+//! command runs; the tests of `holdshort-testkit` try real commands.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Api, Served, created, ok, refusal, text};
 
-/// A server, and an agent whose key has a folder.
+/// A server, and an agent whose key names a folder for trials.
 struct Asking {
     served: Served,
     agent: Api,
@@ -103,7 +103,7 @@ async fn a_call_that_is_not_tried_asks_with_the_reason() {
     assert_eq!(open["payload"]["untried"], "its working directory is outside the folder of the key");
 }
 
-/// A person sees the request through a proxy only as untried, because the process behind the proxy is unknown.
+/// A request through a proxy is shown as untried, because the process behind the proxy is unknown.
 #[tokio::test]
 async fn a_call_from_behind_a_proxy_is_not_tried() {
     let asking = Asking::new().await;

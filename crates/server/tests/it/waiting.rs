@@ -16,7 +16,7 @@ async fn happened(served: &Served, asked: &Value, kinds: &[&str]) -> Vec<Value> 
     events.into_iter().filter(|event| kinds.contains(&text(event, "type"))).collect()
 }
 
-/// Reads a path repeatedly until the response fulfils the condition.
+/// Reads a path repeatedly until the response fulfils a condition.
 async fn until(api: &Api, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let waited = tokio::time::timeout(SOON, async {
         loop {

@@ -1,4 +1,4 @@
-//! Withheld values. No response to a reviewer contains them, on any route. Callers who see everything get the values.
+//! Withheld values, which no response to a reviewer contains, on any route. Callers who see everything get them.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::harness::{Api, Served, created, fetch_page, ok, text};
 use crate::people::{code, peopled};
 use crate::socket::Socket;
 
-/// Value of the withheld fields. All texts that could reveal it contain it too.
+/// Withheld value. All texts that could reveal it also contain it.
 const SECRET: &str = "DE02-1203-0000";
 
 fn ask(assignment: &Value) -> Value {
@@ -22,7 +22,7 @@ fn ask(assignment: &Value) -> Value {
     })
 }
 
-/// Returns the body of a page that this caller receives.
+/// Returns the text of a page for this caller.
 async fn bytes(api: &Api, path: &str) -> String {
     fetch_page(api.request(Method::GET, path)).await.text
 }
@@ -146,7 +146,8 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
     assert!(bytes(&anna, &format!("{path}/comments")).await.contains(SECRET));
 }
 
-/// The page of a decision link shows only what its creator may see now. The creator has lost the role of an operator.
+/// The page of a decision link shows only what its creator may see now. Here, the creator has lost the role of an
+/// operator.
 #[tokio::test]
 async fn no_byte_of_it_is_on_the_page_of_a_link() {
     let served = peopled().await;
@@ -173,7 +174,7 @@ async fn no_byte_of_it_is_on_the_page_of_a_link() {
     assert_eq!(card["resolution"]["outcome"], "approved");
 }
 
-/// A workflow declares the withheld fields for all its interrupts.
+/// A workflow declares withheld fields for all its interrupts.
 #[tokio::test]
 async fn a_workflow_withholds_what_its_agents_call_with() {
     let workflow = "name: own\nagents:\n  ada:\n    instructions: Do it.\n    tools: [write_file]\n\

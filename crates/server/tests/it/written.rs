@@ -1,5 +1,5 @@
-//! The HTTP kit reports which frames of a WebSocket were written. An edge whose clients disconnect silently resumes
-//! from the last written frame.
+//! Report about the frames of a WebSocket that were written. An edge whose clients disconnect silently resumes from the
+//! last written frame.
 
 use std::time::Duration;
 
@@ -12,13 +12,12 @@ use tokio::sync::{mpsc, watch};
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Message;
 
-/// Number of frames that exceeds all buffers between the client and the server.
+/// Number of frames that exceed all buffers between client and server.
 const FRAMES: u32 = 60;
 const FRAME_BYTES: usize = 1024 * 1024;
 const LONG: Duration = Duration::from_mins(1);
 
-/// If a client does not read, its frames are not reported as written, however many are queued. If a client reads, its
-/// frames are reported as written.
+/// Queued frames are reported as written only when the client reads them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_queued_is_not_yet_written() {
     let (written, mut told) = watch::channel(0);

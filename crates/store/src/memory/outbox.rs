@@ -128,7 +128,8 @@ impl Deliveries {
         }
     }
 
-    /// Ends waiting deliveries, at most one batch per call. Returns the number of deliveries that it ended.
+    /// Ends waiting deliveries with the state `state`, at most one batch per call. Returns the number of ended
+    /// deliveries.
     fn end(
         &mut self,
         state: DeliveryState,

@@ -128,7 +128,7 @@ impl State {
         }
     }
 
-    /// Returns the node that holds the run's lease, if this node is alive.
+    /// Returns the id of the node that drives the run: the node holds the run's lease and is alive.
     pub(super) fn driver(&self, run: &RunId) -> Option<u64> {
         let node = self.leases.get(run)?.node?;
         self.nodes.get(&node).filter(|found| found.alive).map(|_| node)

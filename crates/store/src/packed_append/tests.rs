@@ -159,7 +159,7 @@ fn a_content_without_its_blob_names_the_event() {
     assert!(refused.contains("the content of sys/1 is missing: there is no blob "), "{refused}");
 }
 
-/// Tests that an event from the table of an older version is packed in the same way as an append with one event.
+/// Tests that an event that an older version stored in a row of its own is packed like an append with one event.
 #[test]
 fn an_event_of_its_own_row_is_an_append_of_one() {
     for seed in 0..100 {

@@ -1,12 +1,12 @@
-//! Values that all nodes of a database share and that do not belong to the journal.
+//! Named values that all nodes of a database share, and that are not part of the journal.
 
 use super::Postgres;
 use super::column::get;
 use crate::journal::Error;
 
 impl Postgres {
-    /// Returns the shared value with this name. If there is none, stores `offered` as the value and returns it. No
-    /// value is ever logged by this module, because a value may be secret.
+    /// Returns the shared value with this name. If there is none, first stores `offered`. The value may be secret, so
+    /// this module never logs it.
     pub async fn agree(&self, name: &str, offered: &str) -> Result<String, Error> {
         let offer = "INSERT INTO agreed (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
         self.upkeep.query(offer, &[&name, &offered]).await?;

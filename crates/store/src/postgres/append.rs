@@ -23,10 +23,11 @@ use crate::log::{Append, AppendError, Appended, Key};
 use crate::packed_append::{self, Columns};
 use crate::table::Record;
 
-/// Maximum number of events in one append. 14 bits of a position are the number of the event within its append.
+/// Maximum number of events in one append. The lowest 14 bits of an event's position are the number of the event within
+/// its append.
 const MOST_EVENTS: usize = 1 << 14;
-/// Maximum number of times that an append is tried if it conflicts with concurrent appends. Each conflict means that
-/// another append has succeeded. Therefore the nodes together always make progress.
+/// Maximum number of attempts to write an append that conflicts with concurrent appends. Each conflict means that
+/// another append has succeeded, so the nodes together always make progress.
 const ATTEMPTS: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -93,7 +94,8 @@ fn outcome(row: &Row, append: &Append) -> Result<Appended, AppendError> {
     }
 }
 
-/// Returns the index to which the outcome of the append refers, counted from 0. PostgreSQL counts from 1.
+/// Returns the index of the key, stream or other part to which the database's answer refers. The index counts from 0,
+/// while `PostgreSQL` counts from 1.
 fn outcome_index(row: &Row) -> Result<Option<usize>, Error> {
     Ok(usize::try_from(number(row, 1)?).ok().and_then(|place| place.checked_sub(1)))
 }
@@ -102,8 +104,8 @@ fn unknown(what: &str) -> Error {
     Error::Corrupt(format!("holdshort_append returned an unknown {what}"))
 }
 
-/// Returns the streams in the order in which the database checks them. For each stream, returns the sequence number
-/// that its last event must have.
+/// Returns each stream that the append writes to or guards, with the sequence number that its last event must have. The
+/// order is that in which the database checks the streams.
 fn expected_ends(append: &Append) -> impl Iterator<Item = (&StreamId, u64)> {
     let written = append.streams.iter().map(|part| (&part.stream, part.expected));
     written.chain(append.guards.iter().map(|(stream, seq)| (stream, *seq)))
@@ -207,9 +209,9 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Returns one advisory lock for each stream. The keys of the map are the numbers of the locks. The value is true if
-/// the append writes to the stream: the lock is then exclusive. All nodes compute the same number for a stream. If two
-/// streams happen to have the same number, appends to them wait for each other, but nothing else happens.
+/// Returns the advisory locks that an append needs, one for each stream. A key of the map is the number of a lock,
+/// computed from the stream. The value is true for an exclusive lock, which an append needs to write to the stream. If
+/// two streams have the same number, appends to them only wait for each other.
 fn locks(append: &Append) -> BTreeMap<i64, bool> {
     let mut locks = BTreeMap::new();
     let written = append.streams.iter().map(|part| (&part.stream, true));

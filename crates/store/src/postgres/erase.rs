@@ -1,7 +1,7 @@
 //! Erases the contents of events. Their hashes are kept. PostgreSQL keeps the old version of a row until a vacuum.
 //!
-//! The rows are read before the append. Every transaction that changes these rows also appends to their stream.
-//! Therefore a concurrent change causes a conflict, and the append fails.
+//! The rows of the table `appends` are read before the append that erases. Every transaction that changes such a row
+//! also appends to its stream. Therefore a concurrent change causes a conflict, and the append fails.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -24,7 +24,8 @@ pub(super) const PUT: &str = "FOR part IN SELECT * FROM jsonb_array_elements(p_r
                  AND NOT EXISTS (SELECT FROM appends a WHERE position(b.digest IN a.contents) > 0);
          END LOOP;";
 
-/// Returns the argument `erased` for `holdshort_put`: the changed rows, in which the erased contents are missing.
+/// Returns the argument `erased` for the SQL function `holdshort_put`: the rows of the table `appends` without the
+/// erased contents.
 pub(super) async fn rows(pool: &Pool, erased: &[(StreamId, u64)]) -> Result<Vec<Value>, Error> {
     let mut by_stream: BTreeMap<&StreamId, Vec<u64>> = BTreeMap::new();
     for (stream, seq) in erased {

@@ -6,11 +6,11 @@ use tokio_postgres::error::SqlState;
 
 use crate::journal::Error;
 
-/// Reason why this store does not support a database. If such a database is opened, the error is an [`Error::Io`] with
-/// this reason as its source.
+/// Reason why this store does not support a database. [`Postgres::open`](super::Postgres::open) then fails with an
+/// [`Error::Io`] that has this reason as its source.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Unsupported {
-    /// The message does not contain the address, because the address may contain a password.
+    /// The database address is invalid. The message does not repeat the address, because it may contain a password.
     #[error("the address of the database is invalid: write it as postgresql://user:password@host:port/name")]
     Address,
     #[error(
@@ -39,7 +39,7 @@ impl From<Unsupported> for Error {
     }
 }
 
-/// The database did not respond in time. The database may or may not be running.
+/// The database did not respond in time.
 #[derive(Debug, thiserror::Error)]
 #[error("the database did not answer within {0:?}")]
 pub(super) struct DatabaseTimeout(pub(super) std::time::Duration);

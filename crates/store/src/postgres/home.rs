@@ -33,8 +33,7 @@ impl Home {
         Ok(Self { cluster, database: one(pool, sql).await? })
     }
 
-    /// Returns true if the identity that is recorded in the journal is that of another database. If no identity is
-    /// recorded, records that of this database.
+    /// Returns true if the journal records another database as its home. If the journal records none, records this one.
     pub(super) async fn is_another(self, transaction: &Transaction<'_>) -> Result<bool, Error> {
         let sql = "SELECT value FROM meta WHERE name = $1";
         for (name, here) in [(CLUSTER, self.cluster), (DATABASE, self.database)] {
@@ -56,7 +55,7 @@ impl Home {
         Ok(())
     }
 
-    /// Records in the journal that this database is now its home.
+    /// Records that the journal is now at home in this database.
     pub(super) async fn take_up(self, pool: &Pool) -> Result<(), Error> {
         let mut client = pool.client().await?;
         let transaction = client.transaction().await?;

@@ -20,16 +20,17 @@ use super::read;
 use super::tls::Tls;
 use crate::journal::Error;
 
-/// Minimum time between two reads of the horizon, independent of the number of appends.
+/// Minimum time between two reads of the horizon (the position up to which events are final), independent of the number
+/// of appends.
 const FASTEST: Duration = Duration::from_millis(4);
-/// Delay until the next read if the last read found a new horizon. If the horizon did not change, the delay grows up to
-/// `SLOWEST`.
+/// Delay before the horizon is read again after it has advanced. While the horizon does not change, the delay grows up
+/// to `SLOWEST`.
 const SOON: Duration = Duration::from_millis(10);
 const SLOWEST: Duration = Duration::from_millis(250);
 /// Minimum time between two notifications that this node sends. One notification is enough for all appends in this
 /// time.
 const WINDOW: Duration = Duration::from_millis(20);
-/// Pause before a lost connection for notifications is replaced.
+/// Pause before a new connection for notifications replaces a lost one.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Position of the last event that this node has written. The notifiers wake waiting tasks after a write.
@@ -49,7 +50,8 @@ impl WrittenPosition {
     }
 }
 
-/// Reports the horizon to `visible` whenever it changes. Runs until the pool is closed.
+/// Reports the horizon (the position up to which events are final) to `visible` whenever it changes. Runs until the
+/// pool is closed.
 pub(super) async fn keep_looking(pool: Pool, written: Arc<WrittenPosition>, visible: watch::Sender<u64>) {
     let mut wait = SOON;
     loop {

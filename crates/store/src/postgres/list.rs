@@ -150,8 +150,8 @@ pub(super) async fn next_deadline(pool: &Pool) -> Result<Option<Timestamp>, Erro
     Ok(deadline.map(Timestamp::from_millis))
 }
 
-/// Reads the first `limit + 1` rows of each index scan. The additional row shows if there is a next page. One statement
-/// reads all rows. Therefore all rows are from the same snapshot.
+/// Reads the first `limit + 1` rows of each index scan. The additional row shows if there is a next page. All rows are
+/// from the same snapshot, because one statement reads them.
 async fn all<R: Record>(pool: &Pool, stretches: &[IndexScan<'_>], limit: usize) -> Result<Vec<R>, Error> {
     let mut values = vec![Box::new(at_most(limit.saturating_add(1))) as Parameter];
     let selects: Vec<String> = stretches.iter().filter_map(|stretch| written(stretch, &mut values)).collect();
@@ -164,9 +164,9 @@ async fn all<R: Record>(pool: &Pool, stretches: &[IndexScan<'_>], limit: usize) 
 
 type Parameter = Box<dyn ToSql + Sync + Send>;
 
-/// Returns the SQL of an index scan. Returns `None` if the filter contains a text that PostgreSQL cannot store and
-/// therefore cannot find. The SQL depends on which filters are set, but not on the values of the filters. Therefore
-/// each statement is prepared only once.
+/// Returns the SQL of an index scan. Returns `None` if the filter contains a text that `PostgreSQL` cannot store,
+/// because no row can match it. The SQL does not contain the values of the filters, so that each statement is prepared
+/// only once.
 fn written(stretch: &IndexScan<'_>, values: &mut Vec<Parameter>) -> Option<String> {
     let IndexScan { table, conditions, order, .. } = stretch;
     let mut wanted = vec!["true".to_owned()];
@@ -209,7 +209,7 @@ fn bind(value: &Value<'_>, values: &mut Vec<Parameter>) -> Option<String> {
     Some(format!("${}", values.len()))
 }
 
-/// Removes the names of indexes from a condition. PostgreSQL itself chooses the indexes that it uses.
+/// Removes the names of indexes from an SQL condition, because `PostgreSQL` chooses the indexes itself.
 fn without_indexes(sql: &str) -> String {
     let words = sql.split(' ').filter(|word| !word.starts_with('@'));
     words.collect::<Vec<_>>().join(" ")

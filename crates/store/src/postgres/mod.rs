@@ -58,12 +58,11 @@ pub struct Config {
     pub url: String,
     /// Name that the operator gave to this node.
     pub name: String,
-    /// Time after which other nodes take over the runs of a node that does not renew its lease. A node renews its lease
-    /// three times in this period.
+    /// Duration of this node's lease. A node that does not renew its lease for this long loses its runs to other nodes.
+    /// A node renews its lease three times in this period.
     pub lease: Duration,
-    /// True if this node must be the only one that uses the database, for example to rebuild rows. With this setting,
-    /// the journal cannot be opened while another node is alive. While this node has the journal open, no other node
-    /// can open it.
+    /// True if this node must be the only one that uses the database, for example to rebuild rows. Opening then fails
+    /// while another node is alive. Other nodes cannot open the database until this node has closed it.
     pub alone: bool,
     /// Number of connections that are used for appends and reads. Five additional connections are used for upkeep and
     /// notifications.
@@ -87,7 +86,7 @@ impl Config {
     }
 }
 
-/// Leaves out the URL, because it may contain a password.
+/// Omits the URL, because it may contain a password.
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { url: _, name, lease, alone, connections, schema: _ } = self;
@@ -107,13 +106,13 @@ impl fmt::Debug for Config {
 pub struct Postgres {
     pool: Pool,
     upkeep: Pool,
-    /// `None` if the journal was opened for reading.
+    /// This process as a node of the database. `None` if the journal was opened for reading.
     node: Option<Arc<Node>>,
     written: Arc<WrittenPosition>,
     position: watch::Receiver<u64>,
     home: Home,
-    /// True if the journal was restored from a dump and [`Postgres::take_up`] was not called between the restore and
-    /// this opening.
+    /// True if the journal was restored from a dump, and no operator had confirmed the restore with
+    /// [`Postgres::take_up`] before this opening.
     is_restored: bool,
     /// True while the store accepts appends. Each append holds a read lock until it has ended.
     open: Arc<RwLock<bool>>,
@@ -159,13 +158,14 @@ impl Postgres {
         Ok(Self { pool, upkeep, node: None, written, position, home, is_restored, open, tasks })
     }
 
-    /// Returns true if the journal was restored from a dump and [`Postgres::take_up`] was not called between the
-    /// restore and this opening. A restored journal lacks all events after the dump.
+    /// Returns true if the journal was restored from a dump, and no operator had confirmed the restore with
+    /// [`Postgres::take_up`] before this opening. A restored journal lacks all events after the dump.
     pub fn is_restored(&self) -> bool {
         self.is_restored
     }
 
-    /// Records that this database is now the home of the journal. An operator confirms a restore in this way.
+    /// Records that this database is now the home of the journal. An operator confirms the restore of a dump in this
+    /// way.
     pub async fn take_up(&self) -> Result<(), Error> {
         self.home.take_up(&self.upkeep).await
     }

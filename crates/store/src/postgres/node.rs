@@ -24,8 +24,8 @@ use crate::leases::{Lease, NodeRow};
 
 /// Number of renewals in one lease period. Therefore a lease stays valid even if two renewals in a row fail.
 const RENEWALS: u32 = 3;
-/// Number of equal parts into which the lease period is divided. In the last part, this node treats its lease as
-/// expired, because work that has started needs time to finish.
+/// Number of equal parts into which the lease period is divided. This node treats its lease as expired in the last
+/// part, so that started work can finish before other nodes take over.
 const PARTS: u32 = 5;
 
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl Node {
         Ok(())
     }
 
-    /// Reads the schema version. Returns an error if this binary is incompatible with it.
+    /// Reads the schema version of the database. Returns an error if this binary is incompatible with it.
     async fn look(&self, pool: &Pool) -> Result<SchemaVersions, Error> {
         let found = schema::look(pool).await?;
         self.found.store(found.version, Ordering::Release);
@@ -112,7 +112,8 @@ impl Node {
         }
     }
 
-    /// If appends are refused, returns an error with the reason.
+    /// Returns an error with the reason if this binary must not append, because a migration made it incompatible with
+    /// the database.
     pub(super) fn check(&self) -> Result<(), Error> {
         match *self.shut_out.borrow() {
             Some(found) => Err(Error::FromTheFuture { found, known: self.known }),
@@ -129,7 +130,7 @@ impl Node {
         Ok(())
     }
 
-    /// Locks the set. If the lock is poisoned, it is used anyway, because the set is valid even after a panic.
+    /// Locks the set of unreadable runs. Ignores a poisoned lock, because the set is valid even after a panic.
     fn unreadable(&self) -> MutexGuard<'_, BTreeSet<RunId>> {
         self.unreadable.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -137,8 +138,8 @@ impl Node {
     /// Renews the lease at intervals. Runs until the pool is closed or the binary is incompatible with the schema.
     ///
     /// If the process was suspended, too much time may have passed since the previous renewal. In this case, this node
-    /// treats its lease as expired until the next but one renewal. Therefore work from before the suspension finds an
-    /// expired lease, even if the lease in the database was just renewed.
+    /// treats its lease as expired until it has renewed the lease twice. Therefore work from before the suspension
+    /// finds an expired lease, even if the lease in the database was just renewed.
     pub(super) async fn keep(self: Arc<Self>, pool: Pool) {
         let pause = self.lease / RENEWALS;
         let mut last = uptime();
@@ -187,8 +188,8 @@ impl Node {
         }
     }
 
-    /// Renews the lease, which is stored in the row of this node. If other nodes have removed the row, inserts it
-    /// again. If this node uses the database alone, an expired lease is not renewed.
+    /// Renews the lease, which is stored in this node's row of the table `nodes`. Inserts the row again if other nodes
+    /// have removed it. An expired lease of a node that uses the database alone is not renewed.
     async fn renew(&self, pool: &Pool) -> Result<(), Error> {
         let sql = "INSERT INTO nodes AS n (node, epoch, name, alone, opened_at, alive_until)
                    VALUES ($1, $2, $3, false, clock_timestamp(),
@@ -208,7 +209,7 @@ impl Node {
         self.held_until.fetch_max(sent + self.held(), Ordering::AcqRel);
     }
 
-    /// Returns the number of milliseconds after a renewal for which this node treats its lease as valid.
+    /// Returns the time for which this node treats its lease as valid after a renewal, in milliseconds.
     fn held(&self) -> u64 {
         millis(self.lease / PARTS * (PARTS - 1))
     }
@@ -217,8 +218,8 @@ impl Node {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Acquires the next epoch, and stores it in the row of this node. The epoch is drawn from an SQL sequence. The
-    /// epoch is stored because the sequence could return it again after a crash of the database.
+    /// Acquires the next epoch from an SQL sequence. Stores the epoch in the row of this node, because the sequence
+    /// could return the same number again after a crash of the database.
     pub(super) async fn draw_epoch(&self, pool: &Pool) -> Result<u64, Error> {
         let sql = "INSERT INTO nodes (node, epoch, name, alone, opened_at, alive_until)
                    VALUES ($1, nextval('epochs'), $2, false, clock_timestamp(), '-infinity')
@@ -242,7 +243,7 @@ impl Node {
         Ok(())
     }
 
-    /// Releases all leases of this node, so that other nodes need not wait until they expire.
+    /// Releases all leases of this node, so that other nodes can take over its runs at once.
     pub(super) async fn leave(&self, pool: &Pool) -> Result<(), Error> {
         let sql = "WITH given AS (UPDATE leases SET node = NULL, since = clock_timestamp() WHERE node = $1)
                    DELETE FROM nodes WHERE node = $1";

@@ -22,12 +22,12 @@ const FREE: Duration = Duration::from_secs(30);
 /// Maximum time to wait for the result of a statement. The database itself cancels the statement a little earlier
 /// (`SESSION`).
 const ANSWER: Duration = Duration::from_secs(35);
-/// Maximum time without an acknowledgement for sent bytes. Probes on an idle connection are sent at this interval too.
-/// Both serve to detect a broken network connection.
+/// Maximum time without an acknowledgement for sent bytes, and interval of the probes on an idle connection. With both,
+/// a broken network connection is detected.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(10);
 
-/// Settings that every connection makes. The settings override the defaults of the database. The settings ensure that
-/// an append is on disk when it is acknowledged.
+/// Settings of every connection, which override the defaults of the database. They ensure that an append is on disk
+/// when it is acknowledged.
 const SESSION: &str = "
     SET default_transaction_isolation = 'read committed';
     SET statement_timeout = '30s';
@@ -40,11 +40,12 @@ pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 #[derive(Clone, Debug)]
 pub(super) struct Pool(deadpool_postgres::Pool);
 
-/// Additional setting if a journal is opened for reading. With it, the database refuses every change.
+/// Additional setting of connections to a journal that is opened for reading. With this setting, the database refuses
+/// every change.
 const READ_ONLY: &str = "SET default_transaction_read_only = on";
 
-/// A connection on which a query is running. If the caller stops waiting for the result, the connection is closed. The
-/// connection is not returned to the pool, because the next user would have to wait for the query.
+/// A connection on which a query is running. If the caller stops waiting for the result, the connection is closed
+/// instead of returned to the pool. Otherwise its next user would have to wait for the query.
 struct PendingConnection(Option<Client>);
 
 impl Drop for PendingConnection {
@@ -64,7 +65,7 @@ pub fn warning(url: &str) -> Option<&'static str> {
     )
 }
 
-/// Returns an error if the address is invalid.
+/// Returns an error if the URL is not a valid address of a database.
 pub fn check(url: &str) -> Result<(), Unsupported> {
     read(url).map(drop)
 }
@@ -82,7 +83,7 @@ fn read(url: &str) -> Result<Config, Unsupported> {
     Ok(config)
 }
 
-/// Returns the address, completed with the settings that are used to connect.
+/// Parses the address of a database, and adds the settings that are used to connect.
 pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
     let mut config = read(url)?;
     if let Some(warning) = warning(url) {
@@ -107,7 +108,8 @@ pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
     Ok(config)
 }
 
-/// Returns true if a server in the address may be on another machine: neither a loopback address nor a Unix socket.
+/// Returns true if a server in the address may be on another machine. An address on this machine is a loopback address
+/// or a Unix socket.
 fn leaves_the_machine(config: &Config) -> bool {
     if !config.get_hostaddrs().is_empty() {
         return config.get_hostaddrs().iter().any(|address| !address.is_loopback());
@@ -153,13 +155,13 @@ impl Pool {
         Ok(self.0.get().await?)
     }
 
-    /// Runs one statement. Each connection prepares a statement only the first time.
+    /// Runs one SQL statement. Each connection prepares the statement only the first time.
     pub(super) async fn query(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
         self.ask(sql, params).await?.map_err(Error::from)
     }
 
-    /// Runs one statement that changes nothing. If the connection turns out to be closed, runs the statement again on
-    /// another one.
+    /// Runs one SQL statement that changes nothing. If the connection is found closed, runs the statement again on
+    /// another connection.
     pub(super) async fn read(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
         match self.ask(sql, params).await? {
             Err(error) if error.is_closed() => self.query(sql, params).await,

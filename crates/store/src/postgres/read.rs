@@ -1,6 +1,6 @@
-//! Reads the journal. Reads in the order of positions stop at the horizon. Beyond the horizon, a transaction that is
-//! still running may add events at positions before existing events. A reader that had already passed these positions
-//! would miss the events.
+//! Reads of the journal. A read by position stops at the horizon, where the order of events is no longer final. Beyond
+//! the horizon, a running transaction may still add events before existing ones. A reader that had passed their
+//! positions would miss these events.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::journal::Error;
 use crate::log::{Change, Key, Positioned};
 use crate::packed_append::{EventLocation, PackedAppend, Unpacked, event_locations};
 
-/// Returns the SQL that selects the appends in which the first `$2` events after `$1` are.
+/// Returns the SQL that selects the rows of the table `appends` that contain the first `$2` events after `$1`.
 ///
 /// `by` is the column that defines the order: `seq` for the events of one stream, `position` for all events. The sum in
 /// the SQL counts the wanted events in all earlier appends.
@@ -121,8 +121,8 @@ pub(super) async fn chain(pool: &Pool, stream: &StreamId) -> Result<Chain, Error
     Ok(places.last().map_or(Chain::START, |place| Chain { seq: place.seq, hash: place.hash }))
 }
 
-/// Returns the position of an event. The column `seq` of a row contains the sequence number of the last event in the
-/// row.
+/// Returns the position of an event. In the table `appends`, the column `seq` has the sequence number of the row's last
+/// event.
 pub(super) async fn position(pool: &Pool, stream: &StreamId, seq: u64) -> Result<Option<u64>, Error> {
     let sql =
         "SELECT position, seq, hashes FROM appends WHERE stream = $1 AND seq >= $2 ORDER BY seq LIMIT 1";

@@ -51,9 +51,9 @@ impl From<Value<'_>> for Json {
     }
 }
 
-/// Returns the SQL that creates the function `holdshort_put`. The function inserts each row. If a row with the same key
-/// exists, the function updates it. The rows are written one after another, because an append may contain two rows with
-/// the same key. In this case, the last one remains.
+/// Returns the SQL that creates the function `holdshort_put`, which writes rows. The function inserts a row, or updates
+/// the row with the same key. It writes rows one after another: an append may contain two rows with the same key, and
+/// the last one remains.
 pub(super) fn function() -> String {
     let puts: String = TABLES.iter().chain(OUTBOX.iter().take(1)).map(put_all).collect();
     format!(
@@ -92,7 +92,7 @@ fn put_all(table: &Table) -> String {
     )
 }
 
-/// Returns the SQL for the value of a column if a row with the same key already exists.
+/// Returns the SQL for the new value of a column if a row with the same key already exists.
 fn value_on_conflict(column: &str, conflict: Conflict) -> String {
     match (conflict, column) {
         (Conflict::Replaced, _) => format!("excluded.{column}"),
@@ -163,11 +163,11 @@ impl Columns for Reading<'_> {
     }
 }
 
-/// Number of [`Rows`] that are sent to the database in one statement during a replacement.
+/// Number of [`Rows`] that one statement sends to the database while all rows are replaced.
 const CHUNK: usize = 500;
 
-/// Deletes all rows, writes the rows in `all`, and rebuilds the leases of runnable runs. A node that drives a run keeps
-/// the lease of this run. Appends wait until the replacement is committed.
+/// Replaces all rows that can be rebuilt by the rows in `all`, and rebuilds the leases of runnable runs. A node that
+/// drives a run keeps its lease. Appends wait until the replacement is committed.
 pub(super) async fn replace(pool: &Pool, node: &Node, all: &[Rows]) -> Result<(), Error> {
     let mut client = pool.client().await?;
     let transaction = client.transaction().await?;

@@ -31,12 +31,12 @@ pub enum Reach {
 }
 use Reach::{Breaks, Expands};
 
-/// Step from one version of the schema to the next: its effect on older binaries, and its SQL.
+/// Step from one schema version to the next: its effect on older binaries, and its SQL.
 pub type Migration = (Reach, &'static str);
 
-/// All migrations, in order. If a release writes events that older binaries cannot read, it needs a migration too, even
-/// one without statements. If an older binary then cannot read a run, the schema version tells it that a newer binary
-/// wrote the run and that the run is not damaged.
+/// All migrations, in order. A release that writes events in a new form needs a migration too, even one without
+/// statements. From the schema version, an older binary then learns that a run that it cannot read is newer and not
+/// damaged.
 const MIGRATIONS: &[Migration] = &[
     (Breaks, include_str!("../../migrations/postgres/0001_journal.sql")),
     (Breaks, include_str!("../../migrations/postgres/0002_sessions.sql")),
@@ -93,7 +93,7 @@ impl Schema {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SchemaVersions {
     pub(super) version: u32,
-    /// Oldest schema version whose binaries can use the database.
+    /// Schema version that a binary must at least know to use the database.
     pub(super) least: u32,
 }
 
@@ -102,8 +102,8 @@ const VERSIONS: &str = "SELECT v.value, l.value FROM meta v LEFT JOIN meta l ON 
                         WHERE v.name = 'version'";
 
 impl SchemaVersions {
-    /// Reads a row that the query [`VERSIONS`] returned. If the version is missing, the database is damaged. If `least`
-    /// is missing, every older binary is incompatible.
+    /// Reads a database row that the query [`VERSIONS`] returned. A missing version means that the database is damaged.
+    /// A missing `least` means that every older binary is incompatible.
     fn read(row: Option<&Row>) -> Result<Self, Error> {
         let no_version = || Error::Corrupt("its schema version is missing".to_owned());
         let row = row.ok_or_else(no_version)?;
@@ -172,8 +172,8 @@ async fn set(transaction: &Transaction<'_>, name: &str, value: u32) -> Result<()
     Ok(())
 }
 
-/// Returns the names of the living nodes whose last known schema version is before `version`. A node that records no
-/// version is older than all nodes that record one.
+/// Returns the names of the living nodes that know only schema versions before `least`. `version` is the present
+/// version of the database. A node that records no version is older than all nodes that record one.
 async fn older(transaction: &Transaction<'_>, version: u32, least: u32) -> Result<Option<String>, Error> {
     if version == 0 {
         return Ok(None);
@@ -186,12 +186,12 @@ async fn older(transaction: &Transaction<'_>, version: u32, least: u32) -> Resul
     get(&transaction.query_one(&sql, &[&i64::from(least)]).await?, 0)
 }
 
-/// Reads the versions that the database records now, while a node has the database open.
+/// Reads the schema versions that the database records. Used while a node has the database open.
 pub(super) async fn look(pool: &Pool) -> Result<SchemaVersions, Error> {
     SchemaVersions::read(pool.query(VERSIONS, &[]).await?.first())
 }
 
-/// Returns an error if the journal cannot be read before a migration. Changes nothing.
+/// Returns an error if the journal must be migrated before it can be read. Changes nothing.
 pub(super) async fn check(pool: &Pool) -> Result<(), Error> {
     let mut client = pool.client().await?;
     let transaction = client.transaction().await?;
@@ -231,15 +231,14 @@ async fn found(transaction: &Transaction<'_>) -> Result<SchemaVersions, Error> {
     SchemaVersions::read(transaction.query_opt(VERSIONS, &[]).await?.as_ref())
 }
 
-/// Query for the largest existing position minus the position that this cluster would assign next. If the result is
-/// positive, new events would get smaller positions than existing events.
+/// Query for the largest existing position minus the position that this cluster would assign next. A positive result
+/// means that new events would get smaller positions than existing events.
 const BEYOND: &str =
     "SELECT (max(position) >> 14) + 1 - pg_snapshot_xmax(pg_current_snapshot())::text::bigint
                              - (SELECT value FROM meta WHERE name = 'base') AS beyond FROM appends";
 
-/// Raises the number from which positions are computed, after a restore into another cluster. Therefore new positions
-/// are larger than all existing ones. In the original cluster, this number stays the same, because new transactions get
-/// larger positions anyway.
+/// Raises the number from which positions are computed, so that new positions are larger than all existing ones. This
+/// is necessary after a restore into another cluster. In the original cluster, the number stays the same.
 async fn raise_base(transaction: &Transaction<'_>) -> Result<(), Error> {
     let sql = format!(
         "UPDATE meta SET value = value + beyond FROM ({BEYOND}) restored

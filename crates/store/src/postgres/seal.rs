@@ -1,5 +1,5 @@
-//! The hash chain over all events of the journal. Events are added to the chain in ranges, after their appends were
-//! committed. This is called sealing. Therefore appends wait neither for the chain nor for other appends.
+//! The hash chain over all events of the journal. Events are added to the chain (sealed) in ranges, after their appends
+//! were committed. Therefore appends wait neither for the chain nor for other appends.
 //!
 //! Events beyond the horizon are not sealed yet, because a running transaction may still add events before them. Every
 //! node seals, but a lock ensures that only one node does so at a time.
@@ -18,16 +18,16 @@ use crate::journal::Error;
 use crate::log::Link;
 use crate::packed_append::{EventLocation, event_locations};
 
-/// Interval between two seals of a node. Therefore the events of the last second may not be part of the chain yet.
+/// Interval between two seals of a node. The events of the last second may therefore not be part of the hash chain yet.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Maximum number of appends that are sealed in one transaction. Without this limit, other nodes would have to wait for
-/// long when an old journal is sealed for the first time.
+/// Maximum number of appends that one transaction adds to the hash chain. The limit keeps other nodes from waiting long
+/// when an old journal is sealed for the first time.
 const STRETCH: usize = 10_000;
 const LOCK: i64 = schema::LOCK + 1;
 /// Maximum number of problems that are reported at once.
 const FINDINGS: usize = 10;
 
-/// Seals events when the horizon advances. Runs until the sender of `visible` is dropped.
+/// Adds events to the hash chain (seals them) when the horizon advances. Runs until the sender of `visible` is dropped.
 pub(super) async fn keep_sealing(pool: Pool, mut visible: watch::Receiver<u64>) {
     loop {
         match seal(&pool, Waits::No).await {
@@ -48,9 +48,9 @@ pub(super) async fn head(pool: &Pool) -> Result<Head, Error> {
     head.ok_or_else(|| Error::Corrupt("holdshort_seal returned no seal".to_owned()))
 }
 
-/// Returns the head of the chain up to the horizon, without writing a seal. For this, the events after the last seal
-/// are added to the chain in memory. The order of events before the horizon is final. Therefore the result is the same
-/// even if another node seals at the same time.
+/// Returns the head of the hash chain up to the horizon, without writing a seal. Adds the events after the last seal to
+/// the chain in memory. The result does not depend on other nodes that seal at the same time, because the order of
+/// these events is final.
 pub(super) async fn head_unsealed(pool: &Pool) -> Result<Head, Error> {
     let rows =
         pool.read("SELECT position, events, hash FROM seals ORDER BY position DESC LIMIT 1", &[]).await?;
@@ -77,8 +77,8 @@ enum Waits {
     No,
 }
 
-/// Writes a seal (the head of the chain after a range of events), and returns the last seal. If another node is sealing
-/// and `waits` is `No`, returns `None`.
+/// Adds a range of events to the hash chain, and returns the last head of the chain. Returns `None` if another node is
+/// sealing and `waits` is `No`.
 async fn seal(pool: &Pool, waits: Waits) -> Result<Option<Head>, Error> {
     let sql = "SELECT sealed, head, more FROM holdshort_seal($1, $2, $3)";
     loop {
@@ -116,8 +116,7 @@ pub(super) async fn links(pool: &Pool, after: u64, limit: usize) -> Result<Vec<L
     Ok(links)
 }
 
-/// Describes each seal whose last event does not exist. A missing last event shows that events were deleted after they
-/// were sealed.
+/// Describes each seal whose last event is missing. A missing event was deleted after it was sealed.
 pub(super) async fn problems(pool: &Pool) -> Result<Vec<String>, Error> {
     let sql = "SELECT s.position, s.events FROM seals s
                WHERE NOT EXISTS (SELECT FROM appends a WHERE a.position = s.position) ORDER BY s.position LIMIT $1";

@@ -1,6 +1,5 @@
-//! Writes one append. This happens in the transaction that commits a group of appends. All checks that can reject the
-//! append are made before its first write. After any other error, the caller rolls back the transaction. Therefore this
-//! module need not undo anything.
+//! Writes one append, in the transaction that commits a group of appends. All checks that can reject the append precede
+//! its first write. After any other error, the caller rolls back the transaction, so this module undoes nothing.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::Sealed;
@@ -14,7 +13,7 @@ use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Key};
 use crate::packed_append::{self, Columns};
 
-/// Checks and writes an append, and moves `head` to the last event of the append.
+/// Checks and writes an append. Sets `head` to the head of the journal after the append.
 pub(super) fn append(
     connection: &Connection,
     append: &Append,
@@ -71,7 +70,7 @@ fn end(connection: &Connection, stream: &StreamId) -> Result<u64, Error> {
     Ok(connection.prepare_cached(sql)?.query_row([Stream(stream)], |row| number(row, 0))?)
 }
 
-/// Writes the events as one row, and moves `head` to the last of these events.
+/// Writes the events as one row of the table `appends`. Sets `head` to the head of the journal after the last event.
 fn add_events(connection: &Connection, events: &[Sealed], head: &mut Head) -> Result<(), Error> {
     let Some(last) = events.last() else { return Ok(()) };
     let mut large = Vec::new();

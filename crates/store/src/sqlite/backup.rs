@@ -1,5 +1,5 @@
-//! Copies a journal. A server can use the journal at the same time. A complete copy is a valid data folder. If the
-//! copying is interrupted, the folder contains no database.
+//! Copies a journal, also while a server uses it. A complete copy is a valid data folder. An interrupted copy contains
+//! no database.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,7 +15,8 @@ use super::{chain, schema, wal};
 use crate::folder::{self, private};
 use crate::journal::Error;
 
-/// File name of the new database while the copy is incomplete. Therefore no server can start from an interrupted copy.
+/// File name of the copied database while the copy is incomplete. With this name, no server can start from an
+/// interrupted copy.
 const UNFINISHED: &str = "holdshort.db.unfinished";
 /// Name of a file that marks a folder as a copy from which no server has been started. The file contains the timestamp
 /// of the copy.
@@ -78,8 +79,8 @@ pub(super) fn copy(journal: &Connection, into: &Path) -> Result<Head, Error> {
     Ok(head)
 }
 
-/// If this folder is a copy from which no server has been started, returns the timestamp of the copy. Such a copy lacks
-/// the events that the original journal got later.
+/// Returns the timestamp of a copied journal from which no server has been started yet. Returns `None` for any other
+/// folder. Such a copy lacks the later events of the original journal.
 pub fn copied_at(folder: &Path) -> Result<Option<String>, Error> {
     match fs::read_to_string(folder.join(MADE)) {
         Ok(at) => Ok(Some(at.trim().to_owned())),
@@ -88,13 +89,13 @@ pub fn copied_at(folder: &Path) -> Result<Option<String>, Error> {
     }
 }
 
-/// Records that a server has been started from the copy. Afterwards the folder is not marked as a copy any more.
+/// Removes the mark of a copy, because a server has been started from it.
 pub fn taken_up(folder: &Path) -> Result<(), Error> {
     fs::remove_file(folder.join(MADE)).map_err(from_io)
 }
 
-/// Marks the copied database as closed, and returns the head of its journal. For a closed database, the head file must
-/// record exactly as many events as the database contains.
+/// Marks the copied database as closed, and returns the head of its journal. A head file must then record exactly this
+/// number of events.
 fn close(database: &Path) -> Result<Head, Error> {
     let copy = Connection::open(database)?;
     head_file::set_open(&copy, 0)?;

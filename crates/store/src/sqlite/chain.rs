@@ -1,5 +1,5 @@
-//! The hash chain over all events in the database. With each append, the head of the journal after the append's last
-//! event is stored. This module never interprets an event.
+//! The hash chain over all events in the database. Each append also stores the head of the journal after its last
+//! event. This module never interprets an event.
 
 use holdshort_core::head::Head;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -16,7 +16,7 @@ pub(super) fn head(connection: &Connection) -> Result<Head, Error> {
     Ok(head.unwrap_or(Head::START))
 }
 
-/// Returns the head after the first `events` events. Returns `None` if there are fewer events.
+/// Returns the head of the journal after its first `events` events. Returns `None` if there are fewer events.
 pub(super) fn head_at(connection: &Connection, events: u64) -> Result<Option<Head>, Error> {
     if let Some(head) = head_of_append(connection, events)? {
         return Ok(Some(head));
@@ -36,7 +36,7 @@ pub(super) fn head_at(connection: &Connection, events: u64) -> Result<Option<Hea
         .map(|before| among.fold(before, |head, place| head.then(&place.hash))))
 }
 
-/// Returns the head after the append whose last event is at this position.
+/// Returns the head of the journal after the append whose last event is at this position.
 fn head_of_append(connection: &Connection, position: u64) -> Result<Option<Head>, Error> {
     if position == 0 {
         return Ok(Some(Head::START));
@@ -65,8 +65,8 @@ pub(super) fn links(connection: &Connection, after: u64, limit: usize) -> Result
     Ok(links)
 }
 
-/// Reads the head from a database row whose first columns are position and hash. Positions start at 1 and have no gaps.
-/// Therefore the position is also the number of events.
+/// Reads the head of the journal from a database row whose first columns are position and hash. The position is also
+/// the number of events, because positions start at 1 and have no gaps.
 pub(super) fn read_head(row: &Row<'_>) -> rusqlite::Result<Head> {
     let Hash(hash) = row.get(1)?;
     Ok(Head { events: number(row, 0)?, hash })

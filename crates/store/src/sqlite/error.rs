@@ -6,8 +6,7 @@ use rusqlite::ErrorCode;
 
 use crate::journal::Error;
 
-/// `SQLITE_IOERR_SHMSIZE`: the index of the write-ahead log could not grow. SQLite returns this error if the disk is so
-/// full that it has no space even for this index.
+/// `SQLITE_IOERR_SHMSIZE`: the index of the write-ahead log could not grow, because the disk is full.
 const CANNOT_GROW: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
 /// The writer thread panicked. The process ends soon after this.
@@ -52,8 +51,7 @@ pub(crate) fn from_io(error: std::io::Error) -> Error {
     }
 }
 
-/// Returns an error that is equal to the given one. A copy of the error is needed because every append of a failed
-/// group gets the same error.
+/// Returns a copy of the error. Every append of a failed group gets one.
 pub(super) fn again(error: &Error) -> Error {
     match error {
         Error::Full => Error::Full,

@@ -42,14 +42,14 @@ impl Files {
         fs::metadata(self.folder.join(LOG)).is_ok_and(|log| log.len() > 0)
     }
 
-    /// Gives access to the files that does not go through SQLite. The lock proves that this process has no connection
-    /// to the database, because every open journal holds the lock of its folder.
+    /// Gives access to the files without `SQLite`. The parameter `lock` proves that this process has no connection to
+    /// the database, because every open journal holds the lock of its folder.
     pub(crate) fn unopened<'a>(&'a self, lock: &'a Lock) -> Unopened<'a> {
         Unopened { files: self, _lock: lock }
     }
 }
 
-/// Access to the files of a database without SQLite. It is safe because this process has not opened the database.
+/// Access to the files of a database without `SQLite`. Safe because this process has no connection to the database.
 #[derive(Clone, Copy)]
 pub(crate) struct Unopened<'a> {
     files: &'a Files,
@@ -84,7 +84,7 @@ impl Unopened<'_> {
         self.files.folder.join(LOG)
     }
 
-    /// Returns the state of the write-ahead log. The header of the database says if the database needs a log.
+    /// Returns the state of the write-ahead log. The header of the database file tells if the database uses a log.
     pub(crate) fn log_state(self) -> io::Result<LogState> {
         /// Offset of the field "write version" in the header of the database:
         /// <https://www.sqlite.org/fileformat2.html>.

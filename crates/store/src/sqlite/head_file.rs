@@ -1,6 +1,5 @@
-//! The head file, which is in the data folder. The head file records the head of the journal: the number of events and
-//! their hash. With the head file, Holdshort detects if the database was replaced by an older one, or if SQLite's
-//! write-ahead log was lost.
+//! The head file in the data folder, which records the number of events in the journal and their hash. With the head
+//! file, Holdshort detects if the database was replaced by an older one, or if SQLite's write-ahead log was lost.
 //!
 //! The head file is written after each commit, and flushed to disk when the journal is closed. Therefore the database
 //! has at least as many events as the head file records. If the database was closed, it has exactly this number of
@@ -23,11 +22,10 @@ use crate::folder::private;
 use crate::journal::Error;
 
 const NAME: &str = "holdshort.head";
-/// Maximum number of times that the head file is read until it is complete.
+/// Maximum number of attempts to read a complete line from the head file.
 const READS: u32 = 3;
-/// Names of rows in the table `meta`. Such a row records that the last writes may be missing. Either the database was
-/// opened without its write-ahead log, or the server was killed and the head file was missing at the next start. The
-/// value is the number of events that the database had at that time.
+/// Names of rows in the table `meta`, whose value is the number of events when the journal was opened. Such a row
+/// records that the last writes may be missing, because the write-ahead log was missing, or the head file after a kill.
 const WITHOUT_LOG: &str = "without_log";
 const WITHOUT_HEAD_FILE: &str = "without_pin";
 /// Names of rows in the table `meta` that record a loss that the operator accepted. One contains the number of missing
@@ -43,14 +41,15 @@ pub(super) struct HeadFile {
     is_behind: bool,
 }
 
-/// Data from which missing events are detected: the head in the head file, and the state of SQLite's write-ahead log.
+/// Data from which missing events are detected: the journal's head in the head file, and the state of `SQLite`'s
+/// write-ahead log.
 pub(super) struct Evidence {
     folder: PathBuf,
     recorded: Option<Head>,
     log: LogState,
 }
 
-/// Difference between a database and the head that its head file records.
+/// Difference between a database and its head file, which shows that events are missing.
 pub(super) struct Contradiction {
     why: String,
     /// Number of events in the database that agree with the head file.
@@ -68,7 +67,7 @@ impl Evidence {
         Ok(Self { recorded: read(&folder)?, folder, log })
     }
 
-    /// Rejects a database whose version is unknown, and a database that does not agree with its head file.
+    /// Rejects a database with an unknown schema version, and a database that does not agree with its head file.
     /// `accept_loss` is the number of missing events that the operator accepts. Changes nothing.
     pub(super) fn check(
         &self,
@@ -122,13 +121,13 @@ impl Evidence {
         Ok(self.recorded.is_none() && self.log == LogState::Missing && !is_closed(connection)?)
     }
 
-    /// Returns true if the head file is missing although the database has a write-ahead log and was not closed
-    /// properly. Then either the server was killed, or the files were copied while the server was running.
+    /// Returns true if the head file is missing, although the database has a write-ahead log and was not closed
+    /// properly. The server was then killed, or the files were copied while it was running.
     fn is_without_pin(&self, connection: &Connection) -> Result<bool, Error> {
         Ok(self.recorded.is_none() && self.log == LogState::There && !is_closed(connection)?)
     }
 
-    /// Records in the database that events are missing, or may be missing. After this, every audit reports it.
+    /// Records in the database that events are missing, or may be missing, so that every audit reports it.
     pub(super) fn write_notes(
         &self,
         connection: &Connection,
@@ -154,7 +153,7 @@ impl Evidence {
     }
 }
 
-/// Reads the records in the database that say that events are missing, or may be missing.
+/// Returns the notes in the database about events that are or may be missing.
 pub(super) fn notes(connection: &Connection) -> Result<Vec<String>, Error> {
     let mut notes: Vec<String> = value(connection, WITHOUT_LOG)?.map(without_log).into_iter().collect();
     notes.extend(value(connection, WITHOUT_HEAD_FILE)?.map(without_head_file));
@@ -169,8 +168,8 @@ pub(super) fn notes(connection: &Connection) -> Result<Vec<String>, Error> {
     Ok(notes)
 }
 
-/// Compares a database with its head file. `recorded` is the head that the head file records. `head` is the present
-/// head of the database. `at` is the head that the database had after `recorded.events` events.
+/// Compares a database with its head file. `recorded` is the head in the head file. `head` is the present head of the
+/// database. `at` is the head of the database after its first `recorded.events` events.
 fn contradiction(recorded: Head, head: Head, at: Option<Head>, is_closed: bool) -> Option<Contradiction> {
     let (there, expected) = (head.events, recorded.events);
     let has = count_events(there);
@@ -224,7 +223,7 @@ impl HeadFile {
         Ok(Self { file, is_behind: false })
     }
 
-    /// Writes the head of the journal to the head file, after a commit. If this fails, no event is lost: the file still
+    /// Writes the head of the journal to the head file, after a commit. A failure loses no event: the file still
     /// records an older head, which is valid.
     pub(super) fn put(&mut self, head: Head) {
         if let Err(error) = self.write(head)
@@ -241,7 +240,7 @@ impl HeadFile {
         written.is_ok()
     }
 
-    /// Overwrites the content of the file, which is one line. Every line has the same length.
+    /// Overwrites the single line of the head file. All versions of the line have the same length.
     fn write(&self, head: Head) -> io::Result<()> {
         self.file.write_all_at(format!("{:>20} {}\n", head.events, head.hash).as_bytes(), 0)
     }
@@ -306,8 +305,8 @@ pub(super) fn problems(
     Ok(problems)
 }
 
-/// Compares a database of the current schema version with its head file. If the database was closed, the head file must
-/// record exactly as many events as the database contains.
+/// Compares a database of the current schema version with its head file. For a closed database, both must have the same
+/// number of events.
 pub(super) fn contradiction_in(
     connection: &Connection,
     recorded: Option<Head>,

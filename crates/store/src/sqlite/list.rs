@@ -1,5 +1,5 @@
-//! Lists of rows. Each index scan is one statement. All scans for a page read from the same snapshot. Because of
-//! `INDEXED BY`, a missing index causes an error and not only a slow query.
+//! Lists of rows. Each index scan is one statement, and all scans for a page read from the same snapshot. `INDEXED BY`
+//! makes a missing index an error and not a slow query.
 
 use holdshort_core::delivery::Delivery;
 use holdshort_core::id::{RunId, SessionId};
@@ -37,7 +37,7 @@ pub(super) fn runs(
     Ok(Page::cut(items, limit, |row| RunSortKey::from_row(row).encode()))
 }
 
-/// Splits the filter into several filters, each of which needs only one index scan.
+/// Splits a filter of runs into several filters, each of which needs only one index scan.
 fn stretches(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunFilter>, Error> {
     if filter.session.is_some() || (filter.status.is_none() && filter.workflow.is_none()) {
         return Ok(vec![filter.clone()]);
@@ -125,8 +125,8 @@ pub(super) fn session_usage(
     Ok(usage.collect::<Result<_, _>>()?)
 }
 
-/// Lists interrupts. Open and resolved interrupts are read from the same snapshot. Otherwise the list could miss an
-/// interrupt that is resolved between the two scans.
+/// Lists interrupts. All scans read the same snapshot. Otherwise the list could miss an interrupt that is resolved
+/// between the scan for open and the scan for resolved interrupts.
 pub(super) fn interrupts(
     connection: &Connection,
     filter: &InterruptFilter,
@@ -223,7 +223,7 @@ pub(super) fn next_deadline(connection: &Connection) -> Result<Option<Timestamp>
     Ok(deadline.map(Timestamp::from_millis))
 }
 
-/// Reads the first rows of each index scan.
+/// Reads the first `limit + 1` rows of each index scan.
 fn all<R: Record>(
     connection: &Connection,
     stretches: &[IndexScan<'_>],
@@ -241,8 +241,8 @@ fn all<R: Record>(
     Ok(items)
 }
 
-/// Returns the SQL of an index scan, and the values of its parameters. The SQL depends on which filters are set, but
-/// not on the values of the filters. Therefore each statement is prepared only once.
+/// Returns the SQL of an index scan, and the values of its parameters. The SQL does not contain the values of the
+/// filters, so that each statement is prepared only once.
 fn written<'a>(stretch: &'a IndexScan<'_>) -> (String, Vec<Value<'a>>) {
     let IndexScan { table, index, conditions, order } = stretch;
     let index = index.map_or_else(|| "NOT INDEXED".to_owned(), |index| format!("INDEXED BY {index}"));

@@ -55,8 +55,8 @@ pub struct Config {
     /// Maximum number of pages (1024 bytes each) in the database. If this number is reached, the disk is reported as
     /// full. `None` means no limit.
     pub max_pages: Option<u32>,
-    /// Number of missing events that the operator accepts, if the database does not agree with its head file. The
-    /// journal is opened only if exactly this number of events is missing.
+    /// Number of missing events that the operator accepts, if the database does not agree with its head file. Opening
+    /// fails if the number of missing events differs.
     pub accept_loss: Option<u64>,
 }
 
@@ -68,17 +68,17 @@ pub struct Config {
 pub struct Sqlite {
     pool: Pool,
     files: Files,
-    /// State that SQLite's write-ahead log had before the journal was opened for reading. `None` if the journal was
-    /// opened for writing.
+    /// State of the write-ahead log before the journal was opened for reading. `None` if the journal was opened for
+    /// writing.
     log: Option<LogState>,
-    /// `None` if the journal was opened for reading.
+    /// Status of the writer thread. `None` if the journal was opened for reading.
     status: Option<Arc<Status>>,
-    /// `None` if the journal was opened for reading, and while it is being dropped.
+    /// Queue of the writer thread. `None` if the journal was opened for reading, and while it is being dropped.
     queue: Option<mpsc::Sender<Job>>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// True when closing the journal has begun. If the writer thread ends after that, this is no failure.
+    /// True after closing the journal has begun. The end of the writer thread is then not a failure.
     is_closing: AtomicBool,
-    /// True after a caller has received the error that the writer thread has died. The flag is needed because a dying
+    /// True after a caller has received the error that the writer thread died. This flag is needed because a dying
     /// thread drops its pending replies before it drops its queue.
     is_dead: AtomicBool,
     position: watch::Receiver<u64>,
@@ -191,10 +191,10 @@ impl Sqlite {
         !self.is_dead.load(Ordering::Acquire) && self.queue.as_ref().is_some_and(|queue| !queue.is_closed())
     }
 
-    /// If the journal cannot be written now, returns the reason. Waits for at most 1.5 seconds.
+    /// Returns an error with the reason if the journal cannot be written now. Waits for at most 1.5 seconds.
     ///
-    /// A successful write in the last second proves that the journal can be written. If there was no such write, a
-    /// probe writes a page and waits until it is on disk.
+    /// A successful write in the last second is proof. Without such a write, this method writes a page and waits until
+    /// it is on disk.
     pub async fn writable(&self) -> Result<(), String> {
         let (Some(status), Some(queue)) = (&self.status, &self.queue) else {
             return Err("the journal was opened read-only".to_owned());
@@ -224,7 +224,7 @@ impl Sqlite {
         }
     }
 
-    /// If a file of the journal was deleted or replaced, wakes the writer. The writer then makes a rescue copy.
+    /// Wakes the writer thread if a file of the journal was deleted or replaced. The writer then makes a rescue copy.
     pub fn check_files(&self) {
         if let (Some(status), Some(queue)) = (&self.status, &self.queue)
             && status.displacement().is_some()
@@ -243,14 +243,14 @@ impl Sqlite {
         Ok(problems)
     }
 
-    /// Returns the number of jobs that wait in the queue of the writer. Jobs that are being committed are not counted.
-    /// Returns `None` if the journal was opened for reading.
+    /// Returns the number of jobs in the queue of the writer, without those that are being committed. Returns `None` if
+    /// the journal was opened for reading.
     pub fn writes_waiting(&self) -> Option<usize> {
         self.queue.as_ref().map(|queue| queue.max_capacity().saturating_sub(queue.capacity()))
     }
 
-    /// Waits until the writer thread has died, and returns the message of its panic. If the journal was closed, waits
-    /// forever.
+    /// Waits until the writer thread has died, and returns the message of its panic. Never returns if the journal was
+    /// closed.
     pub async fn failed(&self) -> String {
         let Some(queue) = &self.queue else { return std::future::pending().await };
         queue.closed().await;
@@ -270,8 +270,8 @@ impl Sqlite {
         queue.send(job).await.map_err(|_| self.unanswered())
     }
 
-    /// Returns the reason why the writer does not accept a job or has not replied to a job: the journal was closed, or
-    /// the writer thread has died. If the thread has died, it is unknown if the accepted jobs were written.
+    /// Returns the error for a job to which the writer has not replied: the journal was closed, or the writer thread
+    /// has died. After its death, it is unknown if the accepted jobs were written.
     fn unanswered(&self) -> Error {
         if self.is_closing.load(Ordering::Acquire) {
             return Error::Closed;
@@ -286,7 +286,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
     text.unwrap_or("no message").to_owned()
 }
 
-/// Returns the current time. This time is only shown to people, as the time when this node opened the store.
+/// Returns the time at which this node opened the store. The time is only shown to people.
 fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))

@@ -1,5 +1,5 @@
-//! The outbox in SQLite. The writer thread makes all changes. A folder has only one node. If a delivery was claimed by
-//! an earlier node, that node has ended. Therefore the delivery can be claimed again.
+//! The outbox in `SQLite`. The writer thread makes all changes. A folder has only one node. If an earlier node claimed
+//! a delivery, that node has ended, so the delivery can be claimed again.
 
 use holdshort_core::delivery::{Attempt, ChannelState, Delivery, DeliveryState};
 use holdshort_core::id::DeliveryId;
@@ -109,7 +109,7 @@ pub(super) fn answer(connection: &Connection, asked: &OutboxRequest) -> Result<O
     }
 }
 
-/// Selects rows from the table of the type `R`. `rest` is the SQL that follows the name of the table.
+/// Selects rows from the table of the row type `R`. `rest` is the SQL after the name of the table.
 fn select<R: Record, const N: usize>(
     connection: &Connection,
     rest: &str,
@@ -237,7 +237,7 @@ fn change(connection: &Connection, node: u64, change: &DeliveryChange) -> Result
     }
 }
 
-/// Returns at most one batch of the deliveries that ended before a time.
+/// Returns at most one batch of the deliveries that ended before a time. `also` is an additional SQL condition.
 fn ended(connection: &Connection, before: Timestamp, also: &str) -> Result<Vec<DeliveryId>, Error> {
     let sql = format!(
         "SELECT delivery FROM deliveries INDEXED BY deliveries_ended

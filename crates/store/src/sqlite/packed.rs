@@ -1,11 +1,11 @@
-//! In the database, an id takes 17 bytes instead of 30 characters. Packed ids have the same order as the texts. Packed
-//! ids are never shown to people.
+//! Packs ids into 17 bytes instead of 30 characters, for the database. Packed ids have the same order as the texts.
+//! They are never shown to people.
 
 use holdshort_core::id::{Id, StreamId};
 
-/// Alphabet of ids (Crockford base 32). The characters are sorted by their values.
+/// Alphabet of ids (Crockford base 32), sorted by the values of the characters.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// Value of each character. A character outside the alphabet has the value 0.
+/// Value of each character of an id. A character outside the alphabet has the value 0.
 const VALUES: [u8; 256] = {
     let mut values = [0; 256];
     let mut value = 0_u8;
@@ -15,7 +15,7 @@ const VALUES: [u8; 256] = {
     }
     values
 };
-/// Number of characters that an id has after its prefix. The first byte of a packed id contains the 5 bits of the first
+/// Number of characters that an id has after its prefix. The first byte of a packed id holds the 5 bits of the first
 /// character. The other 125 bits are in 16 bytes.
 const LENGTH: usize = 26;
 

@@ -11,25 +11,24 @@ use super::schema;
 use crate::folder::Lock;
 use crate::journal::Error;
 
-/// Maximum number of concurrent reads, which is also the number of connections. With more connections, reads would only
-/// wait for the same disk, and each connection needs memory for a cache.
+/// Maximum number of concurrent reads, which is also the number of connections. More connections would only wait for
+/// the same disk, and each one needs memory for a cache.
 const READERS: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct Pool {
     permits: Arc<Semaphore>,
     idle: Arc<Idle>,
-    /// Semaphore with one permit. Because of it, long reads run one after another.
+    /// Semaphore with one permit, so that long reads run one after another.
     apart: Arc<Semaphore>,
-    /// Lock of the folder. The connections for long reads also hold a reference to the lock. `None` after the pool was
-    /// closed.
+    /// Lock of the data folder, shared with the connections for long reads. `None` after the pool was closed.
     lock: Mutex<Option<Arc<Lock>>>,
 }
 
 type Idle = Mutex<Vec<Reader>>;
 
-/// A connection that also holds the lock of its folder. Therefore the lock is released only after the last connection
-/// was closed.
+/// A connection that also holds the lock of its data folder. The lock is released only after the last connection was
+/// closed.
 #[derive(Debug)]
 struct Reader {
     connection: Connection,
@@ -60,9 +59,8 @@ impl Pool {
         Ok(Self { permits, idle: Arc::new(Mutex::new(idle)), apart, lock })
     }
 
-    /// Runs a read of one or two rows on the current thread, because it would take several times as long to switch to
-    /// another thread. The read blocks the thread for the time that it takes to read a few pages from disk. Waits while
-    /// all connections are in use.
+    /// Runs a read of one or two rows on the current thread, which blocks while the pages are read from disk. Switching
+    /// to another thread would take several times as long. Waits while all connections are in use.
     pub(super) async fn look<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Error>,
@@ -110,7 +108,7 @@ impl Pool {
         result.map_err(|error| Error::Io(Box::new(error)))?
     }
 
-    /// Waits for the reads that are running, refuses the reads that wait for a connection, and closes all connections.
+    /// Waits for the running reads, refuses the reads that wait for a connection, and closes all connections.
     pub(super) async fn close(&self) {
         let apart = self.apart.acquire().await;
         let all = self.permits.acquire_many(u32::try_from(READERS).unwrap_or(u32::MAX)).await;
@@ -146,9 +144,9 @@ impl Drop for Interrupts {
     }
 }
 
-/// Runs the work unless its caller has stopped waiting. SQLite ignores a request to abort if no statement is running.
-/// Therefore this function first starts a statement and keeps it open. Only then does it check `is_left` for the last
-/// time.
+/// Runs the work, but aborts it when its caller has stopped waiting. `SQLite` ignores a request to abort if no
+/// statement is running. Therefore this function starts a statement and keeps it open before it checks `is_left` for
+/// the last time.
 fn unless_left<T>(
     connection: &Connection,
     is_left: &AtomicBool,

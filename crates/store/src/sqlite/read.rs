@@ -1,5 +1,5 @@
-//! Reads the parts of the journal that are no rows: events, chains, keys, blobs and streams. `list` reads lists of
-//! rows.
+//! Reads the parts of the journal that are not rows of lists: events, chains, keys, blobs and streams. `list` reads
+//! lists of rows.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::{Chain, Sealed};
@@ -11,7 +11,7 @@ use crate::journal::Error;
 use crate::log::{Change, Key, Positioned};
 use crate::packed_append::{EventLocation, PackedAppend, event_locations};
 
-/// Converts a limit for a `LIMIT` in SQL. A limit that is too large for SQLite is replaced by the maximum.
+/// Converts a limit to the type of a `LIMIT` in SQL. A limit that is too large for `SQLite` becomes the maximum.
 pub(super) fn at_most(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
@@ -107,8 +107,8 @@ pub(super) fn chain(connection: &Connection, stream: &StreamId) -> Result<Chain,
     Ok(places.last().map_or(Chain::START, |place| Chain { seq: place.seq, hash: place.hash }))
 }
 
-/// Returns the position of an event. The column `seq` of a row contains the sequence number of the last event in the
-/// row.
+/// Returns the position of an event. In the table `appends`, the column `seq` has the sequence number of the row's last
+/// event.
 pub(super) fn position(connection: &Connection, stream: &StreamId, seq: u64) -> Result<Option<u64>, Error> {
     let sql =
         "SELECT position, seq, hashes FROM appends WHERE stream = ?1 AND seq >= ?2 ORDER BY seq LIMIT 1";

@@ -13,18 +13,18 @@ use super::status::{Copy, Status};
 use crate::folder;
 use crate::journal::Error;
 
-/// Beginning of the names of folders that contain rescue copies. A number follows it.
+/// Beginning of the names of folders with rescue copies, before a number.
 pub(super) const NAME: &str = "holdshort.rescued-";
-/// Time between two attempts to make a copy.
+/// Minimum time between two attempts to make a rescue copy.
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// Copies the journal into a new folder inside its data folder, if the files of the journal were deleted or replaced.
-/// If there is a copy already, does nothing. If the copy fails, the first call after the pause [`PAUSE`] tries again.
+/// Does nothing if there is a copy already. After a failure, the first call after [`PAUSE`] tries again.
 pub(super) fn run(status: &Status, connection: &Connection, head: Head) {
     run_after(PAUSE, status, connection, head);
 }
 
-/// Does the same as [`run`], directly before the process ends. If an earlier attempt failed, tries again without a
+/// Makes a rescue copy as [`run`] does, directly before the process ends. After a failed attempt, tries again without a
 /// pause.
 pub(super) fn run_last(status: &Status, connection: &Connection, head: Head) {
     run_after(Duration::ZERO, status, connection, head);
@@ -71,8 +71,8 @@ fn copy(status: &Status, connection: &Connection, head: Head) -> Result<Copy, Er
     copied
 }
 
-/// Rejects a folder that contains a rescue copy but no database. Otherwise a server would start there with an empty
-/// journal.
+/// Rejects a data folder that contains a rescue copy but no database. Otherwise a server would start there with an
+/// empty journal.
 pub(super) fn refuse_empty(files: &Files) -> Result<(), Error> {
     let copies = copies(files.folder());
     if copies.is_empty() || files.database().exists() {

@@ -90,8 +90,8 @@ struct Writing<'a>(&'a Connection);
 impl Put for Writing<'_> {
     type Error = Error;
 
-    /// Inserts the row, or updates the row with the same key. An update writes only the columns that have changed.
-    /// Therefore the indexes of the other columns are not written.
+    /// Inserts a row into the table of its type, or updates the row with the same key. An update writes only the
+    /// changed columns, so that the indexes of the other columns stay untouched.
     fn put<R: Record + Clone>(&mut self, row: &R) -> Result<(), Error> {
         let (connection, table) = (self.0, R::TABLE);
         let statements = Statements::for_table(&table);

@@ -32,12 +32,12 @@ const MIGRATIONS: &[&str] = &[
 const CHAIN: u32 = 5;
 const APPENDS: u32 = 7;
 
-/// Maximum time to wait while another process has locked the database, such as a backup or a database shell.
+/// Maximum time to wait for another process that has locked the database, such as a backup or a database shell.
 const FOREIGN_LOCK_WAIT: Duration = Duration::from_secs(10);
 /// Maximum number of damaged pages and indexes that are reported at once.
 const FINDINGS: u32 = 10;
-/// Number of prepared statements that a connection caches. The capacity is larger than the number of different
-/// statements, which includes all combinations of list filters.
+/// Number of prepared statements that a connection caches. The number is larger than that of the different statements,
+/// including all combinations of list filters.
 const STATEMENTS: usize = 96;
 /// Page size of a new database. An existing database keeps its page size. With small pages, commits are faster: a
 /// commit writes whole pages, usually one for each index. A page still has room for several rows. A long event is
@@ -45,11 +45,11 @@ const STATEMENTS: usize = 96;
 const PAGE_BYTES: u32 = 1024;
 /// Number of pages in the write-ahead log (about 16 MB) after which the writer copies the log into the database.
 const CHECKPOINT_PAGES: u32 = 16_000;
-/// Maximum size, in bytes, that the log file has after its content was copied into the database. If a very large append
-/// has made the log file larger, the file is shortened to this size.
+/// Size in bytes to which the file of the write-ahead log is shortened after a checkpoint. A very large append can make
+/// the file larger.
 const LOG_BYTES: u32 = 64 * 1024 * 1024;
 
-/// Opens the connection of the writer, and applies the missing migrations.
+/// Opens the connection of the writer thread, and applies the missing migrations.
 pub(super) fn writer(database: &Path, max_pages: Option<u32>) -> Result<Connection, Error> {
     let connection = connect(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let version = version(&connection)?;
@@ -75,15 +75,15 @@ pub(super) fn reader(database: &Path) -> Result<Connection, Error> {
 /// Opens a read-only connection to a database that no server uses. `has_log` is true if the database has a write-ahead
 /// log.
 ///
-/// If there is no write-ahead log, SQLite opens the database as immutable and creates no further files. An immutable
-/// database is necessary, for example, if it is evidence on a read-only medium.
+/// If there is no write-ahead log, SQLite opens the database as immutable and creates no further files. This is
+/// necessary if the database is evidence on a read-only medium, for example.
 pub(super) fn lone_reader(database: &Path, has_log: bool) -> Result<Connection, Error> {
     let (connection, found) = glance(database, has_log)?;
     let known = u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX);
     if found < known { Err(Error::Outdated { found, known }) } else { Ok(connection) }
 }
 
-/// Opens a database of any known schema version. Returns the connection and the version.
+/// Opens a database of any known schema version for reading. Returns the connection and the version.
 fn glance(database: &Path, has_log: bool) -> Result<(Connection, u32), Error> {
     let connection = if has_log {
         reader(database)?
@@ -190,14 +190,15 @@ fn integrity(connection: &Connection) -> Result<Vec<String>, Error> {
     }
 }
 
-/// Acquires the epoch for the node that is opening the store. The epoch is on disk before any run is driven under it.
+/// Acquires the next epoch for the node that is opening the store. The epoch is on disk before the node drives any run.
 pub(super) fn next_epoch(connection: &Connection) -> Result<u64, Error> {
     let sql = "UPDATE meta SET value = value + 1 WHERE name = 'epoch' RETURNING value";
     let Number(epoch) = connection.query_row(sql, [], |row| row.get(0))?;
     Ok(epoch)
 }
 
-/// Writes a page. The page contains a number that is incremented, because SQLite would not write an unchanged page.
+/// Writes a page to find out if the database can be written. Increments a number in the page, because `SQLite` does not
+/// write an unchanged page.
 pub(super) fn probe(connection: &Connection) -> Result<(), Error> {
     let sql = "INSERT INTO meta (name, value) VALUES ('probes', 1)
                ON CONFLICT (name) DO UPDATE SET value = value + 1";
@@ -215,7 +216,7 @@ fn connect(database: &Path, access: OpenFlags) -> Result<Connection, Error> {
     Ok(connection)
 }
 
-/// Reads the schema version. If this binary does not know the version, returns an error before anything is written.
+/// Reads the schema version. Returns an error, before anything is written, if this binary does not know the version.
 fn version(connection: &Connection) -> Result<u32, Error> {
     let Number(found) = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let found = u32::try_from(found).unwrap_or(u32::MAX);

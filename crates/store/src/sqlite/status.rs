@@ -11,17 +11,18 @@ use tokio::sync::watch;
 use super::files::OpenedFiles;
 use crate::journal::Error;
 
-/// Time for which a successful write proves that the journal can be written. During this time no probe is needed.
+/// Time for which a successful write proves that the journal can be written. During this time, no probe (a test write)
+/// is needed.
 pub(super) const PROOF_TIME: Duration = Duration::from_secs(1);
-/// Maximum time to wait for a probe. If the disk or a lock delays the probe for longer, it delays requests too.
-/// Therefore the journal is reported as not writable after this time.
+/// Maximum time to wait for a probe (a test write). A disk or lock that delays a probe for longer also delays requests,
+/// so the journal is then reported as not writable.
 pub(super) const PROBE_WAIT: Duration = Duration::from_millis(1_500);
 
 #[derive(Debug)]
 pub(super) struct Status {
     files: OpenedFiles,
     last_write: watch::Sender<LastWrite>,
-    /// True while a probe waits in the queue of the writer.
+    /// True while a probe (a test write) waits in the queue of the writer.
     is_probing: AtomicBool,
     displaced: Mutex<Option<Displaced>>,
 }
@@ -43,8 +44,8 @@ impl LastWrite {
     }
 }
 
-/// State of a journal if one of its files was deleted or replaced while it was open. SQLite still writes to the old
-/// file. The kernel deletes the old file as soon as this process ends.
+/// State of a journal if one of its files was deleted or replaced while it was open. `SQLite` still writes to the old
+/// file, which the kernel deletes when this process ends.
 #[derive(Clone, Debug)]
 struct Displaced {
     why: String,
@@ -60,7 +61,7 @@ pub(super) enum Copy {
 }
 
 impl Status {
-    /// Returns the status for a database that was just opened, and to which something was just written.
+    /// Returns the status for a database that was just opened and written to.
     pub(super) fn new(files: OpenedFiles) -> Self {
         let last_write = watch::Sender::new(LastWrite { at: Instant::now(), failure: None });
         Self { files, last_write, is_probing: AtomicBool::new(false), displaced: Mutex::default() }
@@ -74,8 +75,8 @@ impl Status {
         self.last_write.subscribe()
     }
 
-    /// If nothing can be written any more, returns the reason. Otherwise, if the last write failed, returns its error,
-    /// even if it failed long ago.
+    /// Returns the reason why nothing can be written any more. If there is none, returns the error of the last write if
+    /// it failed, however long ago.
     pub(super) fn failure(&self) -> Option<String> {
         self.displacement().or_else(|| self.last_write.borrow().failure.clone())
     }
@@ -85,7 +86,7 @@ impl Status {
         self.last_write.send_replace(LastWrite { at: Instant::now(), failure });
     }
 
-    /// Returns true if no probe waits in the queue. The caller must then send a probe.
+    /// Returns true if no probe (a test write) waits in the queue. The caller must then send one.
     pub(super) fn begin_probe(&self) -> bool {
         !self.is_probing.swap(true, Ordering::AcqRel)
     }
@@ -94,7 +95,7 @@ impl Status {
         self.is_probing.store(false, Ordering::Release);
     }
 
-    /// If nothing is written any more because a file of the journal was deleted or replaced, returns the reason.
+    /// Returns the reason if nothing is written any more because a file of the journal was deleted or replaced.
     pub(super) fn displacement(&self) -> Option<String> {
         let mut displaced = self.displaced.lock().unwrap_or_else(PoisonError::into_inner);
         if displaced.is_none()
@@ -129,7 +130,8 @@ impl Status {
 }
 
 impl Displaced {
-    /// Describes the failure. The text contains no path, because `/readyz` shows it without authentication.
+    /// Describes why nothing is written and where the rescue copy is. The text contains no path, because `/readyz`
+    /// shows it without authentication.
     fn describe(&self) -> String {
         let Self { why, copy } = self;
         let copy = match copy {

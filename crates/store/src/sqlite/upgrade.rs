@@ -1,5 +1,5 @@
-//! Those parts of migrations that cannot be written in SQL. SQLite has no function for SHA-256, and its SQL cannot
-//! write a number as four bytes. If events are damaged, a migration neither repairs nor rejects them.
+//! Parts of migrations that cannot be written in SQL: `SQLite` has no function for SHA-256, and its SQL cannot write a
+//! number as four bytes. A migration neither repairs nor rejects damaged events.
 
 use holdshort_core::head::Head;
 use rusqlite::types::ToSqlOutput;
@@ -10,8 +10,8 @@ use super::column::{Hash, Number};
 use crate::journal::Error;
 use crate::packed_append::Columns;
 
-/// Returns the head after the last event, and the head after the first `events` events. For a database that has one row
-/// per event and no hash chain over all events.
+/// Returns the head of the journal after the last event, and the head after the first `events` events. Reads an old
+/// database with one row per event and without a hash chain over all events.
 pub(super) fn heads_of_events(connection: &Connection, events: u64) -> Result<(Head, Option<Head>), Error> {
     let mut head = Head::START;
     let mut at = (events == 0).then_some(head);
@@ -27,8 +27,8 @@ pub(super) fn heads_of_events(connection: &Connection, events: u64) -> Result<(H
     Ok((head, at))
 }
 
-/// Returns the head after the last event, and the head after the first `events` events. For a database that stores,
-/// with each event, the head of the journal after this event.
+/// Returns the head of the journal after the last event, and the head after the first `events` events. Reads an old
+/// database that stores the head after each event.
 pub(super) fn heads_of_chained_events(
     connection: &Connection,
     events: u64,

@@ -17,11 +17,11 @@ const FRAME_HEADER: usize = 24;
 /// Number with which the header of a log begins. The last bit of the number gives the byte order of the checksums.
 const MAGIC: u32 = 0x377f_0682;
 
-/// Checksum over all frames up to a certain frame.
+/// Checksum over all frames of a write-ahead log up to a certain frame.
 type Sum = (u32, u32);
 
-/// Rejects a log that is damaged somewhere before its end. Accepts a missing log, and a log with an incomplete end,
-/// because SQLite recovers such a log.
+/// Returns an error if the write-ahead log is damaged before its end. Accepts a missing log, and one with an incomplete
+/// end, because `SQLite` recovers both.
 pub(super) fn check(unopened: Unopened<'_>) -> Result<(), Error> {
     let Some(file) = unopened.open_log().map_err(from_io)? else { return Ok(()) };
     match damage(BufReader::with_capacity(1 << 16, file)).map_err(from_io)? {
@@ -34,7 +34,7 @@ pub(super) fn check(unopened: Unopened<'_>) -> Result<(), Error> {
     }
 }
 
-/// If complete commits follow a damaged place, returns the offset of this place.
+/// Returns the offset of a damaged frame that complete commits follow. Returns `None` if there is none.
 fn damage(mut log: impl BufRead) -> io::Result<Option<u64>> {
     let mut header = [0; HEADER];
     if !fill(&mut log, &mut header)? {
@@ -85,7 +85,7 @@ impl Reader {
         (reader.add((0, 0), &header[..24]) == sum).then_some(reader)
     }
 
-    /// Returns true if the frame belongs to the current log. A frame of an earlier log may still be in the same file.
+    /// Returns true if the frame belongs to the current log. The file may still contain frames of an earlier log.
     fn belongs(&self, frame: &[u8]) -> bool {
         frame[8..16] == self.salts && read_u32(frame, 0) != 0
     }
@@ -104,9 +104,9 @@ impl Reader {
         (a, b)
     }
 
-    /// Returns true if a commit ends at this broken frame or later, and a second commit follows. The second commit was
-    /// begun after the first one was acknowledged. Therefore an acknowledged commit is damaged. `sum` is the checksum
-    /// that the broken frame should contain.
+    /// Returns true if a commit ends at this broken frame or later, and a second commit follows. An acknowledged commit
+    /// is then damaged, because the second commit began after the first was acknowledged. `sum` is the checksum that
+    /// the broken frame should contain.
     fn commits_follow(&self, mut log: impl Read, mut frame: Vec<u8>, sum: Sum) -> io::Result<bool> {
         let mut sums = vec![sum, stored(&frame)];
         loop {
@@ -127,12 +127,12 @@ fn stored(frame: &[u8]) -> Sum {
     (read_u32(frame, 16), read_u32(frame, 20))
 }
 
-/// Reads a big-endian number.
+/// Reads a big-endian number from four bytes at the offset `at`.
 fn read_u32(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// Fills the buffer. Returns false if the log ends before the buffer is full.
+/// Fills the buffer from the write-ahead log. Returns false if the log ends before the buffer is full.
 fn fill(log: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     match log.read_exact(buffer) {
         Ok(()) => Ok(true),

@@ -71,8 +71,7 @@ pub(super) enum Job {
         asked: OutboxRequest,
         reply: Reply<OutboxReply, Error>,
     },
-    /// Writes a page to find out if the journal can be written. The outcome is recorded in the status, like that of
-    /// every group.
+    /// Writes a page to find out if the journal can be written. The status records the outcome.
     Probe,
     /// Ends the writer thread after all earlier jobs are completed.
     Close,
@@ -107,9 +106,9 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread. The thread releases the lock of the folder when the journal is closed. If the thread panics,
-    /// the lock remains until the process ends. Until then, no second server is allowed to start. Work in this process
-    /// may still have effects, and these can no longer be recorded.
+    /// Starts the writer thread. The thread releases the lock of the data folder when the journal is closed. After a
+    /// panic, the lock remains until the process ends, so that no second server starts: work in this process may still
+    /// have effects that cannot be recorded.
     pub(super) fn start(self, lock: Arc<Lock>) -> std::io::Result<(mpsc::Sender<Job>, JoinHandle<()>)> {
         let (queue, jobs) = mpsc::channel(QUEUE_LIMIT);
         let work = move || {
@@ -157,8 +156,8 @@ impl Writer {
         drop(position);
     }
 
-    /// Closes a journal whose files were deleted or replaced. SQLite cannot be closed normally in this case: it would
-    /// copy the old write-ahead log into the new files that are now at the same paths.
+    /// Closes a journal whose files were deleted or replaced. A normal close would copy the old write-ahead log into
+    /// the new files at the same paths.
     fn finish_displaced(self) {
         rescue::run_last(&self.status, &self.connection, self.head);
         let keeps_log = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
@@ -167,7 +166,7 @@ impl Writer {
         }
     }
 
-    /// Replies to all jobs with an error, and makes a rescue copy if the files were deleted or replaced.
+    /// Replies to all jobs with an error. Makes a rescue copy if the files of the journal were deleted or replaced.
     fn refuse(&mut self, group: &mut Vec<Job>, error: &Error) {
         self.status.record(Some(error));
         for job in group.drain(..) {
@@ -253,7 +252,7 @@ impl Writer {
     }
 
     /// Returns an error if another process has written events to the database. Otherwise both processes would continue
-    /// the hash chain from different heads.
+    /// the hash chain, each from its own head.
     fn is_alone(&self) -> Result<(), Error> {
         let (found, own) = (chain::head(&self.connection)?, self.head);
         if found == own {
@@ -271,8 +270,7 @@ impl Writer {
 }
 
 impl Job {
-    /// Runs the job. Returns an error only if the store fails. If the journal rejects an append, this is not an error
-    /// but an outcome.
+    /// Runs the job. A rejection by the journal is an outcome; an error means that the store failed.
     fn run(&self, connection: &Connection, head: &mut Head) -> Result<Outcome, Error> {
         match self {
             Self::Append { append, .. } => match append::append(connection, append, head) {
@@ -320,8 +318,8 @@ impl Job {
         }
     }
 
-    /// Replies to the job with an error. If the group failed, a job gets the error even if the journal rejected this
-    /// job: the rejection may be due to another write of the group, which was rolled back.
+    /// Replies to the job with an error because its group has failed. A job that the journal rejected also gets this
+    /// error: the rejection may be due to a write of the group that was rolled back.
     fn fail(self, error: &Error) {
         match self {
             Self::Append { reply, .. } => answer(reply, Err(again(error).into())),
@@ -351,7 +349,7 @@ impl Outcome {
     }
 }
 
-/// Sends the reply. If the caller has stopped waiting, the commit is valid anyway.
+/// Sends the reply. Ignores a caller that has stopped waiting, because the commit is valid anyway.
 fn answer<T, E>(reply: Reply<T, E>, result: Result<T, E>) {
     let _gone = reply.send(result);
 }

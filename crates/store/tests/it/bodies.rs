@@ -1,4 +1,4 @@
-//! Promises about the contents of files that changesets name: which contents are kept, and which are dropped.
+//! Store tests for the contents of files that changesets name: which are kept, and which are dropped.
 
 use holdshort_core::digest::Digest;
 use holdshort_store::{Append, Blob, Bodies, Log};

@@ -1,4 +1,4 @@
-//! Promises that every store must keep, one per test. For a new store, add a line to `on_every_store!`.
+//! Promises that every store must keep, one per test. `on_every_store!` lists the stores.
 
 use std::sync::Arc;
 
@@ -108,7 +108,7 @@ async fn a_stream_is_read_in_pages<S: Subject>() {
     assert!(seqs(0, 0).await.is_empty());
 }
 
-/// Every page except the last page is full, no matter how many events each append has.
+/// Every page of events except the last is full, however many events each append has.
 async fn pages_end_within_appends<S: Subject>() {
     let store = S::open().await;
     let (stream, mut end) = (run_stream(1), 0);
@@ -165,8 +165,8 @@ async fn a_guard_compares_without_writing<S: Subject>() {
     assert_eq!(store.journal().chain(&run_stream(1)).await.unwrap().seq, 2);
 }
 
-/// A guard is valid until the commit. Writers and guards of one stream run concurrently. In the order of commits, each
-/// append must come after the event that its guard names and before the stream's next event.
+/// The guard of an append holds until the commit. In the order of commits, each append must come after the event that
+/// its guard names, and before the next event of that stream. Writers and guards of one stream run concurrently here.
 async fn a_guard_holds_until_the_commit<S: Subject>() {
     let store = S::open().await;
     let session = StreamId::Session(id::<SessionId>(1));
@@ -211,8 +211,8 @@ async fn a_guard_holds_until_the_commit<S: Subject>() {
     }
 }
 
-/// Everything in an append is written, or nothing. A guard may name a stream that the same append writes. The guard
-/// then applies to the state before the append.
+/// Either everything in an append is written, or nothing. A guard on a stream that the append also writes applies to
+/// the state before the append.
 async fn an_append_is_all_or_nothing<S: Subject>() {
     let store = S::open().await;
     let journal = store.journal();
@@ -357,7 +357,7 @@ async fn one_chain_covers_all_events<S: Subject>() {
     assert_eq!(store.journal().inspect().await.unwrap(), [""; 0]);
 }
 
-/// Checks that the stored chain matches all events.
+/// Checks that the stored hash chain matches all events.
 async fn is_chained(journal: &impl Journal) {
     let all = log(journal).await;
     let told = journal.head().await.unwrap();
@@ -462,7 +462,7 @@ async fn streams_are_listed_in_order<S: Subject>() {
     assert_eq!(listed, streams);
 }
 
-/// An append can erase contents. The contents of all other events stay, and a rejected append erases nothing.
+/// An append can erase contents of events and keeps all others. A rejected append erases nothing.
 async fn content_is_erased_with_an_append_and_the_chain_stays<S: Subject>() {
     let store = S::open().await;
     let journal = &**store.journal();
@@ -541,8 +541,8 @@ async fn rows_are_replaced_by_their_id<S: Subject>() {
     assert_eq!(store.journal().run(&id(1)).await.unwrap(), Some(moved));
 }
 
-/// The row of a session does not depend on the order in which the session's events and the starts of its runs are
-/// written. The later event and the earlier creation time win.
+/// The row of a session does not depend on the order of writing its events and the starts of its runs. The later event
+/// and the earlier creation time win.
 async fn rows_of_a_session_become_one_in_any_order<S: Subject>() {
     let store = S::open().await;
     let active = |seq, state, created_at, changed_at, idle_since| SessionRow {

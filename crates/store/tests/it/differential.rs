@@ -52,8 +52,7 @@ async fn compare(seed: u64) {
     }
 }
 
-/// A store that reports the rank of a position instead of the position itself, because the ranks are equal in all
-/// stores.
+/// A store that reports the rank of a position instead of the position, because only ranks are equal in all stores.
 struct Ranked<S> {
     store: S,
     positions: Vec<u64>,
@@ -219,7 +218,7 @@ impl World {
         }
     }
 
-    /// Generates an append that usually succeeds. Sometimes it has one of the possible faults.
+    /// Generates an append that usually succeeds, and sometimes has a fault.
     async fn append(&mut self, journal: &impl Journal) -> Append {
         let mut append = Append { rows: self.rows(), drives: self.dice.chance(2), ..Append::default() };
         for _ in 0..self.dice.roll(3) {
@@ -322,7 +321,7 @@ impl World {
         }
     }
 
-    /// Returns random bytes. For each size there are only a few different values, so that values repeat.
+    /// Returns random bytes, with few different values per size so that values repeat.
     fn bytes(&mut self) -> Vec<u8> {
         let byte = u8::try_from(self.dice.roll(6)).unwrap();
         let size = if self.dice.chance(12) { 70_000 } else { 10 };
@@ -338,7 +337,7 @@ impl World {
         if self.dice.chance(2) { Some(make(self)) } else { None }
     }
 
-    /// Records the cursors in the stores' results. Later operations use the cursors, sometimes in the wrong list.
+    /// Records the cursors in a store's result. Later operations use them, sometimes in the wrong list.
     fn learn(&mut self, answer: &str) {
         if let Some((_, rest)) = answer.split_once("next: Some(\"") {
             self.cursors.extend(rest.split_once('"').map(|(cursor, _)| cursor.to_owned()));

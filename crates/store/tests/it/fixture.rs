@@ -15,7 +15,7 @@ use holdshort_store::{Append, AppendError, Appended, Journal, Key, Positioned, R
 /// Maximum time to wait for something that should happen at once.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Returns the id number `n`. Ids with larger numbers sort later.
+/// Returns the `n`th test id. Ids with larger numbers sort later.
 pub(crate) fn id<I: Id>(n: u64) -> I {
     let mut seed = [7; 16];
     seed[..8].copy_from_slice(&n.to_le_bytes());
@@ -34,7 +34,7 @@ pub(crate) fn content(bytes: Vec<u8>) -> SealedContent {
     SealedContent { salt: [5; 16], bytes }
 }
 
-/// Returns the next event of a stream, and advances the chain.
+/// Returns the next event of a stream, and advances its hash chain.
 pub(crate) fn event(stream: &StreamId, chain: &mut Chain, content: Option<SealedContent>) -> Sealed {
     let seq = chain.seq + 1;
     let head = format!(r#"{{"seq":{seq},"stream":"{stream}","type":"tested","v":1}}"#).into_bytes();
@@ -43,8 +43,8 @@ pub(crate) fn event(stream: &StreamId, chain: &mut Chain, content: Option<Sealed
     Sealed { stream: stream.clone(), seq, head, content, hash }
 }
 
-/// Returns `count` events after the sequence `expected`. Their chain is not a continuation of the stream's chain, so
-/// tests that verify chains cannot use them.
+/// Returns `count` events after the sequence `expected`. Tests that verify chains cannot use them, because they do not
+/// continue the stream's hash chain.
 pub(crate) fn events(stream: &StreamId, expected: u64, count: u64) -> StreamAppend {
     let mut chain = Chain { seq: expected, hash: Digest::of_bytes(&expected.to_be_bytes()) };
     let events = (0..count)
@@ -121,8 +121,8 @@ pub(crate) fn interrupt_row(n: u64) -> InterruptRow {
     }
 }
 
-/// Returns marks that a store could confuse: names that differ only in case, a name that is a prefix of a different
-/// name, names with wildcards.
+/// Returns marks (names of people and groups) that a store could confuse: names that differ only in case, prefixes, and
+/// wildcards.
 fn marks(n: u64) -> String {
     let names = ["p:ann", "p:Ann", "p:anna", "g:100%", "g:a_b", "*", "p:Łukasz"];
     let at = usize::try_from(n).unwrap();
@@ -175,7 +175,7 @@ pub(crate) async fn put_interrupt(journal: &impl Journal, row: InterruptRow) {
     put(journal, Rows { interrupts: vec![row], ..Rows::default() }).await;
 }
 
-/// Waits until reads by position see all acknowledged events, and returns all events.
+/// Waits until reads by position see all acknowledged events. Returns all events.
 pub(crate) async fn log(journal: &impl Journal) -> Vec<Positioned> {
     let last = journal.append(Append::default()).await.unwrap().position;
     seen(journal, last).await;
@@ -189,7 +189,7 @@ pub(crate) async fn seen(journal: &impl Journal, position: u64) {
     wait.await.expect("reads by position see it in time").unwrap();
 }
 
-/// Converts the result of an append to a value that can be compared, because errors do not implement `PartialEq`.
+/// Converts the result of an append for comparisons, because errors do not implement `PartialEq`.
 pub(crate) fn comparable_outcome(result: Result<Appended, AppendError>) -> Result<u64, String> {
     result.map(|appended| appended.position).map_err(|error| format!("{error:?}"))
 }

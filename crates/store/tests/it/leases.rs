@@ -1,5 +1,4 @@
-//! Promises about leases, which decide on the node that drives a run. Tested with the stores that can have several
-//! nodes.
+//! Store tests for leases, which determine the node that drives a run, with the stores that can have several nodes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -34,7 +33,7 @@ fn drive(n: u64, expected: u64) -> Append {
     Append { rows, drives: true, ..to(&run_stream(n), expected, 1) }
 }
 
-/// Returns an append like that of a person's decision: any node can append it, without driving the run.
+/// Returns an append such as a person's decision, which any node can make without driving the run.
 fn visit(n: u64, expected: u64) -> Append {
     Append { drives: false, ..drive(n, expected) }
 }

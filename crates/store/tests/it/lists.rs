@@ -1,4 +1,4 @@
-//! Promises about lists: filters, order, and pages that stay correct while rows are added. Tested with every store.
+//! Store tests for lists: filters, order, and pages that stay correct while rows are added, with every store.
 
 use holdshort_core::history;
 use holdshort_core::id::{RunId, SessionId};
@@ -252,8 +252,8 @@ async fn a_grant_that_is_revoked_moves_to_the_other_half<S: Subject>() {
     assert_eq!((half(false).await, half(true).await), (vec![], vec![revoked]));
 }
 
-/// Computes the expected list without a store: open interrupts by descending risk and then oldest first, followed by
-/// resolved interrupts.
+/// Computes the expected list of interrupts without a store: open ones by descending risk and then oldest first, then
+/// resolved ones.
 fn expected_interrupts(filter: &InterruptFilter) -> Vec<InterruptRow> {
     let rows = (0..COUNT).map(interrupt_row).filter(|row| {
         filter.open.is_none_or(|open| row.open == open)

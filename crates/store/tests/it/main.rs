@@ -1,5 +1,5 @@
-//! Tests of the stores: a conformance suite that runs with every store, and a differential test that compares the
-//! stores. Further tests cover only SQLite (locks, crashes, disks) or only PostgreSQL (nodes, lost connections).
+//! Tests of the stores: a conformance suite for every store, and a differential test that compares them. Further tests
+//! cover only SQLite (locks, crashes, disks) or only PostgreSQL (nodes, lost connections).
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
 mod bodies;

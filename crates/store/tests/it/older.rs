@@ -1,4 +1,4 @@
-//! Events as older databases stored them, before appends were packed: each event was a row of the table `events`.
+//! Events as older databases stored them, one event per row of the table `events`, before appends were packed.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::{Chain, Sealed};
@@ -68,8 +68,8 @@ pub(crate) async fn is_read_as_it_was(journal: &impl Journal, written: &[Positio
     assert_eq!(journal.inspect().await.unwrap(), [""; 0]);
 }
 
-/// Kinds of damage in the last event of the first run, made before the migration. After the migration, the first run
-/// must be reported as damaged, and the second run must be readable.
+/// Kinds of damage in the last event of the first run, before the migration. After it, the first run must be reported
+/// as damaged, and the second must be readable.
 pub(crate) const DAMAGES: [Damage; 3] = [
     Damage { what: "a hash of another length", change: |event| event.hash.truncate(1) },
     Damage { what: "a salt without its content", change: |event| event.content = None },
@@ -85,7 +85,7 @@ pub(crate) struct Damage {
 }
 
 impl Damage {
-    /// Returns the events with this damage. The first event has the position `first`.
+    /// Returns the events with this damage, from the position `first` on.
     pub(crate) fn done(&self, first: u64) -> Vec<OldEvent> {
         let mut events: Vec<OldEvent> = written(first).iter().map(OldEvent::from_positioned).collect();
         (self.change)(events.last_mut().unwrap());

@@ -1,4 +1,5 @@
-//! Promises about deliveries: they are written with an append, sent by one node at a time, and kept for a limited time.
+//! Store tests for deliveries (notifications to send): they are written with an append, sent by one node at a time, and
+//! kept for a limited time.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -213,7 +214,8 @@ async fn a_channel_that_is_disabled_gets_nothing_until_one_is_retried<S: Subject
     assert_eq!(journal.delivery(&id(1)).await.unwrap().unwrap().state, DeliveryState::Delivered);
 }
 
-/// A long pause between two failed attempts adds only a part of its duration to the failing time of a channel.
+/// A long pause between two failed attempts adds only a part of its duration to the time for which a channel is
+/// failing.
 async fn a_pause_counts_in_part_of_how_long_a_channel_fails<S: Subject>() {
     let store = S::open().await;
     let journal = store.journal();
@@ -343,8 +345,7 @@ async fn what_is_rebuilt_leaves_them_alone<S: Subject>() {
     assert_eq!(journal.delivery(&id(1)).await.unwrap(), Some(delivery(1)));
 }
 
-/// Each waiting delivery is claimed exactly once. A claim returns at most `limit` deliveries, and no delivery is lost
-/// when a process stops.
+/// Each waiting delivery is claimed exactly once, at most `limit` per claim, and none is lost when a process stops.
 async fn all_that_wait_are_claimed_once<S: Subject>(many: u64) {
     const ROOM: usize = 4;
     /// Maximum number of deliveries in one append.
@@ -426,8 +427,8 @@ async fn of_several_nodes_each_delivery_goes_to_one<S: Cluster>() {
     assert_eq!(all.into_iter().collect::<BTreeSet<_>>().len(), usize::try_from(MANY).unwrap());
 }
 
-/// Deliveries that are claimed with `whole` all go to one node, even if many nodes claim at the same moment. This is
-/// needed for digests, which combine all deliveries in one message.
+/// Deliveries claimed with `whole` all go to one node, even if many nodes claim at once. Digests need this, because
+/// they combine all deliveries in one message.
 async fn what_is_claimed_as_a_whole_goes_to_one_of_them<S: Cluster>() {
     const MANY: u64 = 60;
     for _ in 0..5 {
@@ -449,9 +450,8 @@ async fn what_is_claimed_as_a_whole_goes_to_one_of_them<S: Cluster>() {
     }
 }
 
-/// While a node is still sending a delivery, the node cannot claim the delivery again, even if a different node has
-/// claimed and released it since. Otherwise the result of the old attempt would settle the new claim, and the message
-/// would be sent twice.
+/// A node cannot claim again a delivery that it is still sending, even after another node has claimed and released it.
+/// Otherwise the result of the old attempt would settle the new claim, and the message would be sent twice.
 async fn what_a_node_still_sends_is_not_given_to_it_again<S: Cluster>() {
     let store = S::open().await;
     let (one, other) = (store.journal(), store.join().await);

@@ -1,5 +1,4 @@
-//! The stores under test. `Subject` opens and restarts a store. `Cluster` adds nodes to a store that can have several
-//! nodes.
+//! The stores under test. `Subject` opens and restarts a store. `Cluster` adds nodes.
 
 use std::sync::Arc;
 use std::time::Duration;

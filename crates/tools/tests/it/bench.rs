@@ -1,4 +1,4 @@
-//! A separate workspace, data folder and home folder for each test, with tools over them.
+//! Test bench: a separate workspace, data folder and home folder for each test, with tools over them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use holdshort_tools::{Call, Committed, InspectionResult, Settings, Tools, Worksp
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Path of the program that contains the hidden subcommand.
+/// Path of the program with the hidden subcommand that starts the sandbox.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_holdshort-sandbox-exec");
 
 pub(crate) struct Bench {
@@ -19,7 +19,7 @@ pub(crate) struct Bench {
     pub tools: Tools,
 }
 
-/// Folder of a bench. The folder is removed with the bench, unless a different bench owns the folder.
+/// Folder of a bench, which is removed with the bench that owns it.
 pub(crate) struct Root {
     path: PathBuf,
     _own: Option<TempDir>,
@@ -54,8 +54,7 @@ impl Bench {
         Self { tools: tools(&root.path, change), root }
     }
 
-    /// Returns a bench over the folder of an existing bench, possibly of a different process. The existing bench
-    /// removes the folder.
+    /// Returns a bench over the folder of an existing bench, possibly in another process, which removes the folder.
     pub(crate) fn over(root: &Path) -> Self {
         Self { tools: tools(root, |_| {}), root: Root { path: root.to_owned(), _own: None } }
     }
@@ -91,7 +90,7 @@ impl Bench {
         }
     }
 
-    /// Inspects a call. Returns the code of its refusal, or `ready` if it is not refused.
+    /// Inspects a call. Returns the code of its refusal, or `ready`.
     pub(crate) async fn code(&self, tool: &str, arguments: Value) -> &'static str {
         match self.inspect(tool, arguments).await {
             InspectionOutcome::Ready(_) => "ready",
@@ -152,12 +151,12 @@ impl Bench {
         }
     }
 
-    /// Runs a command line with an effect.
+    /// Runs a command line with this effect, which limits what it may write.
     pub(crate) async fn command_as(&self, line: &str, effect: &CommandEffect) -> Outcome {
         self.run_as("run_command", json!({"command": line}), &[], effect).await
     }
 
-    /// Runs a command line. Returns its outcome and its live output.
+    /// Runs a command line. Returns its outcome and the pieces of its live output.
     pub(crate) async fn watched(&self, line: &str) -> (Outcome, Vec<String>) {
         let seen = Mutex::new(Vec::new());
         let call = call("run_command", json!({"command": line}));
@@ -208,7 +207,7 @@ pub(crate) fn is_running(marker: &str) -> bool {
     })
 }
 
-/// Waits until a different process has done its work. Fails after a while.
+/// Waits until `happened` returns true. Fails after 20 seconds.
 pub(crate) fn until(what: &str, mut happened: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while !happened() {

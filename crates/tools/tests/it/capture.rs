@@ -1,4 +1,4 @@
-//! Capture of a trial for an external agent: both streams, and the reasons to discard the trial.
+//! Capture of a trial for an external agent: standard output and error, and the reasons to discard the trial.
 
 use holdshort_tools::{Capture, CommandTrialOutcome, Tools};
 

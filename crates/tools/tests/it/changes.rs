@@ -1,4 +1,4 @@
-//! Writing and editing: the card, the change, and the leftovers of a crash.
+//! Writing and editing files: the approval card, the change, and the leftovers of a crash.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -147,8 +147,7 @@ async fn a_file_is_replaced_and_keeps_its_mode() {
     assert_eq!((after.uid(), after.gid()), (before.uid(), before.gid()));
 }
 
-/// A crash may leave a temporary file in the folder of the changed file. The next change in that folder removes the
-/// temporary file and no other file.
+/// The next change in a folder removes a temporary file that a crash left there, and no other file.
 #[tokio::test]
 async fn what_a_crash_left_is_taken_away() {
     let bench = Bench::new();

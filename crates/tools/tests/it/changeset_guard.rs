@@ -1,4 +1,4 @@
-//! Findings in a changeset that the names of its paths do not show. File tools and trials have the same findings.
+//! Findings about a changeset that the names of its paths do not show. File tools and trials have the same findings.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::bench::Bench;
 use crate::trial::complete_trial;
 
-/// Makes a bare repository in the folder `fx`, whose name does not reveal that it is a repository.
+/// Makes a bare repository in the folder `fx`, whose name does not show that it is one.
 fn bare(bench: &Bench) {
     for path in ["fx/HEAD", "fx/objects/x", "fx/refs/x", "fx/config"] {
         bench.put(path, "ref: refs/heads/main\n");
@@ -48,7 +48,7 @@ async fn a_file_tool_asks_about_what_git_obeys_in_a_folder_of_any_name() {
     assert_eq!(bench.ready("write_file", through).await.ask_because, ["bare_repository"]);
 }
 
-/// The workspace may be inside a bare repository.
+/// A bare repository is also found above the workspace.
 #[tokio::test]
 async fn a_repository_above_the_workspace_counts() {
     let root = tempfile::tempdir().unwrap();

@@ -23,7 +23,7 @@ struct Host {
 const SOCKETS: [&str; 2] = ["host.sock", "run/host.sock"];
 const PIPES: [&str; 2] = ["host.pipe", "run/host.pipe"];
 
-/// Tries each socket and each pipe by its name, by a second name, and below a renamed folder.
+/// Shell line that tries each socket and pipe by its name, by a second name, and below a renamed folder.
 const REACH: &str = "\
     for s in host.sock run/host.sock; do \
       python3 -c 'import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.send(b\"reached\")' $s; \
@@ -92,7 +92,7 @@ async fn no_trial_reaches_a_socket_or_pipe_of_the_host() {
     }
 }
 
-/// With network access, the same command line reaches the host. This shows that the tests above can fail.
+/// With network access, the same command line reaches the host. The other tests could therefore fail.
 #[tokio::test]
 async fn a_command_with_network_reaches_a_socket_and_a_pipe() {
     let bench = Bench::with(|settings| settings.network = true);

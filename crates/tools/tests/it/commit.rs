@@ -1,5 +1,5 @@
-//! A commit that stops after any of its paths can be resumed to its end. An entry in an unexpected state is never
-//! replaced.
+//! Commits of changesets: a commit that stops after any path can be resumed to its end, and never replaces an entry in
+//! an unexpected state.
 
 use std::fs;
 use std::io;
@@ -23,7 +23,7 @@ fn stopped(tried: &TriedCommand, bench: &Bench, stop_after: u64) -> thread::Resu
     catch_unwind(AssertUnwindSafe(|| after_each(stop, || tried.commit(&bench.tools))))
 }
 
-/// Makes every kind of change, and changes forty files.
+/// Shell line that makes every kind of change, and changes forty files.
 const LINE: &str = "for n in $(seq 20); do echo new > new$n; echo more >> old$n; done; \
                     rm -r gone; rm -r swapped; echo file > swapped; rm file; mkdir file; echo x > file/x; \
                     ln -sf b link; rm linked; echo x > linked; chmod 700 mode; chmod 555 closed; echo x > closed/x";
@@ -108,7 +108,7 @@ async fn a_link_put_in_the_way_leads_nowhere() {
     assert_eq!(fs::read_to_string(elsewhere.join("1")).unwrap(), "one");
 }
 
-/// A file of the maximum size is committed and undone. A change of a file that is one byte larger is discarded.
+/// A file of the maximum size is committed and undone. The change of a file that is one byte larger is discarded.
 #[tokio::test]
 async fn a_file_at_the_limit_is_committed_and_undone_and_a_larger_one_changes_nothing() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! Limits of what a command can reach. These tests fail on a host without Landlock and namespaces.
+//! Limits of what a sandboxed command can reach. These tests fail on a host without Landlock and namespaces.
 
 use std::fs;
 use std::net::TcpListener;

@@ -1,4 +1,4 @@
-//! A command does only what its effect allows, and the sandbox denies everything else. These tests fail on a host
+//! A command does only what its effect allows, because the sandbox denies everything else. These tests fail on a host
 //! without Landlock and namespaces.
 
 use std::fs;
@@ -36,7 +36,7 @@ fn repositories(bench: &Bench) {
     }
 }
 
-/// Each effect can write only to its places. A row contains the effect, the command line, a path, and whether the path
+/// Each effect can write only to its places. A table row has the effect, the command line, a path, and true if the path
 /// exists afterwards.
 #[tokio::test]
 async fn each_effect_writes_what_it_says_and_nothing_else() {
@@ -151,8 +151,8 @@ async fn a_wall_is_told_in_words() {
     }
 }
 
-/// A denial is reported even if the command printed no message about it, or if the exit code hides it. Ordinary
-/// failures are not reported.
+/// A denial by the sandbox is reported even without a message of the command, or if the exit code hides it. Ordinary
+/// failures are not.
 #[tokio::test]
 async fn a_wall_in_silence_is_told() {
     let bench = bench();
@@ -184,8 +184,7 @@ async fn a_wall_in_silence_is_told() {
     }
 }
 
-/// A denial by the filter of system calls is reported with the system's message, and with a note that a retry fails
-/// too.
+/// A denial by the system call filter is reported with the system's message, and with a note that a retry fails too.
 #[tokio::test]
 async fn a_refused_mode_is_told() {
     let bench = bench();
@@ -202,7 +201,7 @@ async fn a_refused_mode_is_told() {
     }
 }
 
-/// A writable place must not be a link to a different folder.
+/// A place where a command may write must not be a link to another folder.
 #[tokio::test]
 async fn a_place_that_leads_elsewhere_is_none() {
     let bench = bench();
@@ -245,7 +244,7 @@ async fn what_git_does_every_day_goes_on() {
     assert!(matches!(outcome, Outcome::Confined { .. }), "{outcome:?}");
 }
 
-/// A command cannot give a file permissions or a file type whose effect outlasts the command.
+/// A command cannot give a file permissions or a type with an effect beyond the command.
 #[tokio::test]
 async fn no_file_gets_rights_that_reach_further() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -303,7 +302,7 @@ async fn a_command_writes_so_much_and_no_more() {
     assert!(!matches!(&outcome, Outcome::Done { text, .. } if text.contains("1073741824")), "{outcome:?}");
 }
 
-/// A kernel may accept a second set of numbers for system calls. The filter denies all calls with these numbers.
+/// The filter denies system calls with a second set of numbers, which a kernel may accept.
 #[cfg(target_arch = "x86_64")]
 #[tokio::test]
 async fn calls_under_other_numbers_are_refused() {
@@ -314,7 +313,8 @@ async fn calls_under_other_numbers_are_refused() {
     assert!(matches!(&outcome, Outcome::Done { text, .. } if text.starts_with("-1 1\n")), "{outcome:?}");
 }
 
-/// An existing script in a command line is bound. If the script cannot be bound, the call needs an approval.
+/// An approval is bound to an existing script in the command line. A call with a script that cannot be bound needs an
+/// approval.
 #[tokio::test]
 async fn nothing_is_run_unbound_in_silence() {
     let bench = bench();
@@ -381,7 +381,7 @@ async fn nothing_is_run_unbound_in_silence() {
     }
 }
 
-/// The working directory is bound by its identity and not by its name.
+/// An approval is bound to the identity of the working directory and not to its name.
 #[tokio::test]
 async fn an_exchanged_folder_is_noticed() {
     let bench = bench();
@@ -399,7 +399,7 @@ async fn an_exchanged_folder_is_noticed() {
     assert_eq!(run().await, Outcome::Changed { paths: vec!["sub/".to_owned()] });
 }
 
-/// A folder that the command line enters with `cd` is bound too. A link to a folder cannot be bound.
+/// An approval is also bound to a folder that the command line enters with `cd`. A link to a folder cannot be bound.
 #[tokio::test]
 async fn an_exchanged_folder_that_the_line_enters_is_noticed() {
     let bench = bench();

@@ -1,5 +1,5 @@
-//! Trials of commands that try to deceive the trial, and trials in unusual workspaces. A test that needs a different
-//! user or separate mounts starts the test program again.
+//! Trials of commands that try to deceive the trial, and trials in unusual workspaces. A test that needs another user
+//! or separate mounts starts the test program again.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,7 +18,7 @@ use crate::trial::{complete_trial, tried};
 const AGAIN: &str = "HOLDSHORT_TEST_AGAIN";
 const AS_ANOTHER: &str = "exec setpriv --reuid 1000 --regid 1000 --clear-groups";
 
-/// Starts a test again in a new process, with a shell line before its command line. Returns false in the new process.
+/// Runs the shell line `line` and then this test again in a new process. Returns false in the new process.
 fn again(test: &str, line: &str, folder: &Path) -> bool {
     if std::env::var_os(AGAIN).is_some() {
         return false;
@@ -43,7 +43,7 @@ fn again(test: &str, line: &str, folder: &Path) -> bool {
     true
 }
 
-/// Returns the bench that was prepared for the new process.
+/// Returns the bench that the first process has prepared for the new process.
 fn prepared() -> Bench {
     Bench::over(Path::new(&std::env::var_os(AGAIN).unwrap()))
 }
@@ -75,9 +75,9 @@ async fn marks_of_an_overlay_are_not_made_by_a_command() {
     }
 }
 
-/// A command can reach its writes only at their path in the workspace, and never in the trial's layer. The table of
-/// mounts names the scratch folder that contains the layer, but that path is empty for the command. For an overlay, the
-/// table names no folder.
+/// A command in a trial reaches its writes only at their path in the workspace, and never in the layer of the trial.
+/// The table of mounts names the layer's scratch folder, but the path is empty for the command. For an overlay, it
+/// names no folder.
 #[tokio::test]
 async fn a_layer_is_out_of_its_commands_sight() {
     let line = "echo x > marker; find / $PWD /tmp /dev /etc /opt /usr -xdev -name marker 2> /dev/null; echo mounts:; \
@@ -98,7 +98,7 @@ async fn a_layer_is_out_of_its_commands_sight() {
     }
 }
 
-/// Overlay marks that a person or a different overlay made in a workspace do not hide a file.
+/// Overlay attributes that a person or another overlay made in a workspace do not hide a file.
 #[tokio::test]
 async fn marks_of_an_overlay_in_a_workspace_hide_nothing() {
     let bench = Bench::new();
@@ -204,7 +204,7 @@ async fn a_workspace_in_memory_is_as_any() {
     assert_eq!(kept.commit(&bench.tools), Committed::Done);
 }
 
-/// Each row contains the mounts, with `$W` as the workspace, and the kind of the trial's layer or the reason why
+/// Each table row has the mounts, with `$W` as the workspace, and the kind of the trial's layer or the reason why
 /// nothing is kept.
 #[tokio::test]
 async fn mounts_in_a_workspace_and_below_it() {
@@ -245,8 +245,8 @@ async fn mounts_in_a_workspace_and_below_it() {
     }
 }
 
-/// In a user namespace an overlay stores its marks in different attributes, and the mode of its folders denies their
-/// owner.
+/// A trial works as another user than root. In a user namespace, an overlay uses other attributes, and the mode of its
+/// folders denies their owner.
 #[tokio::test]
 async fn programs_of_another_user_than_root() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! A command cannot change files that a person's tools run automatically, even by indirect ways. These tests fail on a
-//! host without Landlock and namespaces.
+//! Guarded files, which a person's tools run automatically: a command cannot change them, even indirectly. These tests
+//! fail on a host without Landlock and namespaces.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,8 +17,7 @@ use crate::bench::{Bench, PROGRAM, names, until};
 
 const WORKSPACE: CommandEffect = CommandEffect::Workspace;
 
-/// Makes a repository of the person, with guarded files in the repository and below it, and with links to guarded
-/// files.
+/// Makes a repository of the person with guarded files in and below it, and links to guarded files.
 fn bench() -> Bench {
     let held = sandbox::level(Path::new(PROGRAM), false);
     assert_eq!(held, SandboxLevel::Full, "this host cannot confine commands");
@@ -39,7 +38,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// Returns every path below a folder that is guarded by its name and has content that no person wrote.
+/// Returns every path below a folder with a guarded name and content that no person wrote.
 fn evil(bench: &Bench) -> Vec<String> {
     fn through(folder: &Path, from: &Path, found: &mut Vec<String>) {
         let mut entries: Vec<_> = fs::read_dir(folder).unwrap().flatten().map(|it| it.path()).collect();
@@ -60,7 +59,7 @@ fn evil(bench: &Bench) -> Vec<String> {
     found
 }
 
-/// Returns the data of a command that created guarded paths.
+/// Returns the data of the outcome of a command that created guarded paths.
 fn confined(outcome: Outcome) -> Value {
     match outcome {
         Outcome::SetAside { data, .. } => data,
@@ -68,7 +67,8 @@ fn confined(outcome: Outcome) -> Value {
     }
 }
 
-/// Each row contains the command line, and the paths that are reported.
+/// Guarded paths that a command creates in any way are set aside. Each table row has the command line, and the reported
+/// paths.
 #[tokio::test]
 async fn no_path_around_the_guard_leaves_anything_live() {
     let table: [(&str, &[&str]); 16] = [
@@ -141,7 +141,7 @@ async fn no_path_around_the_guard_leaves_anything_live() {
     }
 }
 
-/// The target of a guarded link is read-only, just like the link.
+/// The target of a link with a guarded name is as read-only as the link.
 #[tokio::test]
 async fn nothing_is_written_through_a_guarded_link() {
     let bench = bench();
@@ -157,7 +157,7 @@ async fn nothing_is_written_through_a_guarded_link() {
     }
 }
 
-/// A place inside a guarded folder is never writable, even if the effect names the place.
+/// A place inside a guarded folder is never writable, even if the command's effect names it.
 #[tokio::test]
 async fn a_guarded_place_is_not_written() {
     for place in ["pkg/.vscode", "sub/.git/info", "store/info", "pkg/.vscode/tasks.json"] {
@@ -170,8 +170,7 @@ async fn a_guarded_place_is_not_written() {
     }
 }
 
-/// If two commands run at the same time, the second command starts only after the guarded paths of the first command
-/// are set aside.
+/// The second of two simultaneous commands starts only after the guarded paths of the first are set aside.
 #[tokio::test]
 async fn commands_that_write_take_turns() {
     let bench = bench();
@@ -186,7 +185,7 @@ async fn commands_that_write_take_turns() {
     assert_eq!(evil(&bench), Vec::<String>::new());
 }
 
-/// A caller that stops waiting for its turn does not block the callers behind it.
+/// A caller that stops waiting for its turn to run a command does not block later callers.
 #[tokio::test]
 async fn who_gives_up_waiting_holds_nobody_up() {
     let bench = bench();
@@ -211,8 +210,8 @@ async fn who_gives_up_waiting_holds_nobody_up() {
     );
 }
 
-/// If the first stage is killed, the guarded paths of the command are reported as left. Until they are gone, every call
-/// that may write needs an approval. The next start of a server sets them aside.
+/// If the stage that sets guarded paths aside is killed, these paths are reported as left. Until they are gone, every
+/// call that may write needs an approval. The next start of a server sets them aside.
 #[tokio::test]
 async fn what_is_left_makes_every_writing_command_ask() {
     let bench = bench();
@@ -237,7 +236,7 @@ async fn what_is_left_makes_every_writing_command_ask() {
 }
 
 /// A released call that waits for its turn is checked again if the command before it left guarded paths. The
-/// identity of the workspace has changed since the release.
+/// workspace's identity has then changed.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_behind_what_is_left_does_not_run() {
     let bench = Arc::new(bench());
@@ -261,7 +260,8 @@ async fn what_waits_behind_what_is_left_does_not_run() {
     assert!(!bench.at("src/late").exists());
 }
 
-/// Runs a command that creates `src/.envrc`, calls the closure, and kills the stage that would set the file aside.
+/// Runs a command that creates `src/.envrc`, calls the given closure, and kills the stage that would set the file
+/// aside.
 async fn leave(bench: &Bench, name: &str, meanwhile: impl FnOnce() + Send + 'static) -> Value {
     let marker = format!("{name}-{}", std::process::id());
     let line = format!("echo evil > src/.envrc; : {marker}; touch up-{marker}; sleep 1000");
@@ -276,7 +276,7 @@ async fn leave(bench: &Bench, name: &str, meanwhile: impl FnOnce() + Send + 'sta
     confined(outcome)
 }
 
-/// Returns the process id of the first stage whose plan contains `text`.
+/// Returns the process id of a command's first stage whose plan contains `text`.
 fn first_stage(text: &str) -> String {
     let is_it = |arguments: Vec<&str>| matches!(arguments[..], [_, "sandbox-exec", "start", plan, ..] if plan.contains(text));
     let found = fs::read_dir("/proc").unwrap().flatten().find(|entry| {
@@ -290,7 +290,7 @@ fn kill(pid: &str) {
     assert!(std::process::Command::new("kill").args(["-9", pid]).status().unwrap().success());
 }
 
-/// The result names the first paths that were set aside, and the total number of these paths.
+/// The result names the first paths that were set aside, and their total number.
 #[tokio::test]
 async fn what_is_set_aside_is_told_in_bounds() {
     let bench = bench();

@@ -1,4 +1,4 @@
-//! The guarantees of each sandbox level. The tests communicate with the stages directly, as the server does.
+//! The guarantees of each sandbox level. The tests talk to the stages of the sandbox directly, as the server does.
 
 use std::fs;
 use std::io::Read;
@@ -31,7 +31,7 @@ impl Stages {
         Self { scratch, level }
     }
 
-    /// Starts a command line. Returns the first stage, and the server's end of the connection to it.
+    /// Starts a command line. Returns the first stage of the sandbox, and the server's end of the connection to it.
     fn start(&self, line: &str) -> (Child, UnixStream) {
         let at = |folder: &str| self.scratch.path().join(folder);
         let plan = json!({
@@ -53,7 +53,7 @@ impl Stages {
         (child, ours)
     }
 
-    /// Runs a command line to its end. Returns the report that the stages sent.
+    /// Runs a command line to its end. Returns the report of the sandbox.
     fn run(&self, line: &str) -> Value {
         let (mut child, mut ours) = self.start(line);
         let mut report = String::new();
@@ -144,7 +144,7 @@ fn a_plan_that_cannot_be_carried_out_runs_nothing() {
     assert!(!stages.scratch.path().join("workspace/here").exists());
 }
 
-/// Makes a program that fails at its first start, as on a busy host, and counts how often it is started.
+/// Makes a program that fails at its first start, as on a busy host, and records each start.
 fn busy_program(folder: &Path) -> PathBuf {
     let program = folder.join("program");
     let script = format!(

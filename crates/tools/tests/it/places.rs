@@ -1,4 +1,4 @@
-//! Paths in a call that resolve to a different path through links.
+//! Paths in a call that links resolve to other paths.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -74,7 +74,7 @@ async fn links_are_told_apart_from_what_they_say() {
     }
 }
 
-/// A pattern may match a name that is not UTF-8. Then the resolved path is unknown.
+/// If a file pattern matches a name that is not UTF-8, the resolved path is unknown.
 #[tokio::test]
 async fn a_name_that_is_no_text_may_lead_anywhere() {
     let bench = Bench::new();

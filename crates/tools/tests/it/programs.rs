@@ -1,5 +1,5 @@
-//! A committed trial of a shell program changes a tree exactly as the program itself would. Undoing the changeset
-//! restores the tree. The programs and trees are generated from seeds.
+//! Committing a trial of a shell program changes a tree exactly as the program would, and an undo restores the tree.
+//! Programs and trees are generated from seeds.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -68,8 +68,8 @@ fn tree_of(random: &mut Random) -> String {
     program + "true"
 }
 
-/// Returns a program that changes a generated tree. A moved folder is copied, which separates the hard links of a file.
-/// Therefore a program either moves entries or makes hard links.
+/// Returns a program that changes a generated tree. It either moves entries or makes hard links, because moving a
+/// folder copies it and so separates hard links.
 fn program_of(random: &mut Random) -> String {
     let mut program = prelude();
     let links = random.below(3) == 0;

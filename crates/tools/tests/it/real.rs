@@ -8,7 +8,7 @@ use crate::bench::{Bench, is_running};
 use crate::tree::{differences, tree};
 use crate::trial::{TriedCommand, complete_trial};
 
-/// Fails if a program is not installed, since a skipped test proves nothing.
+/// Fails if a program is not installed, because a skipped test proves nothing.
 fn needs(program: &str) {
     let found =
         Command::new("sh").args(["-c", &format!("PATH={PATH} command -v {program}")]).output().unwrap();
@@ -22,9 +22,9 @@ fn needs(program: &str) {
     assert!(found.status.success(), "there is no {program} in {PATH}: install {install}");
 }
 
-/// Number of changes from which the test commits a changeset as rarely as possible.
+/// Number of changed paths above which a test commits a changeset as rarely as possible.
 const MANY: usize = 1000;
-/// Number of seconds that the daemon of the table sleeps. The number identifies its process.
+/// Number of seconds that the test's daemon sleeps, by which its process is recognised.
 const DAEMON: &str = "86431";
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -115,7 +115,7 @@ async fn a_rebase() {
     assert!(checked.success());
 }
 
-/// Makes a Python wheel by hand: a zip file with one module and the metadata that pip reads.
+/// Shell line that makes a Python wheel by hand: a zip file with one module and the metadata that pip reads.
 const WHEEL: &str = "python3 -c \"
 import zipfile
 name = 'small-1.0.dist-info/'
@@ -126,8 +126,8 @@ with zipfile.ZipFile('small-1.0-py3-none-any.whl', 'w') as wheel:
     wheel.writestr(name + 'RECORD', 'small.py,,\\n' + ''.join(name + it + ',,\\n' for it in ('METADATA', 'WHEEL', 'RECORD')))
 \"";
 
-/// The program, the line that prepares the workspace, the line of the trial, a line that must succeed after the commit,
-/// and the number of changed paths.
+/// A test case: the program, the line that prepares the workspace, the line of the trial, a line that must succeed
+/// after the commit, and the number of changed paths.
 type Row<'a> = (&'a str, &'a str, &'a str, &'a str, usize);
 
 #[tokio::test]
@@ -223,7 +223,7 @@ async fn hold((program, prepare, line, after, changed): Row<'_>) {
     assert!(changed == 0 || kept.marked_paths().len() == changed, "{line}: {:?}", kept.marked_paths());
 }
 
-/// Uses the toolchain of the person who runs the tests, if commands may read it.
+/// A crate is built in a trial with the toolchain of the person who runs the tests, if commands may read it.
 #[tokio::test]
 async fn a_crate_without_dependencies() {
     let cargo = std::path::PathBuf::from(env!("CARGO"));

@@ -1,5 +1,4 @@
-//! Runs code of a test between two paths of a commit, in the thread of the commit. The trace events of the commit
-//! trigger the code.
+//! Runs code of a test between two paths of a commit, in the commit's thread, triggered by the commit's trace events.
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};

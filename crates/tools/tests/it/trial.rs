@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::bench::{Bench, call};
 use crate::tree::{Tree, tree};
 
-/// Result of a command that ran as a trial, with the bytes of the changed files.
+/// Result of a command that was tried, with the bytes of the changed files.
 pub(crate) struct TriedCommand {
     pub trial: Trial,
     pub bodies: BTreeMap<Digest, Vec<u8>>,
@@ -51,7 +51,7 @@ pub(crate) async fn tried(tools: &Tools, line: &str) -> CommandTrialOutcome {
     tools.try_command(&call("run_command", json!({"command": line})), &[], |_| {}).await
 }
 
-/// Runs a command as a trial. Checks that the command ended by itself and that the workspace is unchanged.
+/// Tries a command. Checks that it ended by itself and left the workspace unchanged.
 pub(crate) async fn complete_trial(bench: &Bench, tools: &Tools, line: &str) -> TriedCommand {
     let before = tree(&bench.at(""));
     let trial = match tried(tools, line).await {
@@ -114,7 +114,7 @@ async fn what_a_command_did_is_told_and_then_done_and_taken_back() {
     }
 }
 
-/// Returns the tree of the same workspace after the command ran there directly.
+/// Returns the tree of the same workspace after the command has run there without a trial.
 fn ran(line: &str) -> Tree {
     let bench = filled();
     let ended = std::process::Command::new("/bin/sh").args(["-c", line]).current_dir(bench.at("")).status();
@@ -195,7 +195,7 @@ async fn what_git_ignores_is_told() {
     }
 }
 
-/// A file that git tracks is not ignored, whatever the patterns say. Git writes its index in each version.
+/// A file that git tracks is not ignored, whatever the patterns say, in each version of git's index.
 #[tokio::test]
 async fn what_git_tracks_is_not_ignored() {
     for version in ["2", "3", "4"] {

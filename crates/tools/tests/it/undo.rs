@@ -1,5 +1,5 @@
-//! An undo leaves a path unchanged if it was changed after the run. The parts of a changeset are undone completely or
-//! not at all.
+//! Undo of a changeset: a path that was changed after the run stays unchanged, and each part of the changeset is undone
+//! completely or not at all.
 
 use std::collections::BTreeMap;
 use std::process::Command;

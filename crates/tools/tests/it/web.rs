@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// Bytes of a response. With `None`, the connection stays open and silent after these bytes.
+/// Bytes of a response. With `None`, the connection then stays open and silent.
 type Answer = (Vec<u8>, Option<()>);
 
 /// A server that returns a fixed response for each path, and records the requests.
@@ -110,7 +110,7 @@ fn failed(outcome: Outcome) -> String {
     }
 }
 
-/// Returns the lines of the page, without the vertical bar before each line.
+/// Returns the lines of the fetched page, without the `> ` before each line.
 fn lines(text: &str) -> Vec<&str> {
     text.lines().filter_map(|line| line.strip_prefix("> ")).collect()
 }
@@ -257,7 +257,7 @@ async fn a_page_that_is_too_large_is_cut_and_says_so() {
     }
 }
 
-/// Deeply nested elements need neither much stack nor much time, since the page is read token by token.
+/// Deeply nested elements need little stack and time, because the page is read token by token.
 #[tokio::test]
 async fn hostile_nesting_is_read_as_anything_else() {
     let tags = ["div", "blockquote", "b", "ul><li", "table><tr><td", "a href=x", "svg", "pre", "template"];

@@ -11,7 +11,7 @@ use crate::problem::Problems;
 
 const PLAIN: &str = "headers";
 const FILES: &str = "header_files";
-/// Words that indicate a secret, such as a token, if they are in the name of a header.
+/// Words in the name of a header that indicate a secret value. Such a header must be in `header_files`.
 const SECRET: [&str; 13] = [
     "apikey",
     "auth",
@@ -63,7 +63,7 @@ pub(super) fn read(via: Via, fields: &Fields<'_>, problems: &mut Problems) -> BT
     headers
 }
 
-/// Returns the reason why a header with this name is rejected. Returns `None` if the header is allowed.
+/// Returns the reason why a webhook header with this name is rejected. Returns `None` if the header is allowed.
 fn refused(key: &str, name: &str) -> Option<String> {
     let is_token = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if name.is_empty() || !is_token || name.len() > NAME {

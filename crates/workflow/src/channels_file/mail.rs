@@ -11,13 +11,13 @@ use crate::yaml::Value;
 /// Keys that only an e-mail channel may have.
 pub(super) const KEYS: [&str; 7] =
     ["server", "security", "from", "user", "password_file", "password_env", "to"];
-/// Keys of other types of channels. An e-mail channel with one of them is rejected.
+/// Keys that only other types of channels may have. An e-mail channel with one of them is rejected.
 const OF_OTHERS: [&str; 6] = ["url", "url_file", "url_env", "secret_file", "secret_files", "secret_env"];
 const SECURITIES: [(&str, Security); 3] =
     [("starttls", Security::Starttls), ("tls", Security::Tls), ("none", Security::None)];
 const PEOPLE: &str = "people";
 
-/// Settings of an e-mail channel.
+/// Settings of an e-mail channel, as the channels file contains them.
 pub(super) struct Read {
     pub(super) url: Source,
     pub(super) mail: Mail,
@@ -72,7 +72,7 @@ pub(super) fn read(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems
     })
 }
 
-/// Splits a server into host and port. An IPv6 address is written in brackets.
+/// Splits the text of a mail server into host and port. An IPv6 address must be in brackets.
 fn split(server: &str) -> Option<(&str, Option<u16>)> {
     let is_host = |host: &str| {
         let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
@@ -116,7 +116,7 @@ fn password(item: &Item<'_>, fields: &Fields<'_>, has_user: bool, problems: &mut
     Some(if key == "password_env" { Source::Env(text) } else { Source::File(text) })
 }
 
-/// Reads the recipients: `people`, or a list of addresses.
+/// Reads the key `to`: the word `people`, or a list of mail addresses.
 fn to(fields: &Fields<'_>, problems: &mut Problems) -> Option<To> {
     let Some(item) = fields.find("to") else { return Some(To::People) };
     match &item.node.value {

@@ -1,5 +1,5 @@
-//! Keys of quiet hours and digests: `zone`, `quiet`, `digest`, and `personal`, which contains settings for individual
-//! people.
+//! Reads the quiet hours and digests of a channel: the keys `zone`, `quiet` and `digest`, and `personal` with settings
+//! for individual people.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! Keys of a `slack` channel whose messages have buttons. Such a channel uses a Slack app instead of a webhook URL.
+//! Reads the keys of a `slack` channel whose messages have buttons. Such a channel uses a Slack app instead of a
+//! webhook URL.
 
 use holdshort_core::channel::{SlackApp, Source, To};
 
@@ -7,7 +8,7 @@ use crate::bounds::{LINE, NAME};
 use crate::item::{Fields, Item};
 use crate::problem::Problems;
 
-/// Keys that only a channel with a Slack app has. One of these keys is enough to make the channel one with a Slack app.
+/// Keys of a channel that uses a Slack app instead of a webhook URL. One of these keys makes it such a channel.
 pub(super) const KEYS: [&str; 5] =
     ["channel", "token_file", "token_env", "signing_secret_file", "signing_secret_env"];
 const PEOPLE: &str = "people";

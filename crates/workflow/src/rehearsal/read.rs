@@ -20,8 +20,8 @@ const STEP: Keys =
 const CALL: Keys = Keys { known: &["as", "tool", "arguments"], later: &[] };
 const ERROR: Keys = Keys { known: &["kind", "message"], later: &[] };
 const EXPECT: Keys = Keys { known: &["contains", "tools"], later: &[] };
-/// Kinds of failures that a script can simulate. The kind `script` is not in this list, because it reports errors in
-/// the script itself.
+/// Failures of a model that a script can simulate. The kind `script` is missing, because it reports errors in the
+/// script itself.
 const FAILURES: [(&str, FailureKind); 7] = [
     ("rate_limited", FailureKind::RateLimited),
     ("unavailable", FailureKind::Unavailable),
@@ -32,13 +32,13 @@ const FAILURES: [(&str, FailureKind); 7] = [
     ("rejected", FailureKind::Rejected),
 ];
 
-/// Parses a script and reports all problems. `file_name` is only needed for problems.
+/// Parses a rehearsal script and reports all problems. `file_name` is only needed for problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Script, Vec<Problem>> {
     read(file_name, text, None)
 }
 
-/// Parses a script for a workflow. If the script uses an agent or a tool that the workflow does not have, reports a
-/// problem. `built_in` are the tools that all workflows can use.
+/// Parses a rehearsal script for a workflow. Reports each agent or tool that the workflow does not have. `built_in` are
+/// the tools that all workflows can use.
 pub(crate) fn parse_for(
     file_name: &str,
     text: &str,
@@ -105,8 +105,8 @@ fn steps(item: &Item<'_>, played: Option<&Played<'_>>, problems: &mut Problems) 
     steps.filter_map(|(n, item)| step(item, n == last, played, &mut labels, problems)).collect()
 }
 
-/// Reads one step. `labels` are the labels of earlier calls. Templates of this step and later steps may use them. The
-/// labels of this step are added to `labels`.
+/// Reads one step of a rehearsal script. `labels` are the labels of earlier calls, which templates of this and later
+/// steps may use. The labels of this step are added to `labels`.
 fn step(
     item: &Item<'_>,
     is_last: bool,
@@ -212,7 +212,7 @@ fn call(
     Some(ScriptedCall { name: label, tool, arguments })
 }
 
-/// Checks the template in every string of the arguments.
+/// Checks the templates in all strings of a call's arguments.
 fn templates(item: &Item<'_>, labels: &BTreeSet<String>, problems: &mut Problems) {
     match &item.node.value {
         yaml::Value::Text(text) => template::check(text, item, labels, problems),

@@ -1,5 +1,5 @@
-//! Checks the templates in a script: their syntax, and that each variable exists when the template is used. Never
-//! renders a template.
+//! Checks the templates in a rehearsal script: their syntax, and that each variable exists when the template is used.
+//! Never renders a template.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use minijinja::Environment;
 use crate::item::Item;
 use crate::problem::Problems;
 
-/// Variables that a template may use.
+/// Variables that a template of a rehearsal script may use.
 const VARIABLES: [&str; 4] = ["task", "results", "last", "messages"];
-/// Functions that are built into minijinja.
+/// Functions of minijinja that a template may use.
 const FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];
 
-/// Reports invalid syntax, unknown variables, and each `results.LABEL` for which no earlier call has this label.
+/// Reports invalid syntax, unknown variables, and each `results.LABEL` without an earlier call that has this label.
 pub(super) fn check(text: &str, item: &Item<'_>, labels: &BTreeSet<String>, problems: &mut Problems) {
     let environment = Environment::new();
     let template = match environment.template_from_str(text) {

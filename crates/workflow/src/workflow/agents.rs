@@ -1,5 +1,4 @@
-//! `agents`: the agents with their instructions and tools. The names of tools are looked up in the catalogue of tools.
-//! Handing over work to another agent is a tool too.
+//! Reads `agents`: the agents with their instructions and tools. Handing over work to another agent is a tool too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,14 +18,13 @@ const KEYS: Keys = Keys {
 
 const ENDS: [(&str, EndCondition); 2] = [("reply", EndCondition::Reply), ("finish", EndCondition::Finish)];
 
-/// Agents as they are written in the file. Even if `asking` is disabled, they still have the tools with which they ask
-/// people.
+/// Agents as they are in the workflow file. They include the tools with which agents ask people, even if `asking` is
+/// disabled.
 #[derive(Default)]
 pub(super) struct Agents {
-    /// Agents by name. An agent with a problem is included. Therefore references to it are not reported as problems
-    /// too.
+    /// Agents by name. An agent with a problem is included, so that references to it are not reported too.
     by_name: BTreeMap<String, Agent>,
-    /// Hand-off tools, by name.
+    /// Tools for handing over work to another agent, by name.
     handoffs: BTreeMap<String, tool::Spec>,
 }
 
@@ -44,14 +42,14 @@ impl Agents {
         self.by_name.values().flat_map(|agent| &agent.tools).map(String::as_str).collect()
     }
 
-    /// Returns the number of tools with which agents ask people. Only tools that an agent has are counted.
+    /// Returns the number of different tools with which at least one agent asks people.
     pub(super) fn asking(&self, catalogue: &[tool::Spec]) -> usize {
         let named = self.tools();
         let asks = |spec: &&tool::Spec| spec.runs == tool::Runs::Opens(tool::Opens::Question);
         catalogue.iter().filter(asks).filter(|spec| named.contains(spec.name.as_str())).count()
     }
 
-    /// Returns the agents and the specs of their tools, in the form that the engine runs.
+    /// Returns the agents and the specifications of their tools, in the form that the engine runs.
     pub(super) fn resolve(
         &self,
         catalogue: &[tool::Spec],
@@ -100,7 +98,7 @@ pub(super) fn read(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Pro
     Some(agents)
 }
 
-/// Reads an agent. The hand-offs of the agent are returned without being read.
+/// Reads an agent. Returns its hand-offs unread, because they may name agents that follow.
 fn agent<'a>(
     item: &Item<'a>,
     catalogue: &[tool::Spec],
@@ -138,7 +136,7 @@ fn model(item: &Item<'_>, problems: &mut Problems) -> Option<String> {
     Some(model)
 }
 
-/// Formats all names as a list, for a message.
+/// Joins all names to a list, for an error message.
 pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();

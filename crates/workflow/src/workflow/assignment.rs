@@ -1,4 +1,4 @@
-//! `assignment` and `approvers` of `gates.KIND`: which people may decide, and how many votes are needed.
+//! Reads `assignment` and `approvers` of `gates.KIND`: which people may decide, and how many votes are needed.
 
 use std::collections::BTreeSet;
 
@@ -124,8 +124,8 @@ pub(super) fn groups(item: &Item<'_>, deciders: &Deciders, problems: &mut Proble
     named.into_iter().map(|(name, _)| name).collect()
 }
 
-/// Formats the first of the names as a list, for a message. The list may contain any of the people and groups, because
-/// authors of workflows may see all of them.
+/// Joins the first names to a list, for an error message. The names are not secret, because authors of workflows may
+/// see all people and groups.
 fn listed(names: &BTreeSet<String>) -> String {
     const SHOWN: usize = 10;
     let mut shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();

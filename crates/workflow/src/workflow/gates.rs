@@ -1,5 +1,5 @@
-//! `gates` of a workflow or a phase: the points at which a person decides. `rules.rs` reads the rules, and `kinds.rs`
-//! reads the kinds of interrupts.
+//! Reads `gates` of a workflow or a phase: the points at which a person decides. `rules.rs` reads the rules, and
+//! `kinds.rs` reads the kinds of interrupts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,8 @@ use crate::item::{Fields, Item, Keys};
 use crate::problem::Problems;
 use crate::{bounds, duration};
 
-/// Known keys: first the gates around steps, then the gates that only a workflow has, then the kinds of interrupts.
+/// Known keys of `gates`: first the gates around steps, then the other gates of a workflow, then the kinds of
+/// interrupts.
 const KEYS: Keys = Keys { known: &KNOWN, later: &[] };
 const OWN: [&str; 13] = [
     "before_step",
@@ -35,7 +36,7 @@ const OWN: [&str; 13] = [
     "withhold",
     "release_ends_step",
 ];
-/// Number of gates around steps, which are at the beginning of `OWN`.
+/// Number of gates around steps, which are the first entries of `OWN`.
 const AROUND_STEPS: usize = 3;
 const KNOWN: [&str; OWN.len() + Kind::ALL.len()] = {
     let mut keys = [""; OWN.len() + Kind::ALL.len()];
@@ -49,8 +50,8 @@ const KNOWN: [&str; OWN.len() + Kind::ALL.len()] = {
 
 const ASK_OR_OFF: [(&str, bool); 2] = [("ask", true), ("off", false)];
 const ON_OR_OFF: [(&str, bool); 2] = [("on", true), ("off", false)];
-/// Values of `after_step`. The first flag is true if the gate asks a person. The second flag is true if the gate does
-/// not ask after a step without findings.
+/// Values of `after_step`. The first flag is true if the gate asks a person after a step. The second flag is true if
+/// the gate does not ask after a step without findings.
 const AFTER_STEP: [(&str, (bool, bool)); 3] =
     [("ask", (true, false)), ("unless_clean", (true, true)), ("off", (false, false))];
 const ASK_OR_SHOW: [(&str, PlanGate); 2] = [("ask", PlanGate::Ask), ("show", PlanGate::Show)];
@@ -116,7 +117,7 @@ pub(super) fn read(
     (around_steps, gates)
 }
 
-/// Reads which calls a grant for the session allows, and when the grant expires.
+/// Reads `grants`: which calls a grant for the session allows, and when it expires.
 fn grants(item: &Item<'_>, problems: &mut Problems) -> Option<Grants> {
     const GRANTS: Keys = Keys { known: &["covers", "expires_after"], later: &[] };
     const COVERS: [(&str, GrantCovers); 2] =
@@ -128,9 +129,9 @@ fn grants(item: &Item<'_>, problems: &mut Problems) -> Option<Grants> {
     })
 }
 
-/// Reads the mandatory checkpoints. An entry is a name, or for example `{before_execution: {trial: true}}`. With
-/// `trial: true`, the checkpoint asks after the trial. With the name alone, or with `trial: false`, it asks before any
-/// trial. If both are listed, the checkpoint asks before the trial.
+/// Reads `mandatory`: the checkpoints that always ask. An entry is a name, or for example `{before_execution: {trial:
+/// true}}`. With `trial: true`, the checkpoint asks after the trial, and otherwise before it. If both forms are listed,
+/// it asks before the trial.
 fn mandatory(item: &Item<'_>, gates: &mut Gates, problems: &mut Problems) {
     const BEFORE_EXECUTION: Keys = Keys { known: &[Checkpoint::BeforeExecution.as_str()], later: &[] };
     const TRIAL: Keys = Keys { known: &["trial"], later: &[] };
@@ -159,8 +160,8 @@ fn mandatory(item: &Item<'_>, gates: &mut Gates, problems: &mut Problems) {
     gates.mandatory.extend(by_name);
 }
 
-/// Reads the gates of a phase: the gates around its steps, which override those of the workflow, and its settings for
-/// kinds of interrupts.
+/// Reads the gates of a phase: its gates around steps, which override those of the workflow, and its settings for kinds
+/// of interrupts.
 pub(super) fn of_phase(
     item: &Item<'_>,
     read: &Read,
@@ -200,8 +201,8 @@ pub(super) fn of_phase(
     (if named { around_steps(&fields, around.gates, problems) } else { read.gates }, own)
 }
 
-/// Returns true if this gate around steps has an effect in phases of this kind. A phase of the kind checkpoint has no
-/// steps. In planning and idea generation, other gates apply to the results.
+/// Returns true if the gate around steps has an effect in phases of this kind. A checkpoint phase has no steps.
+/// Planning and idea generation have other gates for their results.
 fn is_applicable(key: &str, kind: &PhaseKind) -> bool {
     match kind {
         PhaseKind::OneShot { .. } | PhaseKind::Control(_) | PhaseKind::Copilot(_) => true,

@@ -1,5 +1,5 @@
-//! `agents.NAME.handoffs`: the agents to which this agent may hand over its work. This module only checks the names.
-//! The core creates the tools for handing over work.
+//! Reads `agents.NAME.handoffs`: the agents to which this agent may hand over its work. This module only checks the
+//! names. The core creates the tools for handing over work.
 
 use holdshort_core::handoff::{ADMIN, TERMINATOR, TOOL_NAME_CHARS, tool, tool_name};
 use holdshort_core::run::OVERSEER;
@@ -13,7 +13,7 @@ use crate::problem::Problems;
 /// Targets of a hand-off that exist in every workflow and are not defined there.
 const BUILT_IN: [&str; 2] = [TERMINATOR, ADMIN];
 
-/// Reports a problem if an agent has the name of a built-in target or of the judge.
+/// Reports a problem if an agent has the name of a built-in hand-off target or of the judge of calls.
 pub(super) fn check_name(name: &str, item: &Item<'_>, problems: &mut Problems) {
     if BUILT_IN.contains(&name) {
         problems.at(item, format!("`{name}` is a built-in target of handovers; choose another name"));
@@ -23,7 +23,7 @@ pub(super) fn check_name(name: &str, item: &Item<'_>, problems: &mut Problems) {
     }
 }
 
-/// Returns the tools with which an agent hands over its work to the listed targets.
+/// Returns one tool for each listed target, with which an agent hands over its work.
 pub(super) fn read(from: &str, item: &Item<'_>, agents: &Agents, problems: &mut Problems) -> Vec<Spec> {
     let mut named = item.texts(bounds::AGENTS, bounds::LINE, problems).unwrap_or_default();
     named.retain(|(to, item)| {

@@ -1,5 +1,5 @@
-//! JSON Schema for the input of a workflow, or for the parameters of a tool. This module checks the schema. Inputs are
-//! checked against it elsewhere.
+//! Reads the JSON Schema for the input of a workflow, or for the parameters of a tool. This module only checks the
+//! schema itself.
 
 use holdshort_core::schema;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::item::Item;
 use crate::problem::Problems;
 use crate::yaml;
 
-/// Returns the default schema: a task as text.
+/// Returns the schema of a workflow's input if the file has none: a task as text.
 pub(super) fn default() -> Value {
     json!({"type": "object", "properties": {"task": {"type": "string"}}, "required": ["task"]})
 }
@@ -44,8 +44,8 @@ pub(super) fn object(item: &Item<'_>, of: &str, problems: &mut Problems) -> Opti
     Some(schema)
 }
 
-/// Returns the message for a problem in a schema. The message names the rejected keyword, because the reported position
-/// is that of the keyword's value.
+/// Returns the message for a problem in a schema. It names the rejected keyword, because the reported position shows
+/// only the keyword's value.
 fn describe_problem(problem: &schema::Problem) -> String {
     match problem.pointer.rsplit('/').next() {
         Some(keyword) if keyword.starts_with('$') => format!("`{keyword}` {}", problem.message),
@@ -53,7 +53,7 @@ fn describe_problem(problem: &schema::Problem) -> String {
     }
 }
 
-/// Returns the value at a JSON pointer. If there is none, returns the last value that exists on the path.
+/// Returns the value at a JSON pointer. If the value is missing, returns the last existing value on the path.
 fn find<'a>(item: &Item<'a>, pointer: &str) -> Item<'a> {
     let mut found = item.clone();
     for part in pointer.split('/').skip(1) {

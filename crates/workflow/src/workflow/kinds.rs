@@ -1,5 +1,5 @@
-//! `gates.KIND`: settings for one kind of interrupt, in a workflow or in a phase. The core defines which options a kind
-//! of interrupt can have.
+//! Reads `gates.KIND`: settings for one kind of interrupt, in a workflow or in a phase. The core defines which options
+//! a kind of interrupt can have.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ const KEYS: Keys = Keys {
     later: &[],
 };
 
-/// Effects that the option `reject` can have, for one or more kinds of interrupts.
+/// Effects that can be configured for the option `reject`. A kind of interrupt allows only some of them.
 const REJECT: [(&str, Effect); 4] = [
     ("refuse", Effect::Refuse),
     ("drop_plan", Effect::DropPlan),
@@ -40,7 +40,7 @@ const REJECT: [(&str, Effect); 4] = [
 #[derive(Clone, Copy)]
 pub(super) struct Table {
     kind: Kind,
-    /// Ids of the options that the gate can offer. Empty if the gate can offer all options of the kind.
+    /// Ids of the options that the gate can offer. Empty if it can offer all options of the kind.
     only: &'static [&'static str],
 }
 
@@ -66,7 +66,7 @@ impl Table {
         rows.filter(move |row| self.only.is_empty() || self.only.contains(&row.id))
     }
 
-    /// Returns the description of an option. If the option is unknown, reports a problem.
+    /// Returns the description of an option. Reports a problem if the option is unknown.
     fn row(self, item: &Item<'_>, id: &str, problems: &mut Problems) -> Option<&'static Row> {
         let row = self.rows().find(|row| row.id == id);
         if row.is_none() {
@@ -78,8 +78,8 @@ impl Table {
     }
 }
 
-/// Reads the settings for one kind of interrupt. If a key is missing, its value is taken from `usual`. In a phase,
-/// `usual` contains the settings of the workflow.
+/// Reads the settings for one kind of interrupt. A missing key has its value in `usual`, which in a phase are the
+/// settings of the workflow.
 pub(super) fn read(
     item: &Item<'_>,
     table: Table,
@@ -114,8 +114,8 @@ pub(super) fn read(
     Some(gate)
 }
 
-/// Reads the options that are offered, in order. At least one of them must be an option that does not let the work
-/// continue. Otherwise a person could not refuse.
+/// Reads the offered options, in order. Reports a problem if every option lets the work continue, because a person
+/// could then not refuse.
 fn options(item: &Item<'_>, table: Table, problems: &mut Problems) -> Vec<String> {
     let before = problems.len();
     let named = item.texts(bounds::LIST, bounds::LINE, problems).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! `models`: context window and price of each model. Models have the names that agents and runs use. The address of a
-//! model is not here but in the configuration of the server.
+//! Reads `models`: context window and price of each model, by the name that agents and runs use. The server's
+//! configuration has the address of the model.
 
 use std::collections::BTreeMap;
 
@@ -76,8 +76,8 @@ fn price(item: &Item<'_>, problems: &mut Problems) -> Option<Price> {
     Some(Price { input_per_million: input?, output_per_million: output?, currency: currency? })
 }
 
-/// Reads an amount of money in millionths of the currency unit. In YAML, the amount must be written as a text, so that
-/// it is never read as a floating-point number.
+/// Reads an amount of money in millionths of the currency unit. The amount must be a text in YAML, so that it never
+/// becomes a floating-point number.
 pub(super) fn money(item: &Item<'_>, problems: &mut Problems) -> Option<u64> {
     let text = item.text(bounds::NAME, problems)?;
     let amount = pricing::millionths(&text).filter(|amount| *amount <= bounds::MONEY);

@@ -1,4 +1,4 @@
-//! `needs`: for each phase, the phases that must end before it starts. Reports unknown phases and cycles.
+//! Reads `needs`: for each phase, the phases that must end before it starts. Reports unknown phases and cycles.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use crate::problem::Problems;
 /// A phase with the phases that it needs.
 pub(super) struct Node<'a> {
     pub(super) id: String,
-    /// Ids of the needed phases. If the file states the need, the item is its position. If the file states none, a
-    /// phase needs the phase before it, and there is no item.
+    /// Ids of the needed phases. The item is the position of the need in the file. Without `needs` in the file, a phase
+    /// needs the phase before it, and there is no item.
     pub(super) needs: Vec<(String, Option<Item<'a>>)>,
 }
 
-/// Reports each need that names an unknown phase. Reports each cycle of needs once.
+/// Reports each need that names an unknown phase, and each cycle of needs once.
 pub(super) fn check(nodes: &[Node<'_>], problems: &mut Problems) {
     for (need, item) in nodes.iter().flat_map(|node| &node.needs) {
         if let Some(item) = item
@@ -33,7 +33,7 @@ fn position(nodes: &[Node<'_>], id: &str) -> Option<usize> {
     nodes.iter().position(|node| node.id == id)
 }
 
-/// Returns the indexes of all phases that end before the phase at index `at` starts, the nearest first.
+/// Returns the indexes of all phases that end before the phase at index `at` starts, beginning with the nearest.
 pub(super) fn before(nodes: &[Node<'_>], at: usize) -> Vec<usize> {
     let mut found = Vec::new();
     let mut look = vec![at];
@@ -66,7 +66,7 @@ fn walk(nodes: &[Node<'_>], at: usize, way: &mut Vec<usize>, seen: &mut [bool], 
     way.pop();
 }
 
-/// Reports a cycle, at the first of its needs that the file states.
+/// Reports a cycle of needs, at the first need of the cycle that the file contains.
 fn report(nodes: &[Node<'_>], ring: &[usize], problems: &mut Problems) {
     let Some(first) = ring.first() else { return };
     let after = ring.iter().skip(1).chain([first]);

@@ -26,7 +26,7 @@ enum Kind {
     Call,
 }
 
-/// Names of the kinds. The names that Holdshort uses are first. The names that earlier systems use follow.
+/// Names of the kinds of phases: first the names of Holdshort, then the names of earlier systems.
 const KINDS: [(&str, Kind); 10] = [
     ("one_shot", Kind::OneShot),
     ("checkpoint", Kind::Checkpoint),
@@ -40,7 +40,7 @@ const KINDS: [(&str, Kind); 10] = [
     ("hitl_control", Kind::HumanControl),
 ];
 
-/// Known keys. First the keys that all kinds have, then the keys that only some kinds have.
+/// Known keys of a phase: first those of all kinds of phases, then those of certain kinds.
 pub(super) const KEYS: Keys = Keys {
     known: &[
         "id",
@@ -73,22 +73,21 @@ pub(super) const KEYS: Keys = Keys {
     ],
     later: &[],
 };
-/// Number of keys that all kinds have.
+/// Number of keys that phases of all kinds have.
 const COMMON: usize = 3;
 const PLANNING_AGENTS: Keys = Keys { known: &["planner", "improver", "reviewer"], later: &[] };
 const IDEA_AGENTS: Keys = Keys { known: &["maker", "critic"], later: &[] };
-/// Roles of agents, of all kinds of phases together.
+/// Roles of agents in phases of all kinds.
 const ROLES: Keys = Keys { known: &["planner", "improver", "reviewer", "maker", "critic"], later: &[] };
 
 const ROUTING: [(&str, Mode); 3] =
     [("minimal", Mode::Minimal), ("balanced", Mode::Balanced), ("aggressive", Mode::Aggressive)];
 
-/// Values of `then`, which determines what happens if the last plan was rejected. If the value is true, the next plan
-/// is carried out without approval.
+/// Values of `then`: what happens after the last plan was rejected. True means that the next plan is carried out
+/// without approval.
 const THEN: [(&str, bool); 2] = [("fail", false), ("settle", true)];
 
-/// Defaults for the number of plans that a person is shown, the number of ideas, and the number of reviews (contracts
-/// A9, A11, A13).
+/// Default number of plans that a person is shown (contracts A9, A11, A13).
 const ITERATIONS: u32 = 3;
 const IDEAS: u32 = 3;
 const REVIEWS: u32 = 1;
@@ -127,8 +126,7 @@ impl Kind {
         }
     }
 
-    /// Returns the limits that have no effect in a phase of this kind. `parallel` matters only for plans that are
-    /// carried out, `plan_steps` only where a plan is made, and `redos` only for steps that end at a gate.
+    /// Returns the limits that have no effect in a phase of this kind.
     fn without(self) -> &'static [&'static str] {
         match self {
             Self::OneShot | Self::Copilot => &["parallel"],
@@ -140,8 +138,8 @@ impl Kind {
         }
     }
 
-    /// Returns the default gates around the steps of a phase. In the kind `hitl_control`, a person is asked before each
-    /// step unless the workflow sets gates around steps (contract A14).
+    /// Returns the default gates around the steps of a phase. A phase of the kind `hitl_control` asks a person before
+    /// each step, if the workflow has no gates around steps (contract A14).
     fn gates(self, base: StepGates) -> StepGates {
         let before_step = self == Self::HumanControl && base == StepGates::default();
         StepGates { before_step: base.before_step || before_step, ..base }
@@ -190,8 +188,8 @@ pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Prob
     Some(Read { kind: read, word, gates: kind.gates(around.gates) })
 }
 
-/// Checks the keys of a phase if its kind is missing or unknown. Without this, the problem of the kind would hide all
-/// other problems of the phase.
+/// Checks the keys of a phase with a missing or unknown kind. Otherwise the wrong kind would hide all other problems of
+/// the phase.
 fn of_no_kind(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) {
     maybe_agent(fields, "agent", around, problems);
     if let Some(roles) = fields.find("agents").and_then(|item| item.fields(&ROLES, problems)) {
@@ -262,7 +260,7 @@ fn planning(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -
     })
 }
 
-/// Reads a control phase. `plan` is set after all phases are read.
+/// Reads a control phase. The field `plan` is set after all phases are read.
 fn control(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Control {
     let plan = fields.find("plan").and_then(|item| item.text(bounds::LINE, problems));
     let only = fields.find("only").and_then(|item| item.count(bounds::COUNT, problems));
@@ -284,8 +282,8 @@ fn ideas(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> O
     })
 }
 
-/// Reads a copilot phase. If the key `routing` is missing, no agent decides where a task is sent. The agent of the
-/// phase then begins at once, and asks if it needs to (contract E25).
+/// Reads a copilot phase. Without the key `routing`, no agent decides where a task is sent: the agent of the phase
+/// begins at once, and asks if it needs to (contract E25).
 fn copilot(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Copilot {
     let agent = agent(fields, "agent", around, problems).unwrap_or_default();
     let routing = fields.find("routing").and_then(|item| item.one_of(&ROUTING, problems));
@@ -328,8 +326,7 @@ fn copilot(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) ->
     }
 }
 
-/// Reads a call phase. In such a phase, the run itself calls a tool, in the name of an agent. No model chooses the
-/// call.
+/// Reads a call phase, in which the run itself calls a tool in the name of an agent. No model chooses this call.
 fn call(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> PhaseKind {
     let item = fields.need("tool", problems);
     let tool = item.and_then(|item| item.text(bounds::LINE, problems)).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! `phases`: the phases of the workflow. The gates and limits of the workflow are combined with those of each phase.
+//! Reads `phases`: the phases of the workflow. The gates and limits of the workflow are combined with those of each
+//! phase.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +15,14 @@ use crate::item::{Fields, Item};
 use crate::problem::Problems;
 use crate::{bounds, name};
 
-/// Settings of the workflow that all phases need.
+/// Settings of the workflow that are needed to read a phase.
 pub(super) struct Around<'a> {
-    /// None if the agents could not be read. Names of agents are not checked in this case.
+    /// Agents of the workflow. `None` if they could not be read; names of agents are then not checked.
     pub(super) agents: Option<&'a Agents>,
     pub(super) gates: StepGates,
     pub(super) kinds: &'a BTreeMap<Kind, KindGate>,
     pub(super) limits: Limits,
-    /// Available tools.
+    /// Tools that agents can have.
     pub(super) catalogue: &'a [tool::Spec],
     pub(super) deciders: &'a Deciders,
 }
@@ -50,7 +51,7 @@ pub(super) fn read(item: &Item<'_>, around: &Around<'_>, problems: &mut Problems
     Some(phases)
 }
 
-/// Builds a phase. The caller sets `id` and `needs`.
+/// Builds a phase. The caller sets its `id` and `needs`.
 fn phase(fields: &Fields<'_>, read: Read, around: &Around<'_>, problems: &mut Problems) -> Phase {
     let input = fields.find("input").and_then(|item| item.text(bounds::TEXT, problems));
     let limits = fields.find("limits");
@@ -69,9 +70,8 @@ fn phase(fields: &Fields<'_>, read: Read, around: &Around<'_>, problems: &mut Pr
     }
 }
 
-/// Sets, for each `control` phase, the planning phase whose plan it carries out. A `control` phase carries out the plan
-/// of the phase that `plan` names. If there is no `plan`, it is the nearest planning phase before the `control` phase.
-/// The planning phase must end before the `control` phase starts.
+/// Sets, for each `control` phase, the planning phase whose plan it carries out. This is the phase that the key `plan`
+/// names, or else the nearest planning phase before. The planning phase must end before the `control` phase starts.
 fn plans(phases: &mut [Phase], nodes: &[needs::Node<'_>], item: &Item<'_>, problems: &mut Problems) {
     // If a phase could not be read, a problem is already reported, and the indexes of the two lists do not match.
     if phases.len() != nodes.len() {

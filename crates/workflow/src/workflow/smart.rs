@@ -1,4 +1,4 @@
-//! `gates.smart`: `on`, `off`, or a mapping with keywords and a model that judges calls.
+//! Reads `gates.smart`: `on`, `off`, or a mapping with keywords and a model that judges calls.
 
 use holdshort_core::definition::{Judge, Smart};
 use holdshort_core::gate::smart;
@@ -11,7 +11,7 @@ use crate::yaml::Value;
 const KEYS: Keys = Keys { known: &["keywords", "judge"], later: &[] };
 const ON_OR_OFF: [(&str, bool); 2] = [("on", true), ("off", false)];
 
-/// Reads `smart`. A mapping means `on`, even if it is empty.
+/// Reads the key `smart`. A mapping, even an empty one, means `on`.
 pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Smart> {
     if matches!(item.node.value, Value::Text(_)) {
         return item.one_of(&ON_OR_OFF, problems)?.then(Smart::default);

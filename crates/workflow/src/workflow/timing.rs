@@ -1,5 +1,5 @@
-//! `reminders`, `escalation` and `working_time` of `gates.KIND`: the settings for the time in which an interrupt waits
-//! for a decision.
+//! Reads `reminders`, `escalation` and `working_time` of `gates.KIND`, for the time in which an interrupt waits for a
+//! decision.
 
 use holdshort_core::interrupt::{Escalation, Reminders};
 use holdshort_core::limits;
@@ -14,11 +14,11 @@ use crate::yaml::Value;
 const REMINDERS: Keys = Keys { known: &["after", "every", "limit"], later: &[] };
 const STEP: Keys = Keys { known: &["after", "approvers", "groups", "replace"], later: &[] };
 
-/// Number of reminders, if `every` is set but no number is given.
+/// Default number of reminders if `every` is set.
 const USUAL: u32 = 10;
 
-/// Reads a duration that a gate needs. If `working_time` is set, the duration must not be in days, because the length
-/// of a working day depends on the person and the date.
+/// Reads a duration that a gate needs. With `working_time`, a duration in days is rejected, because the length of a
+/// working day depends on the person and the date.
 pub(super) fn length(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems) -> Option<u64> {
     let is_working =
         fields.find("working_time").is_some_and(|item| matches!(item.node.value, Value::Bool(true)));

@@ -1,5 +1,5 @@
-//! `tools`: tools that the workflow defines. The client runs them. If a tool has the name of a built-in tool, it
-//! replaces the built-in tool.
+//! Reads `tools`: tools that the workflow defines and the client runs. Such a tool replaces a built-in tool with the
+//! same name.
 
 use holdshort_core::asking::RECORD;
 use holdshort_core::handoff::FINISH;
@@ -28,7 +28,7 @@ const CATEGORIES: [(&str, Category); 5] = [
     ("web", Category::Web),
 ];
 
-/// Beginnings of tool names that are reserved for tools that each run defines.
+/// Reserved beginnings of tool names, for tools that each run defines.
 const RESERVED: [&str; 2] = ["handoff_to_", "invoke_"];
 
 /// Returns all tools that an agent can have: first those of the workflow, then the built-in ones.
@@ -49,8 +49,7 @@ pub(super) fn catalogue(own: Option<&Item<'_>>, built_in: &[Spec], problems: &mu
     tools
 }
 
-/// Reads a tool. A tool with a problem is returned too if its name is valid, so that references to it are not reported
-/// as problems.
+/// Reads a tool. Returns a tool with problems if its name is valid, so that references to it are not reported too.
 fn read(fields: &Fields<'_>, built_in: &[Spec], problems: &mut Problems) -> Option<Spec> {
     let name = fields.need("name", problems).and_then(|item| read_name(item, built_in, problems));
     let description = fields.need("description", problems).and_then(|item| item.text(bounds::TEXT, problems));
@@ -107,8 +106,8 @@ fn read_name(item: &Item<'_>, built_in: &[Spec], problems: &mut Problems) -> Opt
     Some(text)
 }
 
-/// Reads the JSON Schema of the parameters, which together must form an object. Unknown parameters are rejected unless
-/// the schema allows them.
+/// Reads the JSON Schema of a tool's parameters, which must describe an object. Adds that unknown parameters are
+/// rejected, if the schema does not mention them.
 fn parameters(item: &Item<'_>, problems: &mut Problems) -> Option<Value> {
     let mut schema = input::object(item, "the input of a tool", problems)?;
     if let Value::Object(map) = &mut schema {

@@ -1,4 +1,4 @@
-//! `gates.withhold`: fields in the payload of interrupts that are hidden from people with a certain role.
+//! Reads `gates.withhold`: fields in the payload of interrupts that are hidden from people with a certain role.
 
 use std::collections::BTreeSet;
 

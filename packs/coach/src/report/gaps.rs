@@ -1,5 +1,5 @@
-//! Sections of the page that list missing data, each with the reason: files that were not read, and numbers that could
-//! not be computed.
+//! Sections of the report that list missing data with the reasons: files that were not read, and numbers that could not
+//! be computed.
 
 use std::fmt::Write;
 

@@ -1,8 +1,8 @@
 //! Renders the report of a coach run as one HTML page with texts of agents, charts and computed numbers.
 //!
 //! PURE: takes data and returns a string, without files, clock, randomness or local time zone. Equal reports give equal
-//! bytes. `holdshort_presentation` renders the texts of agents. Each number that an agent writes is looked up among the
-//! numbers that tools computed or people gave ([`KnownNumbers`]). If it is not found, it is marked. Read next:
+//! bytes. `holdshort_presentation` renders the texts of agents. Each number in a text of an agent is looked up among
+//! the numbers that tools computed or people gave ([`KnownNumbers`]). A number that is not found is marked. Read next:
 //! `model.rs`, `page.rs`, `trace/mod.rs`, `chart/mod.rs`.
 
 mod chart;

@@ -1,4 +1,4 @@
-//! The report as data. Texts of agents, people and tools are not escaped here; `page.rs` escapes them.
+//! The report of a coach run as data. Texts of agents, people and tools are not escaped here; `page.rs` escapes them.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct Report {
     pub date: Date,
     /// True if prepared replies replaced the models that write the texts.
     pub is_rehearsal: bool,
-    /// Reason why the run has not finished.
+    /// Reason why the run is incomplete. `None` if it has finished.
     pub partial: Option<String>,
     /// Sections in the order of the page.
     pub sections: Vec<Section>,
@@ -22,16 +22,16 @@ pub struct Report {
     pub computed: Vec<Computed>,
     /// Values that were read from the training data, each with its place in a file.
     pub given: Vec<TrainingValue>,
-    /// Explanation of each caveat about the computed numbers, by the name of the caveat.
+    /// Explanations of the caveats about computed numbers, by the name of the caveat.
     pub caveats: BTreeMap<String, String>,
     pub not_computed: Vec<NotComputed>,
-    /// Summary of the training data that was not read. None if all of it was read.
+    /// Summary of the training data that was not read. `None` if all was read.
     pub unread: Option<Unread>,
     pub competitions: Vec<Competition>,
     pub questions: Vec<Question>,
     pub assumptions: Vec<Assumption>,
-    /// Numbers from tool results and inputs, which agents may quote. The numbers in [`Self::computed`], in charts, in
-    /// competitions and in answers are added by the page itself.
+    /// Numbers from tool results and inputs, which agents may quote. The page also accepts the numbers in
+    /// [`Self::computed`], in charts, in competitions and in answers.
     pub known: KnownNumbers,
 }
 
@@ -62,14 +62,13 @@ impl Report {
 /// Text of one agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// Text that becomes part of the HTML id of the section.
+    /// Name of the section, which becomes part of its HTML id.
     pub id: String,
     pub title: String,
     pub agent: String,
     /// Text as Markdown.
     pub text: String,
-    /// True if the text is a plan, so that its numbers are proposals of the agent. Numbers that an agent proposes are
-    /// not looked up.
+    /// True if the text is a plan. Its numbers are then proposals of the agent, and are not looked up.
     pub plans: bool,
 }
 
@@ -82,8 +81,7 @@ pub struct Computed {
     pub unit: String,
     /// Formula with which the number is computed.
     pub how: String,
-    /// Numbers of the activities and days that were used, and the names of the caveats. For example: `6 activities, 7
-    /// days; resting of days`.
+    /// Description of the inputs and the caveats, such as `6 activities, 7 days; resting of days`.
     pub inputs: String,
     /// Names of all inputs.
     pub named: Vec<String>,
@@ -92,11 +90,11 @@ pub struct Computed {
 /// Value from the training data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingValue {
-    /// Name of the measure, and the day or the activity of the measurement.
+    /// Name of the measure, with the day or the activity of the measurement.
     pub label: String,
     pub value: f64,
     pub unit: String,
-    /// File name, and the line or another location in the file.
+    /// File name and location in the file, such as a line.
     pub place: String,
 }
 
@@ -110,16 +108,16 @@ pub struct NotComputed {
 /// Training data that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
-    /// Sentence that says how much data was not read.
+    /// Sentence that tells how much data was not read.
     pub told: String,
     pub rows: Vec<UnreadRow>,
-    /// Sentence about the unread data that `rows` does not list.
+    /// Sentence about further unread data that `rows` does not list.
     pub more: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadRow {
-    /// File name, and the first location of the problem in the file.
+    /// File name, and the first place in the file with the problem.
     pub place: String,
     pub message: String,
     pub code: String,
@@ -127,7 +125,7 @@ pub struct UnreadRow {
     pub what_to_do: String,
     /// True if the whole file is ignored.
     pub is_refused: bool,
-    /// True if the athlete need not do anything, because the report would not be better with this data.
+    /// True if the athlete need not do anything, because this data would not improve the report.
     pub needs_nothing: bool,
 }
 
@@ -146,7 +144,7 @@ pub struct Question {
     pub question: String,
     pub kind: Option<String>,
     pub context: Option<String>,
-    /// One or two words that say if the question was answered.
+    /// One or two words that tell if the question was answered.
     pub outcome: String,
     pub answer: Option<String>,
     pub by: Option<String>,
@@ -157,7 +155,7 @@ pub struct Question {
 pub struct Assumption {
     pub agent: String,
     pub assumption: Option<String>,
-    /// Question that the agent would have asked if it had not made the assumption.
+    /// Question that the agent would have asked instead of making the assumption.
     pub question: Option<String>,
     pub why: Option<String>,
 }

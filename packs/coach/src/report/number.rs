@@ -1,12 +1,12 @@
-//! Formats numbers. The text is the same on every machine, because it does not depend on a logarithm or a locale.
+//! Formats numbers. The text is the same on every machine, because it depends on no logarithm and no locale.
 
-/// Returns the power of ten of the first significant digit.
+/// Returns the power of ten of the value's first significant digit.
 pub(crate) fn exponent(value: f64) -> i32 {
     format!("{value:e}").split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0)
 }
 
-/// Formats a value. A value in `s` becomes a duration. Any other value is written with four significant digits. If the
-/// part before the decimal point is longer, all its digits are written, in groups of three.
+/// Formats a value. A value in `s` becomes a duration. Any other value gets four significant digits, or all digits of a
+/// longer whole part, in groups of three.
 pub(crate) fn with_unit(value: f64, unit: &str) -> String {
     if unit == "s" { duration(value) } else { number(value) }
 }
@@ -17,7 +17,7 @@ pub(crate) fn number(value: f64) -> String {
     trimmed(fixed(value, decimals))
 }
 
-/// Formats a value with this many decimals. Very large and very small values are written in powers of ten.
+/// Formats a value with `decimals` decimals. Very large and very small values are written in powers of ten.
 pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return "no number".to_owned();
@@ -75,7 +75,7 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
-/// Formats a coordinate with one decimal, which is a tenth of a pixel.
+/// Formats a coordinate of a drawing with one decimal, which is a tenth of a pixel.
 pub(crate) fn pixel(value: f64) -> String {
     let text = trimmed(format!("{value:.1}"));
     if text == "-0" { "0".to_owned() } else { text }

@@ -1,4 +1,4 @@
-//! The HTML page: first its head, then the parts of the report in their order. If a part has no content, it is left
+//! The HTML page of a report: its head, then the parts of the report in their order. Parts without content are left
 //! out.
 
 use std::collections::BTreeSet;
@@ -43,7 +43,7 @@ pub fn html(report: &Report) -> String {
     out
 }
 
-/// Returns all numbers that an agent may quote: those from tools and inputs, and those elsewhere on the page.
+/// Returns all numbers that an agent may quote: those from tools and inputs, and those that the page shows elsewhere.
 fn collect_known_numbers(report: &Report) -> KnownNumbers {
     let mut known = report.known.clone();
     known.add_day(report.date);
@@ -131,13 +131,12 @@ fn day(date: jiff::civil::Date) -> String {
     format!("{} {month} {}", date.day(), date.year())
 }
 
-/// Returns an HTML id. The id consists of the number of the section, and the letters, digits and hyphens of `id`. The
-/// number makes the id unique.
+/// Returns a unique HTML id. It consists of the number of the section, and the letters, digits and hyphens of `id`.
 fn anchor(at: usize, id: &str) -> String {
     format!("section-{}-{}", at + 1, slug(id)).trim_end_matches('-').to_owned()
 }
 
-/// Entries of the table of contents: HTML id and title.
+/// Entries of the table of contents, each with its HTML id and title.
 pub(crate) type Contents = Vec<(String, String)>;
 
 pub(crate) fn open(out: &mut String, anchor: &str, title: &str, contents: &mut Contents) {
@@ -273,8 +272,7 @@ fn computed(out: &mut String, report: &Report, contents: &mut Contents) {
     out.push_str("</section>\n");
 }
 
-/// Writes the section about those quoted numbers that are in the training data. The section shows where each of these
-/// numbers is.
+/// Writes the section that shows where quoted numbers are in the training data.
 fn found(out: &mut String, found: &[FoundNumber], contents: &mut Contents) {
     if found.is_empty() {
         return;
@@ -304,7 +302,7 @@ fn found(out: &mut String, found: &[FoundNumber], contents: &mut Contents) {
     out.push_str("</tbody></table></div>\n</section>\n");
 }
 
-/// Renders the names of a number's inputs in a list that can be expanded.
+/// Renders the names of a computed number's inputs in a list that can be expanded.
 fn render_input_names(names: &[String]) -> String {
     if names.is_empty() {
         return String::new();
@@ -373,7 +371,7 @@ fn assumptions(out: &mut String, assumptions: &[Assumption], contents: &mut Vec<
     out.push_str("</ol>\n</section>\n");
 }
 
-/// Writes the section that explains how numbers were looked up, and how many were not found.
+/// Writes the section that explains how the numbers in texts were looked up, and how many were not found.
 fn numbers(out: &mut String, sections: &[Section], untraced: usize, contents: &mut Vec<(String, String)>) {
     let plans: Vec<String> =
         sections.iter().filter(|section| section.plans).map(|section| line(&section.title)).collect();

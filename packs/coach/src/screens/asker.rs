@@ -1,5 +1,5 @@
-//! Shows questions of the coach's agents in the terminal and reads the answers. Behaves like the runner of
-//! garmin-ai-coach (contract C4, C6, C9, E14).
+//! Shows questions of the coach's agents in the terminal and reads the answers, like the runner of garmin-ai-coach
+//! (contract C4, C6, C9, E14).
 
 use std::borrow::Cow;
 
@@ -12,16 +12,16 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 /// Width of the horizontal lines around a question.
 const WIDTH: usize = 70;
 
-/// Words that cancel the run if the person types nothing else on the line. Upper and lower case are not distinguished.
+/// Words that cancel the run if a line contains nothing else, in upper or lower case.
 const LEAVES: [&str; 3] = ["quit", "exit", "cancel"];
 
-/// State that this screen keeps between questions.
+/// State of the terminal dialogue that is kept between questions.
 #[derive(Debug, Default)]
 pub(crate) struct Runner {
-    /// Position of the shown question among the open questions, counted from 1, and the number of open questions.
+    /// Position of the shown question among the open questions (from 1), and the number of open questions.
     at: usize,
     of: usize,
-    /// Id of the shown interrupt. If the same interrupt is shown again, its position stays the same.
+    /// Id of the shown interrupt. An interrupt that is shown again keeps its position.
     shown: String,
     /// True if the person entered an empty line, so that the question was asked again.
     was_empty: bool,
@@ -72,7 +72,7 @@ impl Asker for Runner {
         Some(lines)
     }
 
-    /// Handles a line that the person typed.
+    /// Handles a line that the person typed in reply to a question.
     fn line(&mut self, prompt: &mut Prompt, line: &str, paint: Paint) -> Reaction {
         let word = line.trim().to_lowercase();
         if LEAVES.contains(&&*word) && !prompt.accepts_value(line.trim()) {

@@ -1,5 +1,5 @@
-//! The charts of the report: computed weeks and zones, daily measures that analysts received, and series that agents
-//! requested with `plot_series`.
+//! The charts of the report: computed weeks and zones, daily measures that analysts received, and series requested with
+//! `plot_series`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::story::Story;
 use crate::report::{Bar, Bars, Chart, Lines, Row, Series, Zones};
 
-/// Daily measures that are drawn, with their titles.
+/// Daily measures that have a chart, with the chart's title.
 const DAYS: [(&str, &str); 3] =
     [("hrv", "Heart-rate variability"), ("resting_heart_rate", "Resting heart rate"), ("sleep", "Sleep")];
 
@@ -54,8 +54,7 @@ fn weeks(computed: &Value) -> Option<Chart> {
         .then(|| Chart::Bars(Bars { title: "Hours a week".to_owned(), unit: "h".to_owned(), parts, bars }))
 }
 
-/// Makes the chart of the completed and the planned hours per week. If several plans contain the same week, the latest
-/// plan counts.
+/// Makes the chart of the completed and the planned hours per week. The latest plan for a week counts.
 pub(super) fn planned(story: &Story) -> Vec<Chart> {
     const PARTS: [&str; 2] = ["done", "planned"];
     let mut hours: BTreeMap<&str, [Option<f64>; 2]> = BTreeMap::new();
@@ -92,8 +91,8 @@ const ZONES: [(&str, &str); 6] = [
     ("zone_5", "zone 5"),
 ];
 
-/// Returns the start, in local time, of an activity that an analyst received. For any other activity, returns the start
-/// in UTC, with a note that it is UTC.
+/// Returns the local start of an activity that an analyst received. For any other activity, returns the start in UTC
+/// with a note.
 fn local(id: &str, story: &Story) -> String {
     let given = story.given.iter().flat_map(|given| given["activities"].as_array().into_iter().flatten());
     let start = given.filter(|activity| activity["id"] == id).find_map(|activity| activity["start"].as_str());

@@ -1,8 +1,7 @@
-//! `coach.yaml`: the configuration of an athlete. The input of a run is made from it (contract C2, C7, C9).
+//! `coach.yaml`: the configuration of an athlete, from which the input of a run is made (contract C2, C7, C9).
 //!
-//! The file has the keys and defaults of garmin-ai-coach, which this pack replaces. The keys `data`, `models` and
-//! `columns` do not exist there. If a key has no effect here, it is accepted with a notice about this. An unknown key
-//! is rejected.
+//! The file has the keys and defaults of garmin-ai-coach, which this pack replaces, and the new keys `data`, `models`
+//! and `columns`. A key without effect is accepted with a notice. An unknown key is rejected.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,7 +28,7 @@ pub(super) struct Config {
     extraction: Extraction,
     #[serde(default, deserialize_with = "or_usual")]
     models: Models,
-    /// Headers of columns in the athlete's own tables. The keys of the map are the standard headers of these columns.
+    /// Headers of columns in the athlete's own tables, by the standard headers of these columns.
     #[serde(default, deserialize_with = "or_usual")]
     columns: BTreeMap<String, String>,
     #[serde(default)]
@@ -49,7 +48,7 @@ pub(super) struct Config {
     skireg: Option<Value>,
 }
 
-/// Deserializes a section. If the section is empty, as in a template that is not filled in, returns its default.
+/// Deserializes a section of the configuration. An empty section, as in the unfilled template, becomes its default.
 fn or_usual<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
@@ -67,8 +66,7 @@ struct Athlete {
     birth_date: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     time_zone: Option<String>,
-    /// Units that are set in the account from which the tables were exported. The units are used for tables that do not
-    /// state their units.
+    /// Units in the settings of the account that exported the tables. Used for tables that do not state their units.
     #[serde(skip_serializing_if = "Option::is_none")]
     units: Option<Units>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,7 +101,7 @@ struct Extraction {
     ai_mode: Mode,
     enable_plotting: bool,
     hitl_enabled: bool,
-    /// In garmin-ai-coach, true leaves out the synthesis. This pack ignores the key, and all agents always work.
+    /// In garmin-ai-coach, true skips the agent for the synthesis. This pack ignores the key: all agents always work.
     skip_synthesis: bool,
 }
 
@@ -141,7 +139,7 @@ struct Models {
 #[serde(deny_unknown_fields)]
 struct Competition {
     name: String,
-    /// A day, or any text such as `September 2027`.
+    /// Day of the race, or any text such as `September 2027`.
     date: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     race_type: Option<String>,
@@ -168,7 +166,7 @@ struct Output {
 #[derive(Debug)]
 pub(super) struct RunSetup {
     pub input: Value,
-    /// Folder of the training data.
+    /// Path of the folder with the training data.
     pub data: PathBuf,
     /// True if the configuration has the key `data`.
     names_data: bool,
@@ -176,13 +174,13 @@ pub(super) struct RunSetup {
     pub model: Option<String>,
     pub asks: bool,
     pub plots: bool,
-    /// Notices about keys that have no effect.
+    /// Notices about keys of the configuration that have no effect.
     pub notices: Vec<String>,
 }
 
 impl RunSetup {
-    /// Checks the folders. If the configuration has the key `data`, that folder must exist. Without this check, a
-    /// typing error would look like missing data.
+    /// Checks the folders of the configuration. A folder in the key `data` must exist, because a typing error would
+    /// otherwise look like missing data.
     pub(super) fn check(&self) -> Result<(), String> {
         let data = self.data.display();
         if self.names_data && !self.data.is_dir() {
@@ -202,7 +200,7 @@ impl RunSetup {
 const TEMPLATE_ADDRESS: &str = "you@example.com";
 
 impl Config {
-    /// Reads and checks a configuration file. Error messages have a single line.
+    /// Reads and checks a configuration file. Each error message is one line.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
         let shown = path.display();
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
@@ -287,8 +285,8 @@ impl Config {
         ColumnMap::new(self.columns.iter().map(|(name, header)| (&**name, &**header)))
     }
 
-    /// Adds the columns from the command line. Each is written as `NAME=HEADER`. If the file has a column with the same
-    /// name, it is replaced.
+    /// Adds the columns from the command line, each written as `NAME=HEADER`. They replace columns of the file with the
+    /// same name.
     pub(super) fn with_columns<'a>(
         mut self,
         columns: impl IntoIterator<Item = &'a String>,
@@ -306,8 +304,8 @@ impl Config {
         Ok(self)
     }
 
-    /// Prepares a run. `beside` is the folder that contains the configuration file. If the configuration sets no day,
-    /// `today` is the day of the run.
+    /// Prepares a run. `beside` is the folder of the configuration file. `today` is the day of the run if the
+    /// configuration sets none.
     pub(super) fn prepare(mut self, beside: &Path, output: Option<&Path>, today: Date) -> RunSetup {
         self.remove_blanks();
         let notices = self.notices();
@@ -345,8 +343,7 @@ impl Config {
         }
     }
 
-    /// Removes values that the athlete has not filled in. Such values exist because the template contains empty texts
-    /// and an empty race.
+    /// Removes values that the athlete has not filled in: the template contains empty texts and an empty race.
     fn remove_blanks(&mut self) {
         let filled = |text: &String| !text.trim().is_empty();
         self.athlete.name = self.athlete.name.take().filter(filled);
@@ -359,8 +356,7 @@ impl Config {
         self.competitions = Some(races.collect());
     }
 
-    /// Returns notices about those keys of garmin-ai-coach that have no effect here. If the value of the key is empty,
-    /// as in the template, there is no notice.
+    /// Returns notices about keys of garmin-ai-coach that have no effect here and are not empty.
     fn notices(&self) -> Vec<String> {
         let mut notices = Vec::new();
         if self.credentials.as_ref().is_some_and(has_content) {
@@ -394,12 +390,12 @@ impl Config {
         notices
     }
 
-    /// Returns the day of the run. If a time follows the date, it is ignored.
+    /// Returns the day of the run, without a time that may follow the date.
     fn day(&self, today: Date) -> Date {
         self.current_date.as_deref().and_then(|text| text.trim().parse().ok()).unwrap_or(today)
     }
 
-    /// Builds the task, which every agent reads first. The texts of the athlete are included unchanged.
+    /// Builds the task that every agent reads first. The athlete's texts are included unchanged.
     fn task(&self, day: Date) -> String {
         let Self { athlete, context, .. } = self;
         let name = athlete.name.as_deref().unwrap_or("not named");
@@ -440,8 +436,7 @@ impl Athlete {
     }
 }
 
-/// Returns true if the text has the form `name@domain`. Other errors in an address become visible only when a mail is
-/// sent.
+/// Returns true if the text has the form `name@domain`. Other errors in an address show only when a mail is sent.
 fn is_address(text: &str) -> bool {
     let parts = text.split_once('@').filter(|(_, domain)| !domain.contains('@'));
     parts.is_some_and(|(name, domain)| !name.is_empty() && !domain.is_empty())
@@ -460,7 +455,7 @@ fn has_content(value: &Value) -> bool {
 }
 
 impl Competition {
-    /// Returns true for a race that the athlete has not filled in. In the template, even such a race has a priority.
+    /// Returns true for a race that the athlete has not filled in. An unfilled race in the template has a priority.
     fn is_blank(&self) -> bool {
         let texts = [Some(&self.name), Some(&self.date), self.race_type.as_ref(), self.target_time.as_ref()];
         texts.into_iter().flatten().all(|text| text.trim().is_empty())
@@ -501,7 +496,7 @@ fn yaml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     })
 }
 
-/// Rewords a message of the YAML library about a key or a value, so that a person who writes YAML understands it.
+/// Rewords a message of the YAML library about a key or a value for people who write YAML.
 fn reword_yaml_error(told: &str) -> String {
     const WORDS: [(&str, &str); 18] = [
         ("invalid u16", "a whole number is needed"),

@@ -26,15 +26,15 @@ pub(crate) use self::asker::Runner;
 use self::config::{Config, RunSetup};
 use crate::{WORKFLOW, tools};
 
-/// Tool with which agents request charts. Agents have this tool only if the configuration allows charts.
+/// Name of the tool with which agents request charts. Agents have it only if the configuration allows charts.
 const PLOTS: &str = "plot_series";
 
 const TEMPLATE: &str = include_str!("template.yaml");
 
-/// Default path of the template.
+/// Default path for the template of `coach.yaml`.
 const FILE: &str = "coach.yaml";
 
-/// Ids of the options that the coach adds to the command `run`.
+/// Ids of the options that the coach adds to the command `holdshort run`.
 const CONFIG: &str = "config";
 const INIT_CONFIG: &str = "init_config";
 const COLUMNS: &str = "columns";
@@ -66,7 +66,7 @@ pub(crate) fn options() -> Vec<Arg> {
     ]
 }
 
-/// Prepares the command `run`. Returns None if the command line has no option of the coach.
+/// Prepares the command `holdshort run`. Returns `None` if the command line has no option of the coach.
 pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>> {
     let path = |id| arguments.options.get_one::<PathBuf>(id);
     match (path(CONFIG), path(INIT_CONFIG)) {
@@ -115,8 +115,8 @@ fn prepared(arguments: &RunArguments<'_>, path: &Path) -> anyhow::Result<Prepare
     Ok(Prepared { input, workspace, config, output, made })
 }
 
-/// Reports training data that was not read. This happens before the agents start, because a day without its recording
-/// would look like a rest day.
+/// Reports training data that was not read, before the agents start: a day without its recording would look like a rest
+/// day.
 fn report_unread_data(described: &RunSetup) {
     let folder = described.data.display();
     match tools::not_read(&described.data, &described.input) {
@@ -135,7 +135,7 @@ fn report_unread_data(described: &RunSetup) {
 }
 
 impl RunSetup {
-    /// Returns those settings of the workflow that this run overrides.
+    /// Returns the settings of the workflow that this run overrides.
     fn config(&self) -> RunConfig {
         RunConfig {
             model: self.model.clone(),
@@ -146,8 +146,8 @@ impl RunSetup {
     }
 }
 
-/// Writes the results of a run into the folder that the person at the terminal chose, and prints the names of the
-/// files. Does nothing for a run of another workflow.
+/// Writes the results of a run into the folder that the person chose, and prints the names of the files. Does nothing
+/// for a run of another workflow.
 pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
     let Files { folder, rests, json } = to;
     let written = match client.get::<Run>(&format!("/v1/runs/{run}")).await {

@@ -1,5 +1,4 @@
-//! The table of computed numbers that the report contains. The table has every number that a tool computed, with its
-//! formula and its inputs.
+//! The table in the report with every number that a tool computed, its formula and its inputs.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +9,7 @@ use crate::limits::REPORT_ROWS;
 use crate::report::{Computed, NotComputed};
 use crate::training::tools::format_number;
 
-/// Returns one row per computed value, in the order in which the values were computed. Calls with equal results are
-/// listed once.
+/// Returns one row per computed value, in the order of the computations. Calls with equal results are listed once.
 pub(super) fn from_story(story: &Story) -> Vec<Computed> {
     let entries = crate::training::catalogue();
     let mut seen: Vec<&Value> = Vec::new();
@@ -72,7 +70,7 @@ fn piece_rows(metric: &str, piece: &Value, how: &str, before: usize) -> Vec<Comp
     values.iter().enumerate().map(row).collect()
 }
 
-/// Describes how many inputs were used: `6 activities, 7 days, 4 files; resting of days`.
+/// Describes the inputs of a computed number: `6 activities, 7 days, 4 files; resting of days`.
 fn inputs(piece: &Value) -> String {
     let count = |key: &str, one: &str, many: &str| {
         let count = piece["inputs"][key].as_array().map_or(0, Vec::len);
@@ -96,7 +94,7 @@ fn inputs(piece: &Value) -> String {
     text
 }
 
-/// Returns the names of the inputs: activities, days, facts about the athlete, files.
+/// Returns the names of a computed number's inputs: activities, days, facts about the athlete, files.
 fn input_names(piece: &Value) -> Vec<String> {
     let list = |key: &str| piece["inputs"][key].as_array().into_iter().flatten().filter_map(Value::as_str);
     let plain = ["activities", "days"].into_iter().flat_map(list).map(str::to_owned);
@@ -113,8 +111,8 @@ pub(super) fn caveats(story: &Story) -> BTreeMap<String, String> {
     of_all.filter_map(|(name, text)| Some((spaced(name), text.as_str()?.to_owned()))).collect()
 }
 
-/// Returns those numbers that could not be computed, without duplicates. An entry is about a whole call, or about one
-/// activity in a call.
+/// Returns the numbers that could not be computed, without duplicates. An entry is about a whole call or one activity
+/// in a call.
 pub(super) fn missing(story: &Story) -> Vec<NotComputed> {
     let mut rows = Vec::new();
     let mut push = |metric: &Value, why: &Value| {

@@ -12,7 +12,8 @@ use super::story::{self, Story};
 use super::{charts, numbers, training_values, unread};
 use crate::report::{Assumption, Competition, KnownNumbers, Question, Report, Section, html};
 
-/// Contribution of an agent: the step, the name of the file, and the title. The flag is true if the text is a plan.
+/// Part of the report from one agent: the step, the name of the file, and the title. The flag is true if the text is a
+/// plan.
 struct Part(&'static str, &'static str, &'static str, bool);
 
 const PARTS: [Part; 6] = [
@@ -24,7 +25,7 @@ const PARTS: [Part; 6] = [
     Part("weekly_plan", "weekly_plan.md", "Weekly plan", true),
 ];
 
-/// Name of an athlete without a name in `summary.json` (contract C9).
+/// Name in `summary.json` of an athlete without a name (contract C9).
 const UNNAMED: &str = "Athlete";
 const PAGES: [(&str, &str, bool); 2] =
     [("analysis.html", "Analysis", false), ("planning.html", "Plan", true)];
@@ -35,8 +36,8 @@ fn names() -> Vec<&'static str> {
     parts.chain(PAGES.iter().map(|page| page.0)).chain([SUMMARY]).collect()
 }
 
-/// Returns an error if the folder contains a file that has one of these names but was not written by a run. Such a file
-/// is never overwritten.
+/// Returns an error if the folder contains a file with the name of a result that no run has written. Such a file is
+/// never overwritten.
 pub(super) fn check(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
     let own = folder::find_unmanaged_files(folder, &names()).map_err(|error| format!("{shown}: {error}"))?;
@@ -66,7 +67,7 @@ pub(super) fn earlier_run_notice(folder: &Path) -> Option<String> {
     })
 }
 
-/// Writes files with the results that the run has produced so far. Returns the folder and the names of the files.
+/// Writes the results that the run has produced so far into files. Returns the folder and the names of the files.
 pub(super) async fn save(
     client: &Client,
     run: &Run,
@@ -145,7 +146,7 @@ fn page(run: &Run, story: &Story, title: &str, plans: bool) -> Report {
     report
 }
 
-/// Returns true if the agent works on the step. A planner has the name of its step.
+/// Returns true if the agent works on the step: a step `X_plan` belongs to the agent `X_planner`.
 fn belongs(agent: &str, step: &str) -> bool {
     agent == step || step.strip_suffix("_plan").is_some_and(|part| agent == format!("{part}_planner"))
 }
@@ -163,8 +164,7 @@ fn unfinished(run: &Run) -> Option<String> {
     }
 }
 
-/// Returns all numbers that an analysis may quote: those from tool results, from the input of the run, and from answers
-/// to questions.
+/// Returns all numbers that an analysis may quote: from tool results, the input of the run, and answers to questions.
 fn collect_known_numbers(run: &Run, story: &Story) -> KnownNumbers {
     let mut known = KnownNumbers::default();
     known.add_json(&run.input);
@@ -194,7 +194,7 @@ fn competitions(input: &Value) -> Vec<Competition> {
         .collect()
 }
 
-/// Converts a question from the journal. If the answer is structured data, `schema` is its JSON Schema.
+/// Converts a question from the journal. `schema` is the JSON Schema of a structured answer.
 fn question(it: &Value, schema: Option<&Value>) -> Question {
     let text = |key: &str| it[key].as_str().map(str::to_owned);
     let outcome = match (text("outcome").as_deref(), text("option").as_deref()) {

@@ -1,5 +1,5 @@
-//! The data of a coach run from which its files are made, read from the journal: texts of agents, computed numbers,
-//! questions and assumptions. As long as the run has not ended, the data is incomplete.
+//! The data of a coach run for its result files, read from the journal: texts of agents, computed numbers, questions
+//! and assumptions. The data is incomplete until the run has ended.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) struct Story {
     pub computed: Vec<(String, Value)>,
     /// Series that agents requested with `plot_series`.
     pub plots: Vec<Value>,
-    /// Weeks of each `plan_weeks` call, and the completed weeks that precede the plan.
+    /// Weeks of each `plan_weeks` call, with the completed weeks before the plan.
     pub weeks: Vec<Value>,
     /// Metrics that could not be computed, each with the reason.
     pub refused: Vec<Value>,
@@ -26,10 +26,10 @@ pub(super) struct Story {
     pub given: Vec<Value>,
     /// Parts of data files that analysts received. An agent may quote the numbers in them.
     pub parts: Vec<Value>,
-    /// Training data that could not be read, as the last analyst was informed. Null until an analyst has read data.
+    /// Training data that could not be read, as the last analyst learned. Null until an analyst has read data.
     pub not_read: Value,
     pub questions: Vec<Value>,
-    /// JSON Schemas of the answers, by interrupt id.
+    /// JSON Schemas of the answers to questions, by interrupt id.
     pub schemas: BTreeMap<String, Value>,
     pub assumptions: Vec<Value>,
 }

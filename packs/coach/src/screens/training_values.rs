@@ -1,5 +1,5 @@
-//! Values of the training data that analysts received, each with its file and its place in the file. The report lists
-//! them as sources of those numbers that no tool computed.
+//! Values of the training data that analysts received, with file and place. The report lists them as the sources of
+//! numbers that no tool computed.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::story::Story;
 use super::unread;
 use crate::report::TrainingValue;
 
-/// Returns the values without duplicates. Duplicates exist because several analysts receive the same values.
+/// Returns the values without duplicates, which exist because several analysts receive the same values.
 pub(super) fn from_story(story: &Story) -> Vec<TrainingValue> {
     let mut all = Vec::new();
     for given in &story.given {
@@ -31,7 +31,7 @@ pub(super) fn from_story(story: &Story) -> Vec<TrainingValue> {
     all
 }
 
-/// Converts a value. A value that comes from the input of the run has no file. For such a value, returns None.
+/// Converts a value of the training data. Returns `None` for a value from the input of the run, which has no file.
 fn value(of: &str, measure: &Value) -> Option<TrainingValue> {
     let file = measure["source"]["file"].as_str()?;
     let name = text(&measure["name"]).replace('_', " ");

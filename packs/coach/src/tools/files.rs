@@ -1,5 +1,5 @@
-//! The training files of a folder, and their content. A folder is read again only if the name, the size or the
-//! modification time of a file has changed.
+//! The training files of a folder, and their content. A folder is read again only after the name, size or modification
+//! time of a file has changed.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -18,22 +18,22 @@ use crate::training::{self, Analyst, Code, File, Format, Options, Reading, Unrea
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub reading: Reading,
-    /// For each analyst, parts of the data files. None if these parts are too large for the analyst.
+    /// Parts of the data files, by analyst. `None` if these parts are too large for the analyst.
     pub parts: BTreeMap<&'static str, Option<Map<String, Value>>>,
 }
 
-/// Returns the training data of a folder that cannot be read.
+/// Returns a summary of the unreadable training data in a folder.
 ///
 /// # Errors
-/// Returns an error if the folder cannot be read.
+/// Returns an error if the folder itself cannot be read.
 pub(super) fn not_read(folder: &Path, options: &Options) -> io::Result<UnreadData> {
     let dir = Dir::open_ambient_dir(folder, ambient_authority())?;
     let named = folder.to_string_lossy();
     Ok(load(&named, &dir, options)?.reading.not_read(limits::TRAINING_TOLD))
 }
 
-/// Reads a folder, or returns the result that is in the cache. The cache contains only the folder that was read last.
-/// Therefore, if two runs with different folders are active, each call reads its folder again.
+/// Reads a folder, or returns the cached result. The cache contains only the last folder, so two runs with different
+/// folders read their folders for each call.
 pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<Loaded>> {
     static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
     let mut found = FolderScan::default();
@@ -55,8 +55,8 @@ pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<
     Ok(read)
 }
 
-/// Names of files that people and operating systems usually leave next to training data. Files with these names are
-/// skipped without a notice.
+/// Names of files that people and operating systems usually leave next to training data. They are skipped without a
+/// notice.
 const IGNORED_NAMES: [&str; 10] = [
     "coach.yaml",
     "coach.yml",
@@ -77,7 +77,7 @@ fn is_ignored_name(name: &str) -> bool {
 #[derive(Default)]
 struct FolderScan {
     files: Vec<Stamp>,
-    /// Paths of files that are not opened. Each has a problem code and a reason.
+    /// Paths of files that are not opened, each with a problem code and a reason.
     left: Vec<(String, &'static str, String)>,
 }
 
@@ -121,7 +121,7 @@ impl FolderScan {
         Ok(())
     }
 
-    /// Selects the newest files, up to the limits. Reports all other files as not opened.
+    /// Selects the newest files up to the limits, and reports all other files as not opened.
     fn choose(&mut self) {
         self.files.sort_by(|one, other| (other.changed, &other.path).cmp(&(one.changed, &one.path)));
         let (mut bytes, mut files) = (0_u64, 0_usize);

@@ -1,7 +1,7 @@
 //! The tools of the coach's agents: data for an analyst, one metric, a chart, and the weeks of a plan.
 //!
-//! All numbers come from `training`. This module finds the files. The module reads facts about the athlete from the
-//! input of the run.
+//! `training` computes all numbers. This module finds the files, and reads facts about the athlete from the input of
+//! the run.
 
 mod files;
 mod planned;
@@ -56,7 +56,7 @@ impl Work for TrainingCall {
     }
 }
 
-/// A call of one of these tools.
+/// A call of one of the coach's tools, with its arguments.
 #[derive(Debug)]
 enum TrainingCall {
     Data(Analyst),
@@ -97,7 +97,7 @@ enum Series {
 
 const SERIES: [&str; 5] = ["weekly_hours", "heart_rate_variability", "resting_heart_rate", "sleep", "weight"];
 
-/// The athlete and the period, as stated in the input of a run. The other keys of the input are only for the agents.
+/// The athlete and the period in the input of a run. All other keys of the input are only for the agents.
 #[derive(Debug, Deserialize)]
 struct RunInput {
     #[serde(default)]
@@ -107,7 +107,7 @@ struct RunInput {
     activities_days: u16,
     #[serde(default = "two_weeks")]
     metrics_days: u16,
-    /// Headers of columns in the athlete's own tables. The keys of the map are the standard headers of these columns.
+    /// Headers of columns in the athlete's own tables, by the standard headers of these columns.
     #[serde(default)]
     columns: BTreeMap<String, String>,
 }
@@ -170,11 +170,11 @@ impl RunInput {
     }
 }
 
-/// Returns the training data of a folder that cannot be read. The function is for the person who starts a run with this
-/// folder. `input` is the input of the run.
+/// Returns a summary of the unreadable training data in a folder, for the person who starts a run. `input` is the input
+/// of the run.
 ///
 /// # Errors
-/// Returns an error if the folder cannot be read, or if the input states invalid options for reading it.
+/// Returns an error if the folder cannot be read, or if the input contains invalid options for reading it.
 pub fn not_read(folder: &Path, input: &Value) -> io::Result<UnreadData> {
     let options = RunInput::parse(input).and_then(|stated| stated.options());
     files::not_read(folder, &options.map_err(|refusal| io::Error::other(refusal.message))?)
@@ -218,8 +218,8 @@ fn run(workspace: &Workspace, input: &Value, request: &TrainingCall) -> Result<O
     }
 }
 
-/// Returns the data for an analyst: a summary, parts of the data files, and the data that was not read. If the data is
-/// too large, its oldest entries are left out, and the result states how many.
+/// Returns the data for an analyst: a summary, parts of the data files, and a list of unread data. If the result is too
+/// large, it lacks the oldest entries and tells how many.
 fn data(given: &Summary, analyst: Analyst, loaded: &Loaded) -> Outcome {
     const TOO_LARGE: &str = "left out: too large";
     let mut parts = loaded.parts.get(analyst.name()).and_then(Option::as_ref).map(|parts| json!(parts));
@@ -268,8 +268,7 @@ fn metric(reading: &Reading, settings: &Settings, call: &ComputeMetric) -> Resul
     }
 }
 
-/// Renders a result as text for a model, one line per group of numbers. The data of the result contains the exact
-/// values.
+/// Renders a result as text for a model, one line per group of numbers. The result's data has the exact values.
 fn render_computed(computed: &Computed) -> String {
     let mut lines: Vec<String> = computed.results.iter().map(|piece| line(computed, piece)).collect();
     lines.extend(computed.missing.iter().map(|missing| format!("no result: {}", missing.message)));
@@ -290,7 +289,7 @@ fn line(computed: &Computed, piece: &Piece) -> String {
     format!("{}{of}: {}", metric.replace('_', " "), values.join(", "))
 }
 
-/// Formats a value with its unit. If a duration is at least one minute, the form `4:05` is added.
+/// Formats a value with its unit. A duration of at least one minute is also shown as `4:05`.
 fn quantity(value: f64, unit: &str) -> String {
     let number = format_number(value);
     match unit {
@@ -312,7 +311,7 @@ fn clock(seconds: f64) -> String {
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-/// Returns the points of a series, from which the report draws a chart.
+/// Returns the points of a series for a chart in the report.
 fn plot(reading: &Reading, settings: &Settings, call: &PlotSeries) -> Result<Outcome, Refusal> {
     let (unit, points) = match call.series {
         Series::WeeklyHours => {
@@ -352,8 +351,8 @@ fn days(reading: &Reading, settings: &Settings, name: &str) -> (&'static str, Ve
     (unit, points)
 }
 
-/// Returns the training hours of each of the last `count` weeks, summed over all sports. Each week is given by its
-/// first day.
+/// Returns the training hours of each of the last `count` weeks, as pairs of the week's first day and the sum over all
+/// sports.
 fn weeks(reading: &Reading, settings: &Settings, count: usize) -> Result<Vec<(Date, f64)>, Refusal> {
     let computed = compute("weekly_volume", &reading.season, settings, &json!({ "weeks": count }))
         .map_err(|refusal| Refusal::new("no_data", refusal.message))?;

@@ -1,5 +1,5 @@
-//! Weeks that a planner proposes. The report draws them next to the completed weeks that precede the plan. The
-//! completed hours are computed here. The planned hours come from the agent. Only their form is checked.
+//! Weeks that a planner proposes. The report draws them next to the completed weeks before. This module computes the
+//! completed hours. The planned hours come from the agent, and only their form is checked.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use super::weeks;
 use crate::limits::PLANNED_WEEKS;
 use crate::training::{Reading, Settings};
 
-/// Number of completed weeks that are drawn before the plan.
+/// Number of completed weeks before the plan that are drawn.
 const WEEKS_BEFORE: usize = 8;
 
-/// Maximum hours of a planned week. A higher number must be a mistake, because no athlete trains so much.
+/// Maximum hours of a planned week. No athlete trains more, so a higher number must be a mistake.
 pub(super) const MOST_HOURS: f64 = 60.0;
 
 #[derive(Debug, Deserialize)]
@@ -55,8 +55,7 @@ pub(super) fn plan(reading: &Reading, settings: &Settings, call: &PlanWeeks) -> 
     Ok(Outcome::Done { text, data: json!({ "weeks": { "done": done, "planned": planned } }) })
 }
 
-/// Checks the planned weeks. As in the metrics, a week begins on a Monday. Weeks that occur twice or are in the past
-/// are rejected.
+/// Checks the planned weeks, which begin on Mondays. Weeks that occur twice or are in the past are rejected.
 fn checked(call: &PlanWeeks, as_of: Date) -> Result<BTreeMap<Date, f64>, Refusal> {
     let refuse = |at: &str, what: String| Err(Refusal::new("bad_arguments", format!("/weeks{at}: {what}")));
     if call.weeks.is_empty() || call.weeks.len() > PLANNED_WEEKS {

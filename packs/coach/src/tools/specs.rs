@@ -8,7 +8,7 @@ use super::SERIES;
 use super::planned::MOST_HOURS;
 use crate::limits::PLANNED_WEEKS;
 
-/// Returns the descriptions of the coach's tools. The tools only read; they read the training data in the workspace.
+/// Returns the descriptions of the coach's tools, which only read the training data in the workspace.
 pub(super) fn specs() -> Vec<Spec> {
     let given = |name: &str, of: &str| {
         let description = format!(

@@ -13,7 +13,7 @@ pub enum Level {
     Day,
 }
 
-/// Unit, kind of object, and the smallest and largest plausible value.
+/// Unit of a measure, the kind of object that it describes, and its smallest and largest plausible value.
 struct Row(&'static str, Level, f64, f64);
 
 named! {
@@ -48,7 +48,7 @@ impl Measure {
         self.row().1
     }
 
-    /// Returns the smallest and the largest plausible value. A value outside this range is left out and reported.
+    /// Returns the smallest and the largest plausible value. Values outside are left out and reported.
     pub const fn plausible(self) -> (f64, f64) {
         let Row(_, _, least, most) = self.row();
         (least, most)

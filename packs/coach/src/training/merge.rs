@@ -14,19 +14,19 @@ use crate::training::model::{
 use crate::training::problem::{Code, Problem, Problems};
 use crate::training::sport::Sport;
 
-/// Maximum number of seconds between the starts of two recordings that can belong to one activity. The limit is above
-/// zero because an athlete starts a watch and a phone one after the other.
+/// Maximum number of seconds between the starts of two recordings of one activity. An athlete starts a watch and a
+/// phone one after the other.
 const SAME_START_S: i64 = 120;
-/// Maximum number of seconds between the start of a recording and the start that a log states for the same activity.
-/// The limit is larger because people write down approximate times.
+/// Maximum number of seconds between the start of a recording and the start in a training log of the same activity.
+/// People write down approximate times.
 const LOGGED_START_S: i64 = 600;
-/// Minimum ratio of the shorter to the longer duration, if nothing but their times shows that two recordings belong to
-/// one activity. The durations can differ, because a log includes breaks.
+/// Minimum ratio of the shorter to the longer duration for two recordings to be of one activity, if only their times
+/// match. A log includes breaks, so the durations can differ.
 const SAME_DURATION: f64 = 0.75;
 
 #[derive(Default)]
 pub(crate) struct Pieces {
-    /// Facts about the athlete, in the order of the file names.
+    /// Facts about the athlete with their sources, in the order of the file names.
     pub(crate) facts: Vec<(Fact, Source)>,
     pub(crate) activities: Vec<RankedActivity>,
     pub(crate) days: Vec<RankedDay>,
@@ -43,14 +43,14 @@ pub(crate) enum Fact {
 }
 
 pub(crate) struct RankedActivity {
-    /// Rank of the format. If several formats state a value, the one with the smallest rank is used.
+    /// Rank of the file's format. The value of the format with the smallest rank is used.
     pub(crate) rank: u8,
     pub(crate) activity: Activity,
 }
 
 pub(crate) struct RankedDay {
     pub(crate) rank: u8,
-    /// Problem code that is reported if two values with the same rank differ.
+    /// Code of the problem that is reported if two values with the same rank differ.
     pub(crate) conflict: Code,
     pub(crate) date: Date,
     pub(crate) measure: Measure,
@@ -67,7 +67,7 @@ impl Pieces {
 }
 
 impl Fact {
-    /// Returns the name that the fact has in [`Athlete`].
+    /// Returns the name of this fact in [`Athlete`].
     const fn name(self) -> &'static str {
         match self {
             Self::Sex(_) => "sex",
@@ -99,8 +99,7 @@ impl fmt::Display for Fact {
     }
 }
 
-/// Merges the facts about the athlete. If several files state a fact, the first file by name is used. Conflicting
-/// values are reported.
+/// Merges the facts about the athlete. The first file by name determines a fact. Differing values are reported.
 fn athlete(facts: &[(Fact, Source)], problems: &mut Problems) -> (Athlete, BTreeMap<&'static str, Source>) {
     let mut first: BTreeMap<&'static str, &(Fact, Source)> = BTreeMap::new();
     for said in facts {
@@ -118,8 +117,8 @@ fn athlete(facts: &[(Fact, Source)], problems: &mut Problems) -> (Athlete, BTree
     (athlete, first.into_iter().map(|(name, (_, source))| (name, source.clone())).collect())
 }
 
-/// Merges duplicate activities. Before that, they are sorted by their values, and then by their sources. Therefore the
-/// result does not depend on the order of files and records.
+/// Merges duplicate activities. They are first sorted by their values and sources, so that the result does not depend
+/// on the order of files and records.
 fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Problems) -> Vec<Activity> {
     ranked.sort_by_cached_key(|RankedActivity { rank, activity }| {
         let values: Vec<(Measure, u64)> =
@@ -149,8 +148,8 @@ fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Problems) -> Vec<A
     kept
 }
 
-/// Index of activities by sport and start. Starts are in UTC and in local time. With this index, each activity needs to
-/// be compared with only a few others.
+/// Index of activities by sport and start, in UTC and in local time. With the index, each activity is compared with
+/// only a few others.
 #[derive(Default)]
 struct StartIndex {
     /// Sport, start in seconds, and index of the activity in the merged list.
@@ -158,7 +157,7 @@ struct StartIndex {
     local: BTreeSet<(Sport, i64, usize)>,
     /// Sports that occur in the index.
     sports: BTreeSet<Sport>,
-    /// Start in seconds, and index of the activity in the merged list, whatever its sport.
+    /// Start in seconds, and index of the activity in the merged list, for all sports.
     any_utc: BTreeSet<(i64, usize)>,
     any_local: BTreeSet<(i64, usize)>,
 }
@@ -178,9 +177,8 @@ impl StartIndex {
         self.any_local.insert((local, index));
     }
 
-    /// Returns the activity in the merged list of which this activity is a duplicate. If there are several, the one
-    /// with the nearest start is chosen, then the one with the same sport, then the first. An activity of unknown sport
-    /// can duplicate an activity of any sport.
+    /// Returns the index of an activity in `kept` that is a duplicate of `activity`: the one with the nearest start,
+    /// then with the same sport, then the first. An activity of unknown sport can duplicate an activity of any sport.
     fn find_duplicate(&self, activity: &Activity, kept: &[Activity]) -> Option<usize> {
         let (utc, local) = Self::utc_and_local(activity);
         let sports: Vec<&Sport> = if activity.sport == Sport::Unknown {
@@ -208,11 +206,11 @@ impl StartIndex {
     }
 }
 
-/// Returns the number of seconds between the starts of two recordings that belong to one activity. Returns None if they
-/// belong to different activities.
+/// Returns the number of seconds between the starts of two recordings, or `None` if they belong to different
+/// activities.
 ///
-/// An athlete does only one session at a time. Therefore two recordings in different files can belong to one activity
-/// even if their sports have different names, or if one start is an approximate time from a log. In both cases, the
+/// An athlete does only one session at a time. Therefore recordings in different files can belong to one activity even
+/// if their sports have different names, or if one start is an approximate time from a log. In both cases, the
 /// durations must also be similar.
 fn seconds_between_starts(a: &Activity, b: &Activity) -> Option<i64> {
     let is_same_sport = a.sport == b.sport || a.sport == Sport::Unknown || b.sport == Sport::Unknown;
@@ -249,7 +247,7 @@ fn is_as_long(a: &Activity, b: &Activity) -> bool {
     a.min(b) >= SAME_DURATION * a.max(b)
 }
 
-/// Adds to `activity` those values of `other` that `activity` does not have.
+/// Adds the values of `other` that `activity` lacks.
 fn absorb(activity: &mut Activity, other: Activity) {
     for (measure, known) in other.measures {
         activity.measures.entry(measure).or_insert(known);

@@ -1,11 +1,10 @@
 //! Reads training data, and computes the metrics of a season from it.
 //!
-//! Takes bytes and returns numbers. The module uses no files, no network, no clock, no randomness and no local time
-//! zone. [`read`] makes one [`Season`] from files in five formats. The reader reports everything that it leaves out,
-//! with the reason. [`metrics`] computes metrics from the season. Every result names its formula, its unit, and the
-//! activities and days from which it was computed. Agents call [`catalogue`], [`compute`] and [`summary`]. The results
-//! do not depend on the order of files or records. Read next: `model.rs`, then `read/mod.rs`, then `metrics/mod.rs`.
-//! The reference is `docs/training.md`.
+//! Takes bytes and returns numbers, without files, network, clock, randomness or local time zone. [`read`] makes one
+//! [`Season`] from files in five formats, and reports everything that it leaves out. [`metrics`] computes metrics from
+//! the season. Every result names its formula, its unit, and the activities and days from which it was computed. Agents
+//! call [`catalogue`], [`compute`] and [`summary`]. The results do not depend on the order of files or records. Read
+//! next: `model.rs`, then `read/mod.rs`, then `metrics/mod.rs`. The reference is `docs/training.md`.
 
 pub mod limits;
 mod measure;

@@ -13,7 +13,7 @@ use crate::training::measure::Measure;
 use crate::training::sport::Sport;
 use holdshort_tools::named;
 
-/// Location within a file.
+/// Location of a value within a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileLocation {
@@ -72,26 +72,25 @@ pub struct Sample {
     pub distance: Option<f64>,
 }
 
-/// Says how the UTC offset of an activity was determined.
+/// Origin of an activity's UTC offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OffsetFrom {
     /// The file states the UTC offset.
     File,
-    /// The file has only UTC. The offset follows from the athlete's time zone ([`crate::training::Options::zone`]).
+    /// The file has only UTC. The athlete's time zone ([`crate::training::Options::zone`]) gives the offset.
     Zone,
-    /// The file has only local time. UTC follows from the athlete's time zone.
+    /// The file has only local time. The athlete's time zone gives UTC.
     LocalTime,
 }
 
 /// Activity of one sport.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Activity {
-    /// Start and sport of the activity: `2026-03-01T06:30:00Z running`. The id is the same whichever other files are
-    /// read.
+    /// Id made from start and sport, such as `2026-03-01T06:30:00Z running`. Other files do not change it.
     pub id: String,
     pub start: Timestamp,
-    /// Offset east of UTC.
+    /// Offset of the local time from UTC, positive in the east.
     #[serde(serialize_with = "seconds")]
     pub offset: Offset,
     pub offset_from: OffsetFrom,
@@ -99,8 +98,7 @@ pub struct Activity {
     pub measures: BTreeMap<Measure, SourcedValue>,
     /// Samples sorted by time, at most one per moment.
     pub samples: Vec<Sample>,
-    /// Pauses of the timer, sorted and without overlap. Each has its begin and its end, in seconds since the start.
-    /// Pauses are not part of the duration.
+    /// Pauses of the timer, sorted and without overlap, as seconds since the start. They are not part of the duration.
     pub pauses: Vec<(f64, f64)>,
     /// Sources of the activity, one per file that contains the activity.
     pub sources: Vec<Source>,
@@ -117,8 +115,7 @@ impl Activity {
         self.offset.to_datetime(self.start).date()
     }
 
-    /// Returns the value of a measure. Returns None if the value is unknown or implausible. Therefore metrics use only
-    /// plausible values.
+    /// Returns the value of a measure of the activity. Returns `None` if the value is unknown or implausible.
     pub fn measure(&self, measure: Measure) -> Option<f64> {
         self.sourced_value(measure).map(|known| known.value)
     }
@@ -139,8 +136,7 @@ pub struct Day {
 }
 
 impl Day {
-    /// Returns the value of a measure. Returns None if the value is unknown or implausible. Therefore metrics use only
-    /// plausible values.
+    /// Returns the value of a measure of the day. Returns `None` if the value is unknown or implausible.
     pub fn measure(&self, measure: Measure) -> Option<f64> {
         self.sourced_value(measure).map(|known| known.value)
     }
@@ -157,7 +153,7 @@ pub enum Sex {
     Male,
 }
 
-/// Unit, and the smallest and the largest plausible value.
+/// Unit of a fact about the athlete, and its smallest and largest plausible value.
 struct Row(&'static str, f64, f64);
 
 named! {
@@ -186,14 +182,14 @@ impl AthleteNumber {
         (least..=most).contains(&value)
     }
 
-    /// Describes in a sentence why a value was rejected.
+    /// Returns a sentence that says why a value was rejected.
     pub(crate) fn implausible(self, value: f64) -> String {
         let (least, most) = self.plausible();
         format!("{} {value} {} is not within {least} to {most}", self.name(), self.unit())
     }
 }
 
-/// Facts about the athlete. If a metric cannot be computed because a fact is missing, the reason names this fact.
+/// Facts about the athlete. A metric that cannot be computed names the fact that is missing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Athlete {
     pub sex: Option<Sex>,
@@ -219,12 +215,12 @@ impl Athlete {
     }
 }
 
-/// All training data of one reading, merged.
+/// All training data that was read together, merged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Season {
     /// Facts about the athlete that are stated in the files.
     pub athlete: Athlete,
-    /// Source of each of these facts, by the name of the fact in [`Athlete`].
+    /// Sources of the facts in `athlete`, by the name of the fact.
     pub athlete_sources: BTreeMap<&'static str, Source>,
     /// Activities sorted by their starts.
     pub activities: Vec<Activity>,

@@ -15,13 +15,13 @@ use holdshort_tools::named;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// The file is refused: none of its content is used.
+    /// None of the file's content is used.
     Error,
-    /// The file is used, except for the value, row or record that is reported.
+    /// The file is used, except for the reported value, row or record.
     Warning,
 }
 
-/// Severity of a problem with this code, and one sentence of advice for the owner of the data.
+/// Severity of a problem, and one sentence of advice for the owner of the data.
 struct Row(Severity, &'static str);
 
 named! {
@@ -117,13 +117,13 @@ impl fmt::Display for Code {
 pub struct Problem {
     pub source: Source,
     pub code: Code,
-    /// Description of the problem. The message quotes the value that is wrong.
+    /// Description of the problem, which quotes the wrong value.
     pub message: String,
 }
 
 impl Problem {
-    /// Creates a problem. The message may contain text of a file. Therefore it is shortened, and its control characters
-    /// are replaced.
+    /// Creates a problem. The message may contain text of a file, so it is shortened, and its control characters are
+    /// replaced.
     pub(crate) fn new(code: Code, source: Source, message: impl Into<String>) -> Self {
         let message: String = message.into();
         let plain = message.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c });
@@ -141,9 +141,8 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Collected problems: all errors, and the first warnings for each code and file. The problems are sorted by file, code
-/// and place. For each code and file, only a limited number of warnings is collected. Therefore a file with a problem
-/// in every line does not displace the problems of other files.
+/// Collected problems, sorted by file, code and place. All errors are kept, but only the first warnings for each code
+/// and file. A file with a problem in every line therefore does not displace the problems of other files.
 #[derive(Default)]
 pub(crate) struct Problems {
     errors: BTreeSet<Problem>,
@@ -153,13 +152,12 @@ pub(crate) struct Problems {
     more_warnings: usize,
 }
 
-/// File name and problem code.
+/// Name of a file, and code of a problem in it.
 type Kind = (Arc<str>, Code);
 
 impl Problems {
-    /// Adds a problem. For each code and file, the first [`limits::PLACES`] warnings by place are kept, at most
-    /// [`limits::WARNINGS`] in total. All other warnings are only counted. Without these limits, a faulty file could
-    /// fill the memory.
+    /// Adds a problem. Keeps the first [`limits::PLACES`] warnings by place for each code and file, and
+    /// [`limits::WARNINGS`] in total. Further warnings are only counted, so that a faulty file cannot fill the memory.
     pub(crate) fn push(&mut self, problem: Problem) {
         let kind = (Arc::clone(&problem.source.file), problem.code);
         if problem.severity() == Error {

@@ -9,7 +9,7 @@ use crate::training::limits;
 pub enum Sport {
     Running,
     Cycling,
-    /// Cycling with a motor. The speed is then not only due to the athlete.
+    /// Cycling with a motor, so that the speed is not only due to the athlete.
     EBiking,
     Swimming,
     Walking,
@@ -17,9 +17,9 @@ pub enum Sport {
     Rowing,
     Skiing,
     Strength,
-    /// Change between two sports in a triathlon.
+    /// Change between two sports, as in a triathlon.
     Transition,
-    /// A sport for which there is no variant here. The sport has the name that the file states.
+    /// A sport without a variant here, by its name in the file.
     Other(String),
     /// The file states no sport.
     Unknown,
@@ -28,9 +28,9 @@ pub enum Sport {
 /// Words and phrases that can be in the name of a sport, with the sport that they mean. `None` means a sport for which
 /// [`Sport`] has no variant. Such a sport keeps its name.
 ///
-/// If a name contains several phrases, the first of them determines the sport. If several phrases begin at the same
-/// word, the longest of them counts. The phrases come from the FIT profile, and from Garmin Connect and Strava in
-/// English, German, French, Spanish, Italian and Dutch.
+/// The first phrase in a name determines the sport. The longest of several phrases at the same word counts. The phrases
+/// come from the FIT profile, and from Garmin Connect and Strava in English, German, French, Spanish, Italian and
+/// Dutch.
 static NAMES: &[(&str, Option<Sport>)] = &[
     ("running", Some(Sport::Running)),
     ("run", Some(Sport::Running)),
@@ -185,8 +185,7 @@ static NAMES: &[(&str, Option<Sport>)] = &[
     ("horse_ride", None),
 ];
 
-/// Words that determine the sport only if the name consists of nothing else. In a longer name, they belong to another
-/// sport.
+/// Words that determine the sport only as the complete name. In a longer name, they belong to another sport.
 static COMPLETE_NAMES: [(&str, Sport); 10] = [
     ("treadmill", Sport::Running),
     ("cinta", Sport::Running),
@@ -221,9 +220,9 @@ impl Sport {
         }
     }
 
-    /// Returns true if recordings with these two sports can belong to the same session. This is the case if the sports
-    /// are equal or related, or if one of them has no variant or is unknown. For a sport without a variant, a watch and
-    /// a log rarely use the same name.
+    /// Returns true if recordings with these two sports can be of the same session: the sports are equal or related, or
+    /// one of them has no variant or is unknown. A watch and a log rarely use the same name for a sport without a
+    /// variant.
     pub(crate) fn may_be(&self, other: &Self) -> bool {
         self == other || !self.is_distinct() || !other.is_distinct() || self.relative() == other.relative()
     }
@@ -233,7 +232,7 @@ impl Sport {
         !matches!(self, Self::Other(_) | Self::Unknown)
     }
 
-    /// Returns the related sport that recordings of this sport often state instead of it.
+    /// Returns the related sport that recordings often state instead of this one.
     pub(crate) const fn relative(&self) -> &Self {
         match self {
             Self::EBiking => &Self::Cycling,
@@ -251,8 +250,7 @@ impl Sport {
         }
     }
 
-    /// Returns the highest average speed that is plausible, in m/s. If the average speed is higher, the distance or the
-    /// duration is wrong.
+    /// Returns the highest plausible average speed in m/s. Above it, the distance or the duration is wrong.
     pub(crate) const fn speed_limit(&self) -> f64 {
         match self {
             Self::Swimming => 4.0,
@@ -282,7 +280,7 @@ impl Sport {
     }
 }
 
-/// Returns the entry for the longest phrase that is at the beginning of the words.
+/// Returns the entry of the longest phrase with which the words begin.
 fn longest(words: &[&str]) -> Option<&'static Option<Sport>> {
     let begins = |phrase: &str| {
         let mut left = words.iter();

@@ -1,5 +1,5 @@
-//! Summary, for the owner of the data, of training data that could not be read. The summary has one line for each file
-//! and problem code.
+//! Summary of training data that could not be read, for the owner of the data. It has one line for each file and
+//! problem code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::training::problem::{Code, Problem, Severity};
 use crate::training::read::Reading;
 
-/// Training data that could not be read. The numbers also count problems that are not listed.
+/// Training data that could not be read. The numbers include problems that are not listed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct UnreadData {
     /// Number of files, including refused files.
@@ -18,12 +18,12 @@ pub struct UnreadData {
     pub refused: usize,
     /// Problems: first those of refused files, then those of partly used files, then those that need no action.
     pub problems: Vec<UnreadProblem>,
-    /// For each problem code, the number of problems that are not listed.
+    /// Number of problems that are not listed, by problem code.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub more: BTreeMap<&'static str, usize>,
 }
 
-/// A problem code of a file, with the first place at which the problem occurred.
+/// A problem code of a file, with the first place of the problem.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct UnreadProblem {
     #[serde(flatten)]
@@ -35,7 +35,7 @@ pub struct UnreadProblem {
 }
 
 impl Reading {
-    /// Returns the data that could not be read, with at most `most` problems in the list.
+    /// Returns a summary of the data that could not be read, with at most `most` listed problems.
     pub fn not_read(&self, most: usize) -> UnreadData {
         let mut first: BTreeMap<(u8, &str, Code), &Problem> = BTreeMap::new();
         for problem in &self.problems {
@@ -66,8 +66,8 @@ impl Reading {
     }
 }
 
-/// Returns the rank by which the list is sorted: codes of refused files are first, and codes that need no action are
-/// last.
+/// Returns the rank by which problems are sorted: 0 for refused files, and the largest for problems that need no
+/// action.
 fn rank(code: Code) -> u8 {
     match code.severity() {
         Severity::Error => 0,

@@ -15,7 +15,7 @@ const NAMES: [&str; 6] = [
     "plan_weeks",
 ];
 
-/// The tools only read: no call needs an approval, and an interrupted call is repeated.
+/// The coach's tools only read: no call needs an approval, and an interrupted call is repeated.
 #[test]
 fn each_reads() {
     let reads = Runs::Here { effect: Effect::Read, category: Category::ReadOnly, on_crash: OnCrash::Rerun };

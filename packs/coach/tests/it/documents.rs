@@ -5,7 +5,7 @@ use holdshort_coach::Coach;
 use holdshort_testkit::documents::{check_examples, run_commands};
 use holdshort_tools::catalogue;
 
-/// Documents with commands and examples that readers copy.
+/// Documents of the pack whose commands and examples are tested.
 const DOCUMENTS: &[&str] = &["packs/coach/docs/guide.md", "packs/coach/workflows/coach/README.md"];
 
 #[tokio::test]

@@ -55,7 +55,7 @@ async fn each_analyst_is_given_its_own_part() {
     }
 }
 
-/// The text for a model has the number in the form in which a report quotes it. The data has the exact value.
+/// Tests that the text for a model has a number as a report quotes it, and that the data has its exact value.
 #[tokio::test]
 async fn a_metric_is_computed_with_what_it_comes_from() {
     let bench = bench(input());
@@ -88,7 +88,7 @@ async fn a_series_is_handed_to_the_report() {
     assert!(told.starts_with("no_data"), "{told}");
 }
 
-/// The report receives the planned weeks together with the completed weeks, which the tool computes.
+/// Tests that the report receives the planned weeks, and the completed weeks that the tool computes.
 #[tokio::test]
 async fn planned_weeks_are_handed_to_the_report_beside_those_that_were_done() {
     let bench = bench(input());
@@ -144,7 +144,7 @@ async fn a_run_that_does_not_say_whose_data_it_is_is_told_so() {
     assert!(text.starts_with("no_data"), "{text}");
 }
 
-/// Symbolic links are not followed. An unreadable file is reported, and the other files are read.
+/// Tests that symbolic links are not followed, and that an unreadable file is reported while the others are read.
 #[tokio::test]
 async fn links_are_not_followed_and_broken_files_are_told() {
     let bench = bench(input());
@@ -188,7 +188,8 @@ async fn links_are_not_followed_and_broken_files_are_told() {
     assert_eq!(sleep["value"], json!(6.4));
 }
 
-/// If an analyst's data is too large, the oldest entries are left out and counted, and the text stays valid JSON.
+/// Tests that the oldest entries of an analyst's data are left out and counted if the data is too large. The text stays
+/// valid JSON.
 #[tokio::test]
 async fn what_is_too_much_is_left_out_from_its_oldest_end() {
     let bench = Bench::new(&Training, json!({ "current_date": "2026-03-15", "metrics_days": 366 }));
@@ -210,7 +211,8 @@ async fn what_is_too_much_is_left_out_from_its_oldest_end() {
     assert_eq!(days.last(), data["given"]["days"].as_array().unwrap().last());
 }
 
-/// A file with an error in every line does not hide other files. All errors are counted.
+/// Tests that a file with an error in every line does not hide the problems of other files, and that all errors are
+/// counted.
 #[tokio::test]
 async fn what_was_not_read_is_told_by_file_and_counted() {
     let bench = bench(input());
@@ -232,7 +234,7 @@ async fn what_was_not_read_is_told_by_file_and_counted() {
     assert_eq!(told["not_read"]["more"]["bad_date"], json!(600));
 }
 
-/// If the training files exceed the size limit, the newest files are read, and the others are reported.
+/// Tests that the newest training files are read if they exceed the size limit, and that the others are reported.
 #[tokio::test]
 async fn of_too_much_data_the_newest_is_read() {
     let bench = Bench::new(&Training, input());
@@ -255,7 +257,7 @@ async fn of_too_much_data_the_newest_is_read() {
     assert_eq!(json!(before), *told);
 }
 
-/// The data for the report includes the parts of the data file, although only agents read them.
+/// Tests that the data for the report includes the parts of the data file, although only agents read them.
 #[tokio::test]
 async fn the_parts_of_a_data_file_are_in_the_data() {
     let bench = Bench::new(&Training, input());
@@ -266,7 +268,7 @@ async fn the_parts_of_a_data_file_are_in_the_data() {
     assert_eq!(data["parts"]["vo2_max_history"]["running"][0]["value"], json!(57.3));
 }
 
-/// A file is read again after its content changed.
+/// Tests that a file is read again after its content changed.
 #[tokio::test]
 async fn a_changed_file_is_read_again() {
     let bench = Bench::new(&Training, input());

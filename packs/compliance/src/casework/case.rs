@@ -1,4 +1,4 @@
-//! A case: the transactions, the customers and the watch list. Each of these is read from one table.
+//! A compliance case: transactions, customers and a watch list, each read from one table.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::casework::value::{amount, country, day, day_of, time};
 pub const TRANSACTIONS: &str = "transactions.csv";
 pub const CUSTOMERS: &str = "customers.csv";
 pub const WATCH_LIST: &str = "watchlist.csv";
-/// Name of the file with the rules of the case itself. A case may have none.
+/// Name of the optional file with the case's own rules.
 pub const OWN_RULES: &str = "rules.yaml";
 
 const OF_TRANSACTIONS: &[Column] = &[
@@ -60,20 +60,20 @@ pub enum Direction {
 
 #[derive(Clone, Debug)]
 pub struct Transaction {
-    /// Number of the transaction's line in the file.
+    /// Line number of the transaction in the transactions file.
     pub row: u64,
     /// Timestamp in seconds since 1970.
     pub at: i64,
-    /// Index in [`Case::customers`].
+    /// Index of the transaction's customer in [`Case::customers`].
     pub customer: usize,
     pub direction: Direction,
     pub kind: &'static str,
-    /// Amount as the row states it, in hundredths of the currency that the row states.
+    /// Amount in the table, in hundredths of the transaction's currency.
     pub written: i64,
     pub currency: String,
     /// Amount in the base currency, in hundredths.
     pub amount: i64,
-    /// Index in `Case::parties`. None if the row names no counterparty.
+    /// Index of the counterparty in `Case::parties`. `None` if the transaction names none.
     pub party: Option<usize>,
     pub country: [u8; 2],
 }
@@ -113,7 +113,7 @@ pub struct Case {
     /// Customers in the order of their rows in the table.
     pub customers: Vec<Customer>,
     pub watched: Vec<Watched>,
-    /// Counterparties in the order of their first transactions. Each occurs once.
+    /// Counterparties in the order of their first transactions, each once.
     pub(crate) parties: Vec<Party>,
     /// SHA-256 of each file of the case, in hexadecimal.
     pub files: BTreeMap<&'static str, String>,
@@ -125,10 +125,10 @@ pub(crate) struct Party {
     pub words: Name,
 }
 
-/// Reads the three tables. If a transaction is after the day `as_of`, this is an error.
+/// Reads the three tables of a case. A transaction after the day `as_of` is an error.
 ///
 /// # Errors
-/// If a row is invalid, returns all problems and no case. A case without that row could lack findings.
+/// Returns all problems and no case if a row is invalid, because a case without this row could lack findings.
 pub fn read(
     transactions: &[u8],
     customers: &[u8],
@@ -177,7 +177,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Reads the id of a row. Two rows of a file must not have the same id.
+/// Reads the id of a row. Reports an id that another row of the file has.
 fn own_id(table: &Table, row: &Row, known: &mut BTreeSet<String>, problems: &mut Problems) -> Option<String> {
     let id = table.value(row, "id", problems, |cell| Ok(cell.to_owned()))?;
     if known.insert(id.clone()) {
@@ -200,7 +200,7 @@ fn yes(text: &str) -> Result<bool, Code> {
     }
 }
 
-/// Reads the customers. Returns for each customer id the index of the customer.
+/// Reads the customers. Also returns the index of each customer by id.
 fn read_customers(
     table: &Table,
     as_of: Date,

@@ -1,11 +1,10 @@
 //! Reads a compliance case (transactions, customers, a watch list) and applies rules to it. The rules are data.
 //!
-//! Takes bytes and returns findings. The module uses no files, no network, no clock and no randomness. [`read`] builds
-//! a [`Case`] from three tables. If a row is invalid, [`read`] rejects the case, and returns the problems with line and
-//! column. [`examine`] applies [`Rules`]. Every finding states its rule, the rows that prove it, and the amount that it
-//! is about. No result contains a name, an account, a date of birth or other text from the case: people are called
-//! `customer 3` and `party 7`. Read next: `case.rs`, `rules.rs`, `findings/mod.rs`, `report.rs`. The guide is
-//! `docs/guide.md`.
+//! Takes bytes and returns findings, without files, network, clock or randomness. [`read`] builds a [`Case`] from three
+//! tables. It rejects a case with an invalid row, and returns the problems with line and column. [`examine`] applies
+//! [`Rules`]. Every finding states its rule, the rows that prove it, and an amount. No result contains a name, an
+//! account, a date of birth or other text from the case: people are called `customer 3` and `party 7`. Read next:
+//! `case.rs`, `rules.rs`, `findings/mod.rs`, `report.rs`. The guide is `docs/guide.md`.
 
 mod case;
 pub mod findings;

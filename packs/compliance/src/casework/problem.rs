@@ -1,5 +1,5 @@
-//! Problems in a case. Each problem has a stable code, a place, and a sentence of advice for the owner of the case. The
-//! wrong values are not quoted, because they may be personal data.
+//! Problems in a case. Each has a stable code, a place, and a sentence of advice for the owner of the case. Wrong
+//! values are not quoted, because they may be personal data.
 
 use std::fmt;
 
@@ -48,13 +48,13 @@ impl Code {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Problem {
     pub file: &'static str,
-    /// Line number in the file. The header is line 1. The number 0 means the whole file.
+    /// Line number in the file, where the header is line 1. The number 0 means the whole file.
     pub line: u64,
     /// Number of the column, from 1, and the name of the column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<(usize, &'static str)>,
     pub code: Code,
-    /// Further details, which contain no text from the file.
+    /// Details of the problem, without any text from the file.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
@@ -76,7 +76,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Problems in a case: the first ones in full, and the number of all others.
+/// Problems in a case: the first ones in full, and the number of the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Problems {
     pub first: Vec<Problem>,
@@ -92,7 +92,7 @@ impl Problems {
         }
     }
 
-    /// Adds a problem of a whole file.
+    /// Adds a problem that concerns a whole file.
     pub fn of_file(&mut self, file: &'static str, code: Code, message: impl Into<String>) {
         self.push(Problem { file, line: 0, column: None, code, message: message.into() });
     }

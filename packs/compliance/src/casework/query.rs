@@ -1,4 +1,4 @@
-//! Sums of transactions, which are grouped by a key. An agent asks for sums and never sees rows.
+//! Sums of transactions, grouped by a key. An agent asks for sums and never sees rows.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub struct Query {
     /// Number of the customer, from 1.
     pub customer: Option<usize>,
     pub party: Option<usize>,
-    /// `in` or `out`.
+    /// Direction of the transactions: `in` or `out`.
     pub direction: Option<String>,
     pub kind: Option<String>,
     pub country: Option<String>,
@@ -31,7 +31,7 @@ pub struct Query {
     pub min_amount: Option<u32>,
 }
 
-/// Returns one line per group, the greatest sum first. Groups after the first [`limits::QUERY_LINES`] are only counted.
+/// Returns one line per group, the greatest sum first. Further groups after [`limits::QUERY_LINES`] are only counted.
 ///
 /// # Errors
 /// Returns an error if the query is invalid.

@@ -1,5 +1,5 @@
-//! Replaces names and ids of a case in texts. This is needed because the question of a person may contain names, but
-//! agents must receive only numbers.
+//! Replaces names and ids of a case in texts. The question of a person may contain names, but agents must receive only
+//! numbers.
 
 use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization;
@@ -8,24 +8,24 @@ use unicode_normalization::char::canonical_combining_class;
 use crate::casework::case::Case;
 use crate::casework::findings::Subject;
 
-/// Minimum number of bytes of a word that is replaced. A shorter word would also be found inside other words.
+/// Minimum number of bytes of a replaced word. A shorter word would also be found inside other words.
 const LEAST_BYTES: usize = 4;
 
-/// Replaces the names, ids, accounts and dates of birth of the case by numbers such as `customer 3`. Names are found
-/// whatever the case of their letters, the encoding of diacritics and the amount of white space are.
+/// Replaces the names, ids, accounts and dates of birth of the case by numbers such as `customer 3`. Ignores upper and
+/// lower case, the encoding of diacritics, and the amount of white space.
 pub fn redact(case: &Case, text: &str) -> String {
     in_place(&collect_terms(case), text)
 }
 
-/// Replaces names and ids in a JSON object: in its texts, in its keys, and numbers that are accounts.
+/// Replaces names and ids of the case in the texts and keys of a JSON object, and numbers that are accounts.
 pub fn redact_members(case: &Case, members: Map<String, Value>) -> Map<String, Value> {
     in_members(&collect_terms(case), members)
 }
 
-/// Normalized word that is to be replaced, and the text that replaces it.
+/// Normalized word to replace, and its replacement.
 type RedactedTerm = (Vec<char>, String);
 
-/// Returns the words that are to be replaced. The longest are first, because a longer name may contain a shorter one.
+/// Returns the words to replace. The longest are first, because a name may contain a shorter one.
 fn collect_terms(case: &Case) -> Vec<RedactedTerm> {
     let mut words: Vec<(&str, String)> = Vec::new();
     let dates: Vec<String> = case
@@ -93,7 +93,7 @@ fn in_value(words: &[RedactedTerm], value: Value) -> Value {
     }
 }
 
-/// Replaces all occurrences of a word in a text. Returns None if the text does not contain the word.
+/// Replaces all occurrences of a word in a text. Returns `None` if there are none.
 fn replaced(text: &str, letters: &[Letter], word: &[char], instead: &str) -> Option<String> {
     let mut at = find(letters, word, 0)?;
     let (mut out, mut told) = (String::with_capacity(text.len()), 0);
@@ -110,8 +110,7 @@ fn replaced(text: &str, letters: &[Letter], word: &[char], instead: &str) -> Opt
     Some(out)
 }
 
-/// Returns the first position, from `from` on, at which a word begins. A match is skipped if a combining mark follows
-/// it.
+/// Returns the first position from `from` on at which the word begins. Skips a match before a combining mark.
 fn find(letters: &[Letter], word: &[char], from: usize) -> Option<usize> {
     let first = word.first()?;
     (from..=letters.len().checked_sub(word.len())?).find(|at| {
@@ -122,15 +121,14 @@ fn find(letters: &[Letter], word: &[char], from: usize) -> Option<usize> {
     })
 }
 
-/// A normalized letter, and the range of bytes in the original text from which it was made.
+/// A normalized letter, with its range of bytes in the original text.
 struct Letter {
     char: char,
     begin: usize,
     end: usize,
 }
 
-/// Normalizes a text: lower case, NFKD, and a single blank for each sequence of white space. Texts that look the same
-/// then become equal.
+/// Normalizes a text to lower case, NFKD, and single blanks, so that texts that look the same become equal.
 fn folded(text: &str) -> Vec<Letter> {
     let mut letters: Vec<Letter> = Vec::with_capacity(text.len());
     let mut begin = 0;

@@ -1,4 +1,4 @@
-//! The report about a case: as text, and as data. Both contain findings and sums, but no text from the case.
+//! The report about a case, as text and as data. Both contain findings and sums, but no text from the case.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,24 +14,22 @@ use crate::casework::names::Name;
 use crate::casework::rules::{RuleId, Rules};
 use crate::casework::value::{day_of, money};
 
-/// The report, which people review before it is released.
+/// The report about a case, which people review before its release.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// Title in one line.
     pub title: String,
-    /// Text in Markdown. The text includes a digest of the details. The digest is computed from the form that
-    /// [`as_file`] returns.
+    /// Text in Markdown. It includes a digest of the details in the form of [`as_file`].
     pub text: String,
-    /// Reasons why a person must review the report before it is released, one line per reason. Empty if the report can
-    /// be released without a review.
+    /// Reasons why a person must review the report before its release, one line each. Empty if no review is needed.
     pub held: Vec<String>,
-    /// Consequences that the findings have under regulations, without duplicates and in the order of the rules.
+    /// Regulatory consequences of the findings, without duplicates and in the order of the rules.
     pub implications: Vec<String>,
     pub gravity: Gravity,
     pub details: Value,
 }
 
-/// Returns facts about a case that agents receive before they ask for sums.
+/// Returns the facts about a case that agents receive before they ask for sums.
 pub fn overview(case: &Case, rules: &Rules) -> Vec<String> {
     let of = |direction: Direction| {
         let of = case.transactions.iter().filter(|one| one.direction == direction);
@@ -69,8 +67,8 @@ pub fn overview(case: &Case, rules: &Rules) -> Vec<String> {
     ]
 }
 
-/// Returns a warning for each script in which the case has names but the watch list has none. The warning is needed
-/// because names in different scripts are matched less reliably.
+/// Returns a warning for each script of names in the case in which the watch list has none. Names in different scripts
+/// are matched less reliably.
 pub fn warnings(case: &Case) -> Vec<String> {
     let listed: BTreeSet<&str> =
         case.watched.iter().flat_map(|entry| &entry.names).filter_map(Name::main_script).collect();
@@ -103,7 +101,7 @@ pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Formats a finding in one line. `number` is the position of the finding among the findings of the case, from 1.
+/// Formats a finding in one line. `number` is its position among the findings of the case, from 1.
 pub fn format_finding(finding: &Finding, number: usize, rules: &Rules) -> String {
     let Finding { rule, subject, amount, confidence, detail, .. } = finding;
     let (amount, base) = (money(*amount), &rules.base);
@@ -124,8 +122,8 @@ fn in_rows(rows: &[u64]) -> String {
     format!("{noun} {}{more}", listed.join(", "))
 }
 
-/// Returns those findings that are listed in the report, with their numbers. All findings are listed, or only the
-/// gravest ones if there are too many. Also returns how many findings of each rule are left out.
+/// Returns the findings that the report lists, with their numbers: all, or the gravest if there are too many. Also
+/// returns the number of findings left out, by rule.
 fn listed<'e>(
     examined: &'e Examination,
     rules: &Rules,
@@ -215,7 +213,7 @@ pub fn report(case: &Case, examined: &Examination, rules: &Rules, as_of: Date) -
     Report { title, text, held, implications, gravity: examined.gravity, details }
 }
 
-/// Converts a text of the rules to one line without control characters.
+/// Converts a text of the rules to one line of at most 300 characters, without control characters.
 fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(300).collect()
 }
@@ -289,7 +287,7 @@ fn details(
     })
 }
 
-/// Formats the details as they are written to a file: with sorted keys, indentation, and a line break at the end.
+/// Formats the details of a report for a file: sorted keys, indentation, and a line break at the end.
 pub fn as_file(details: &Value) -> String {
     let text = serde_json::to_string_pretty(&sorted(details)).unwrap_or_default();
     format!("{text}\n")

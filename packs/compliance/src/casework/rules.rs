@@ -1,5 +1,5 @@
-//! The rules that are applied to a case. They are data. The rules contain thresholds with their sources, and state when
-//! a person must review a report before it is released.
+//! The rules for a case, as data. They contain thresholds with their sources, and tell when a person must review a
+//! report before its release.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::casework::limits;
 use crate::casework::names::NameTables;
 use holdshort_tools::named;
 
-/// Names of the numbers that a rule must have.
+/// Names of the numbers that a rule must have, such as its threshold.
 struct Row(&'static [&'static str]);
 
 named! {
@@ -40,12 +40,11 @@ pub struct Rule {
     pub id: RuleId,
     pub description: String,
     pub source: String,
-    /// Certainty of the rule's findings in percent. For a rule about names, the certainty is the similarity of the
-    /// names instead.
+    /// Certainty of the rule's findings in percent. A rule about names uses the similarity of the names instead.
     pub confidence: u32,
     /// Percentage points by which a finding of this rule increases the risk of its subject.
     pub weight: u32,
-    /// Consequences that a finding has under regulations, for the person who reviews the report.
+    /// Regulatory consequences of a finding, for the person who reviews the report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub implications: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,14 +76,14 @@ impl Rule {
         ]
     }
 
-    /// Returns the number with this name. The number always exists, because the parser checks that every rule has its
+    /// Returns the number of the rule with this name, such as `amount`. The parser ensures that every rule has its
     /// numbers.
     fn number(&self, name: &str) -> i64 {
         let found = self.numbers().into_iter().find(|(known, _)| *known == name);
         found.and_then(|(_, value)| value).map_or(0, i64::from)
     }
 
-    /// Returns the amount of the rule in hundredths.
+    /// Returns the amount of the rule in hundredths of the base currency.
     pub(crate) fn amount(&self) -> i64 {
         self.number("amount") * 100
     }
@@ -109,7 +108,7 @@ impl Rule {
         self.number("share")
     }
 
-    /// Returns the minimum similarity of two names for a finding, from 0 to 1.
+    /// Returns the minimum similarity of two names for a finding of this rule, from 0 to 1.
     pub fn least_similarity(&self) -> f64 {
         f64::from(self.similarity.unwrap_or(100)) / 100.0
     }
@@ -121,23 +120,23 @@ impl Rule {
     }
 }
 
-/// Condition under which a person must review the report before it is released. Either a finding meets all given
-/// criteria, or the risk of the case is at least `min_risk`.
+/// Condition under which a person must review the report before its release. It is met by a finding that meets all
+/// given criteria, or by a risk of the case of at least `min_risk`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
     pub id: String,
     pub description: String,
-    /// Rules whose findings match. If the list is empty, findings of all rules match.
+    /// Rules whose findings match. An empty list means all rules.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<RuleId>,
-    /// Minimum amount that a finding must have, in units of the base currency.
+    /// Minimum amount of a matching finding, in units of the base currency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_amount: Option<u32>,
-    /// Upper limit of the confidence, in percent. A finding matches only if its confidence is below this limit.
+    /// Upper limit of the confidence of a matching finding, in percent, exclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below_confidence: Option<u32>,
-    /// Minimum risk that the case must have, in percent.
+    /// Minimum risk of the case, in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_risk: Option<u32>,
 }
@@ -148,42 +147,41 @@ pub struct Rules {
     pub version: String,
     /// Currency to which all amounts are converted before they are compared.
     pub base: String,
-    /// For each currency, the value of one unit in the base currency, in millionths.
+    /// Value of one unit of each currency in the base currency, in millionths.
     pub currencies: BTreeMap<String, u64>,
     pub high_risk_countries: BTreeSet<String>,
     pub novel_kinds: BTreeSet<String>,
-    /// Word lists for comparing names. Empty if the file contains none. In this case, [`Rules::parse_case_rules`]
-    /// refuses the file.
+    /// Word lists for comparing names. [`Rules::parse_case_rules`] refuses a file without them.
     #[serde(default)]
     pub names: NameTables,
     pub rules: Vec<Rule>,
     pub pause: Vec<Pause>,
-    /// True if the rules come from the case, and false if they are those of the pack.
+    /// True if the rules come from the case, and false if they come with the pack.
     #[serde(skip)]
     pub are_own: bool,
 }
 
-/// Text of the rules that the pack contains.
+/// Text of the rules that come with the pack.
 const SHIPPED: &str = include_str!("rules.yaml");
 
 impl Rules {
-    /// Returns the text of the rules that the pack contains.
+    /// Returns the text of the rules that come with the pack.
     pub const fn text() -> &'static str {
         SHIPPED
     }
 
-    /// Parses the shipped rules.
+    /// Parses the rules that come with the pack.
     ///
     /// # Errors
-    /// Never fails: a test ensures that these rules are valid.
+    /// Never fails, because a test ensures that these rules are valid.
     pub fn shipped() -> Result<Self, String> {
         Self::parse(SHIPPED)
     }
 
-    /// Parses the rules that the folder of a case contains.
+    /// Parses the rules in the folder of a case.
     ///
     /// # Errors
-    /// If they are invalid, returns a sentence about the error.
+    /// Returns a sentence about the error in the rules.
     pub fn parse_case_rules(text: &str) -> Result<Self, String> {
         Ok(Self { are_own: true, ..Self::parse(text)? })
     }

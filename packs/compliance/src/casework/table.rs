@@ -1,4 +1,4 @@
-//! Tables. Reads those columns that are known, row by row. Cells are separated by `,`, `;` or tabs.
+//! Reads the known columns of a table row by row. Cells are separated by `,`, `;` or tabs.
 
 use crate::casework::limits;
 use crate::casework::problem::{Code, Problem, Problems};
@@ -14,7 +14,7 @@ pub(crate) struct Column {
 pub(crate) struct Table {
     pub file: &'static str,
     columns: &'static [Column],
-    /// Position of each expected column in a row.
+    /// Position of each expected column in a row. `None` for a missing optional column.
     places: Vec<Option<usize>>,
     pub rows: Vec<Row>,
 }
@@ -95,14 +95,14 @@ impl Table {
         }
     }
 
-    /// Returns a trimmed cell of a row. If the table does not have the column, returns an empty text.
+    /// Returns a trimmed cell of a row, or an empty text if the table lacks the column.
     pub(crate) fn cell<'r>(&self, row: &'r Row, name: &str) -> &'r str {
         let at = self.columns.iter().position(|column| column.name == name);
         let place = at.and_then(|at| self.places.get(at).copied().flatten());
         place.and_then(|place| row.cells.get(place)).map_or("", |cell| cell.trim())
     }
 
-    /// Adds a problem about a cell.
+    /// Reports a problem in a cell.
     pub(crate) fn flaw(&self, row: &Row, name: &'static str, code: Code, problems: &mut Problems) {
         let at = self.columns.iter().position(|column| column.name == name);
         let place = at.and_then(|at| self.places.get(at).copied().flatten());
@@ -110,7 +110,7 @@ impl Table {
         problems.push(Problem { file: self.file, line: row.line, column, code, message: String::new() });
     }
 
-    /// Parses a cell. If the cell is empty or invalid, reports it and returns None.
+    /// Parses a required cell. Reports an empty or invalid cell and returns `None`.
     pub(crate) fn value<T>(
         &self,
         row: &Row,
@@ -123,7 +123,7 @@ impl Table {
         found.map_err(|code| self.flaw(row, name, code, problems)).ok()
     }
 
-    /// Parses a cell that may be empty, or whose column may not exist. Reports an invalid cell.
+    /// Parses a cell that may be empty or missing. Reports an invalid cell.
     pub(crate) fn optional_value<T>(
         &self,
         row: &Row,
@@ -135,15 +135,14 @@ impl Table {
     }
 }
 
-/// Returns the character that is the most frequent separator in the header. If it has none, returns a comma.
+/// Returns the most frequent separator in the header, or a comma if there is none.
 fn separator(header: &str) -> char {
     let count = |separator: char| header.matches(separator).count();
     [';', '\t', ','].into_iter().max_by_key(|it| count(*it)).filter(|it| count(*it) > 0).unwrap_or(',')
 }
 
-/// Reads the rows one by one, and their cells one by one. Therefore content beyond a limit is never in memory. Each
-/// line is one row, even if a quote is open: no value contains a line break, and the rows after an unclosed quote would
-/// otherwise be hidden.
+/// Reads the rows and their cells one by one, so that content beyond a limit is never in memory. Each line is one row,
+/// even if a quote is open: otherwise an unclosed quote would hide the following rows. No value contains a line break.
 fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) -> Option<Vec<Row>> {
     let end = if text.contains('\n') { '\n' } else { '\r' };
     let mut lines = text.split(end).map(|line| line.trim_end_matches('\r')).peekable();
@@ -174,7 +173,7 @@ fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) ->
     Some(rows)
 }
 
-/// Splits a line into cells. If it is ambiguous what a quote means, returns an error.
+/// Splits a line into cells. Returns an error if a quote is ambiguous.
 fn cells(line: &str, separator: char) -> Result<Vec<String>, (Code, String)> {
     let wrong = |message: &str| (Code::Cells, message.to_owned());
     let (mut cells, mut left) = (Vec::new(), line);
@@ -206,7 +205,7 @@ fn cells(line: &str, separator: char) -> Result<Vec<String>, (Code, String)> {
     }
 }
 
-/// Returns the text that is in the quotes, and the rest of the line. Two quotes in a row stand for one quote.
+/// Returns the text in quotes, and the rest of the line. Two quotes in a row stand for one.
 fn unquoted(quoted: &str) -> Option<(String, &str)> {
     let (mut cell, mut left) = (String::new(), quoted);
     loop {

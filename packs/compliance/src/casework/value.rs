@@ -1,5 +1,4 @@
-//! Parses the values of cells: amounts in hundredths, timestamps in seconds of UTC, and words that must be in a given
-//! list.
+//! Parses the values of cells: amounts in hundredths, timestamps in seconds, and words from a given list.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{Offset, TimeZone};
@@ -30,7 +29,7 @@ pub(crate) fn amount(text: &str) -> Result<i64, Code> {
     if hundredths > 0 { Ok(hundredths) } else { Err(Code::BadAmount) }
 }
 
-/// Removes the thousands separators. All separators must be the same character, and be at the right positions.
+/// Removes thousands separators. They must all be the same character and at the right positions.
 fn ungrouped(text: &str) -> Option<String> {
     let Some(mark) = text.chars().find(|c| !c.is_ascii_digit()) else { return Some(text.to_owned()) };
     if ![',', '.', ' ', '\'', '\u{a0}', '\u{202f}'].contains(&mark) {
@@ -79,7 +78,7 @@ pub(crate) fn time(text: &str) -> Result<i64, Code> {
     Ok(utc(date.to_datetime(at)).map_err(|_| Code::BadDate)? - i64::from(seconds(offset)?))
 }
 
-/// Parses an offset into seconds: `Z`, `+01:00`, `-0530`.
+/// Parses a UTC offset such as `Z`, `+01:00` or `-0530` into seconds.
 fn seconds(offset: &str) -> Result<i32, Code> {
     if matches!(offset, "" | "Z" | "z") {
         return Ok(0);

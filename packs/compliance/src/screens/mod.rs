@@ -20,10 +20,10 @@ use crate::casework::{OWN_RULES, Rules, overview, warnings};
 use crate::tools::{CaseError, PreparedCase, prepare_case};
 use crate::{WORKFLOW, workflow};
 
-/// Default name of the new folder for the sample case.
+/// Default name of the folder that is created for the sample case.
 const FOLDER: &str = "case";
 
-/// Id of the option that the crew adds to the command `run`.
+/// Id of the option that the crew adds to the command `holdshort run`.
 const CASE: &str = "case";
 
 pub(crate) fn options() -> Vec<Arg> {
@@ -36,8 +36,8 @@ pub(crate) fn options() -> Vec<Arg> {
     ]
 }
 
-/// Prepares `run --case`. Returns None if the command line has no `--case`. The case is read before the run starts, so
-/// that problems in the case are reported at once.
+/// Prepares `holdshort run --case`. Returns `None` without `--case`. Reads the case before the run starts, so that its
+/// problems are reported at once.
 pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>> {
     let Some(folder) = arguments.options.get_one::<PathBuf>(CASE) else { return Ok(None) };
     if arguments.workflow != WORKFLOW {
@@ -90,7 +90,7 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     Ok(Some(Start::Run(Box::new(prepared))))
 }
 
-/// Writes the report of a run that has completed. If the run has not completed or has another workflow, does nothing.
+/// Writes the report of a completed run of this workflow. Does nothing for any other run.
 pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
     let Files { folder, json, rests: _ } = to;
     let written = match client.get::<Run>(&format!("/v1/runs/{run}")).await {
@@ -114,7 +114,7 @@ pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
     }
 }
 
-/// Writes the sample case and the rules into a new folder. A person can replace them with their own case.
+/// Writes the sample case and the rules into a new folder, in which a person can replace them.
 pub(crate) fn init(to: Option<&Path>) -> anyhow::Result<()> {
     let folder = to.unwrap_or(Path::new(FOLDER));
     let shown = folder.display();

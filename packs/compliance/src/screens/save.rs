@@ -12,15 +12,15 @@ use serde_json::{Value, json};
 
 use crate::casework::as_file;
 
-/// Name of the tool whose result is the report.
+/// Name of the tool whose result is the compliance report.
 const TOOL: &str = "case_review";
 const TEXT: &str = "report.md";
 const PAGE: &str = "report.html";
 const FINDINGS: &str = "findings.json";
 const NAMES: [&str; 4] = [TEXT, PAGE, FINDINGS, SUMMARY];
 
-/// Returns an error if the folder contains a file that has one of these names but was not written by a run. Such a file
-/// is never overwritten.
+/// Returns an error if the folder contains a file with the name of a result that no run has written. Such a file is
+/// never overwritten.
 pub(super) fn check(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
     let own = folder::find_unmanaged_files(folder, &NAMES).map_err(|error| format!("{shown}: {error}"))?;
@@ -34,16 +34,16 @@ pub(super) fn check(folder: &Path) -> Result<(), String> {
     ))
 }
 
-/// The report of a run, as it is read from the journal.
+/// The report of a run, read from the journal.
 #[derive(Debug, Default)]
 struct Released {
-    /// Id of the tool call that returned the report.
+    /// Id of the tool call whose result is the report.
     call: String,
     text: Option<String>,
     details: Value,
-    /// Digest of the text that the reviewer was shown. None if the report was released without review.
+    /// Digest of the text that the reviewer was shown. `None` if the report was released without a review.
     held: Option<String>,
-    /// Digest of the text that was released.
+    /// Digest of the released text.
     digest: Option<String>,
     edited: bool,
     interrupt: String,
@@ -87,7 +87,7 @@ pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::R
     Ok(written)
 }
 
-/// Removes the title from the text, because the page has its own title.
+/// Removes the title from the report's text, because the page has its own title.
 fn without_title(text: &str) -> &str {
     text.strip_prefix("# Compliance report\n").unwrap_or(text)
 }

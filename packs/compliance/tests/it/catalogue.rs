@@ -8,7 +8,7 @@ use serde_json::json;
 const TOOLS: CaseTools = CaseTools;
 const NAMES: [&str; 4] = ["case_overview", "case_findings", "case_query", "case_review"];
 
-/// The tools only read: no call needs an approval, and an interrupted call is repeated.
+/// Tests that the compliance tools only read: no call needs an approval, and an interrupted call is repeated.
 #[test]
 fn each_reads() {
     let reads = Runs::Here { effect: Effect::Read, category: Category::ReadOnly, on_crash: OnCrash::Rerun };

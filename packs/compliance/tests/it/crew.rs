@@ -94,8 +94,8 @@ async fn the_shipped_crew_is_paused_approved_and_brings_what_was_released() {
     assert!(heard.contains("The review was approved by operator: to the officer"), "{heard}");
 }
 
-/// A task that names only a case gets a general question, and the case is examined as of today. A rejection releases no
-/// report.
+/// Tests that a task that names only a case gets a general question, and that the case is examined as of today. A
+/// rejection releases no report.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_case_alone_is_enough_to_begin() {
     let (model, cases) = (crew().await, cases());
@@ -116,8 +116,8 @@ async fn a_case_alone_is_enough_to_begin() {
     assert_eq!(request_counts(&model)[4], 0);
 }
 
-/// Without a model the agents play a script. The findings and the pause are real. Every response says that it is a
-/// rehearsal.
+/// Tests a crew without a model, whose agents play a script. The findings and the pause are real, and every response
+/// says that it is a rehearsal.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_model_the_crew_rehearses_and_says_so() {
     let cases = cases();
@@ -179,7 +179,7 @@ async fn what_is_no_case_in_the_folder_is_refused_where_it_stands() {
     assert!(told["detail"].as_str().unwrap().contains("start the server with CREW_CASES"), "{told}");
 }
 
-/// Crew whose input is not named `task`. Its agents read the complete input.
+/// Workflow of a crew whose input is not named `task`. Its agents read the complete input.
 const ASKED: &str = "
 name: asked
 input:
@@ -193,7 +193,7 @@ phases:
   - {id: work, kind: one_shot, agent: solo}
 ";
 
-/// Crew without a case. Its input is a task in words.
+/// Workflow of a crew without a case. Its input is a task in words.
 const FRAUD: &str = "
 name: fraud
 agents:
@@ -202,7 +202,7 @@ phases:
   - {id: report, kind: one_shot, agent: fraud_writer}
 ";
 
-/// An erasure request finds a task by the `subject` of its start request. No agent receives the subject.
+/// Tests that an erasure request finds a task by the `subject` of its start request. No agent receives the subject.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_is_erased_by_whom_it_is_about() {
     let (model, cases) = (crew().await, cases());
@@ -249,8 +249,8 @@ async fn a_task_is_erased_by_whom_it_is_about() {
     }
 }
 
-/// Facts contain the name of the folder and are never erased. Therefore a folder whose name contains the name, id or
-/// account of a person in the case is rejected.
+/// Tests that a folder is rejected if its name contains the name, id or account of a person in the case. Facts contain
+/// the name of the folder and are never erased.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_folder_that_is_named_after_somebody_in_the_case_is_refused() {
     let (model, cases) = (crew().await, cases());
@@ -280,7 +280,7 @@ async fn a_folder_that_is_named_after_somebody_in_the_case_is_refused() {
     assert_eq!(get(&server, "/crew/tasks").await["count"], 0);
 }
 
-/// A repeated start request returns the same task, even if the case was archived after the first request.
+/// Tests that a repeated start request returns the same task, even if the case was archived after the first request.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repeat_is_the_same_task_whatever_has_become_of_its_case() {
     let (model, cases) = (crew().await, cases());

@@ -1,5 +1,5 @@
-//! A held report that is decided by e-mail, from the mail to the released report: through the link in the mail if the
-//! risk permits this, otherwise after a sign-in (contracts D1, D3, E18).
+//! A report that is held for review and decided by e-mail: through the link in the mail if the risk permits this, and
+//! otherwise after a sign-in (contracts D1, D3, E18).
 
 use holdshort_core::digest::Digest;
 use holdshort_testkit::mailbox::{Mailbox, SmtpSecurity};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::served::{AGENTS, TABLES, body, crew, personal, sample};
 
-/// The shipped crew, with approvers for its report.
+/// Workflow of the shipped crew, with approvers for its report.
 const WORKFLOW: &str = "name: mailed
 extends: compliance
 gates:
@@ -30,7 +30,7 @@ async fn server(model: &ScriptedModel, mailbox: &Mailbox) -> TestServer {
     mailed(mailbox, "").model(model).workflow("mailed", WORKFLOW).people(PEOPLE).start().await
 }
 
-/// Returns a model whose checker asks for the review of a text. There is no case.
+/// Returns a model whose checker asks for the review of a text, without a case.
 async fn of_words() -> ScriptedModel {
     let model = ScriptedModel::start().await;
     for agent in AGENTS {
@@ -41,7 +41,7 @@ async fn of_words() -> ScriptedModel {
     model
 }
 
-/// The link in the mail opens a page. The page requires the number that it shows, and then the report is released.
+/// Tests that the link in the mail opens a page that requires the number it shows, and then releases the report.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_report_is_released_from_a_mail() {
     let (model, mailbox) = (of_words().await, Mailbox::start(SmtpSecurity::Starttls, false));
@@ -86,7 +86,7 @@ async fn a_report_is_released_from_a_mail() {
     assert!(status == 409 && late.contains("Already decided"), "{status} {late}");
 }
 
-/// If a reviewer rejects over the link in a mail, the run fails with the reviewer's text.
+/// Tests that a rejection over the link in a mail fails the run with the reviewer's text.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_report_is_not_released_from_a_mail() {
     let (model, mailbox) = (of_words().await, Mailbox::start(SmtpSecurity::Starttls, false));
@@ -102,8 +102,8 @@ async fn a_report_is_not_released_from_a_mail() {
     assert_eq!(model.requests_of("report_writer").len(), 0);
 }
 
-/// With critical findings, the mail links to the inbox. The reviewer signs in there and releases the report unchanged.
-/// No mail contains the name of a person in the case.
+/// Tests a report with critical findings: the mail links to the inbox, where the reviewer signs in and releases the
+/// report unchanged. No mail contains the name of a person in the case.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_critical_is_released_by_who_signs_in() {
     let (model, mailbox) = (crew().await, Mailbox::start(SmtpSecurity::Starttls, false));

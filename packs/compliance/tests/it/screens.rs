@@ -20,7 +20,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Creates a case with `init`. Each scripted agent replies with one sentence.
+    /// Creates a stage with a new case from `init`. Each scripted agent replies with one sentence.
     fn new() -> Self {
         let runtime = Runtime::new().unwrap();
         let model = runtime.block_on(ScriptedModel::start());
@@ -57,8 +57,8 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The server stops while the report is held back. The report is released after a restart, and the files hold the text
-/// that was shown.
+/// Tests that a held report stays held when the server restarts. After its release, the files have the text that was
+/// shown.
 #[test]
 fn a_report_is_held_over_a_restart_and_its_files_are_what_was_shown() {
     let stage = Stage::new();
@@ -130,7 +130,7 @@ fn a_report_is_held_over_a_restart_and_its_files_are_what_was_shown() {
     }
 }
 
-/// In a terminal `decide` asks for confirmation. Without a terminal it does not ask.
+/// Tests that `decide` asks for confirmation in a terminal, and does not ask without one.
 #[test]
 fn what_is_critical_is_decided_from_elsewhere_with_a_yes() {
     let stage = Stage::new();
@@ -246,7 +246,7 @@ fn whatever_is_wrong_with_a_case_is_told_before_anything_starts() {
     }
 }
 
-/// The demo in rehearsal: the agents' texts are scripted, the findings and the pause are real.
+/// Tests the demo in rehearsal: the agents' texts are scripted, the findings and the pause are real.
 #[test]
 fn the_demo_ends_with_the_report_that_was_released() {
     let home = Home::new();

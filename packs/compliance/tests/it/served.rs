@@ -77,7 +77,7 @@ fn counts(model: &ScriptedModel) -> Vec<usize> {
     AGENTS.iter().map(|agent| model.requests_of(agent).len()).collect()
 }
 
-/// Returns every text in the tables that identifies a person.
+/// Returns every text in the sample's tables that identifies a person.
 pub(crate) fn personal() -> Vec<String> {
     let mut words = Vec::new();
     for (name, columns) in [
@@ -102,7 +102,7 @@ pub(crate) fn personal() -> Vec<String> {
     words
 }
 
-/// Cases 37, 38 and 43: the report is held back although the checker does not ask for it, stays held back over a
+/// Tests cases 37, 38 and 43: the report is held for review although the checker does not ask for it, stays held over a
 /// restart, and is released as shown. Then the crew continues with the next phase.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_report_is_held_and_released_as_it_was_shown_and_names_nobody() {
@@ -157,7 +157,7 @@ async fn the_report_is_held_and_released_as_it_was_shown_and_names_nobody() {
     }
 }
 
-/// Case 39: if the reviewer rejects, the run fails with the reviewer's text.
+/// Tests case 39: a rejection fails the run with the reviewer's text.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rejection_fails_the_run_and_nobody_writes() {
     let (model, sink) = (crew().await, WebhookSink::start().await);
@@ -190,7 +190,7 @@ async fn nobody_in_time_is_expired_and_told_on_every_channel() {
     assert_eq!(counts(&model)[4], 0);
 }
 
-/// The checker may hold back a text of its own, besides the report that rules hold back. After the release of its text
+/// Tests that the checker may hold back a text of its own, besides the report that rules hold back. After its release,
 /// the crew continues with the next phase: the checker is not called again, and its result is the released text
 /// (contract D3).
 #[tokio::test(flavor = "multi_thread")]
@@ -221,8 +221,8 @@ async fn what_the_checker_hands_in_waits_as_well() {
     assert!(told.contains("A name is like another.") && told.contains("Rows checked."), "{told}");
 }
 
-/// Without tables the crew works only with the question. If the input names a case, the case must exist and be
-/// complete.
+/// Tests that the crew works only with the question if there are no tables. A case that the input names must exist and
+/// be complete.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_case_nothing_is_computed_and_a_broken_one_fails_the_run() {
     let (model, sink) = (crew().await, WebhookSink::start().await);

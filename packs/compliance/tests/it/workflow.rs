@@ -1,4 +1,4 @@
-//! The shipped workflow: the files of its folder, and a rehearsal script that plays to its end.
+//! The shipped compliance workflow: the files of its folder, and a rehearsal script that plays to its end.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `ends: finish`: only the tool `finish` ends the step. The arguments of `finish` list what was done and what was
+//! Agents with `ends: finish`, whose step ends only by the tool `finish`. Its arguments list what was done and what was
 //! left undone.
 
 use holdshort_core::definition::{Definition, EndCondition};
@@ -41,7 +41,7 @@ fn the_tool_ends_the_step_with_its_summary() {
     );
 }
 
-/// Undone items are listed in the text and in the data of the result, and the end reason is `partial`.
+/// Undone items are in the text and in the data of the result, and the run's end reason is `partial`.
 #[test]
 fn what_was_left_undone_is_said() {
     let undone = json!(["the tests of Windows", " ", "the changelog: nobody said which version"]);
@@ -57,8 +57,8 @@ fn what_was_left_undone_is_said() {
     assert_eq!(result["undone"], json!(["the tests of Windows", "the changelog: nobody said which version"]));
 }
 
-/// A reply without the tool does not end the step, no matter what the reply says. The first such reply is refused,
-/// and after the second a person is asked.
+/// A reply without a call of `finish` does not end the step. The first such reply is refused, and after the second a
+/// person is asked.
 #[test]
 fn a_reply_without_the_tool_is_no_end() {
     let mut world = World::started(finishing(), vec![says("Done."), says("All of it is done.")]);
@@ -88,7 +88,8 @@ fn where_nobody_may_be_asked_the_run_fails() {
     assert_eq!((ended.status, ended.reason.as_str()), (Status::Failed, "not_finished"));
 }
 
-/// The instructions name the tool that ends the step. A call with invalid arguments does not end the step.
+/// The instructions of the agent name the tool `finish`. A call of `finish` with invalid arguments does not end the
+/// step.
 #[test]
 fn the_agent_is_told_and_held_to_it() {
     let mut world = World::started(
@@ -107,7 +108,7 @@ fn the_agent_is_told_and_held_to_it() {
     assert!(blank.contains("/summary: is blank: say what you did"), "{blank}");
 }
 
-/// Two finish calls in one reply could contradict each other, so both are refused.
+/// Two `finish` calls in one reply are refused, because they could contradict each other.
 #[test]
 fn two_in_one_reply_end_nothing() {
     let whole = json!({ "summary": "Done." });
@@ -129,8 +130,7 @@ fn two_in_one_reply_end_nothing() {
     assert_eq!(ended(&world).1, "done");
 }
 
-/// A finish call runs after all other calls of its reply. A finish call does not end the step if another call of its
-/// reply failed.
+/// A `finish` call runs after all other calls of its reply. It does not end the step if one of them failed.
 #[test]
 fn it_is_no_end_beside_a_failure() {
     let mut definition = finishing();

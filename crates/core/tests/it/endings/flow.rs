@@ -1,5 +1,5 @@
-//! Replies that do not really end the work. The first such reply is refused, and after the second one a person is
-//! asked. Such a reply never makes the run `completed`.
+//! Replies that do not really end the work. The first one is refused, and after the second one a person is asked. Such
+//! a reply never makes the run `completed`.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::Kind;
@@ -24,8 +24,8 @@ fn stopped(stop: Stop) -> Answer {
     says("Half of").map(|reply| Reply { stop, ..reply })
 }
 
-/// Returns rows with four values: name of the flaw, reply, kind of the interrupt that the reply opens, and failure
-/// reason of the run if asking is switched off. The reason is `None` if the run does not fail.
+/// Returns the kinds of such replies: name of the flaw, reply, kind of the interrupt that it opens, and failure reason
+/// if asking is switched off. `None` means that the run does not fail.
 fn dishonest() -> Vec<(&'static str, Answer, Kind, Option<&'static str>)> {
     let json = "```json\n{\"tool\": \"run_command\", \"arguments\": {\"command\": \"ls\"}}\n```";
     vec![
@@ -56,7 +56,7 @@ fn it_is_told_once_and_then_a_person_is_asked() {
     }
 }
 
-/// If asking is switched off, a reply that asks or announces work is refused once, and then accepted as the end.
+/// With asking switched off, a reply that asks or announces work is refused once, and then accepted as the end.
 #[test]
 fn where_nobody_may_be_asked_it_fails_with_its_reason() {
     for (flaw, reply, _, reason) in dishonest() {
@@ -69,7 +69,7 @@ fn where_nobody_may_be_asked_it_fails_with_its_reason() {
     }
 }
 
-/// Such a reply is refused only once per step, even if calls come in between. The count restarts when a person has
+/// A reply that asks is refused only once per step, even with calls in between. The count restarts when a person has
 /// spoken in the step.
 #[test]
 fn it_is_told_once_in_a_step_until_a_person_has_spoken() {
@@ -103,8 +103,8 @@ fn it_is_told_once_in_a_step_until_a_person_has_spoken() {
     assert_eq!((counts(&world), world.run.status()), ((5, 4), Status::Completed));
 }
 
-/// If asking is switched off, a reply that asks is refused again after a call. The reply is accepted if the model
-/// repeats it without a call in between.
+/// With asking switched off, a reply that asks is refused again after a call. A repetition without a call in between is
+/// accepted.
 #[test]
 fn where_nobody_may_be_asked_words_are_told_again_after_a_call() {
     let asks = || says("Shall I continue?");
@@ -138,7 +138,7 @@ fn a_reply_that_says_nothing_is_none() {
     }
 }
 
-/// A person may accept the reply as the end. The run then ends with the reason `partial`, not `done`.
+/// A person may accept a cut reply as the end. The run then ends with the reason `partial`, not `done`.
 #[test]
 fn a_person_may_take_it_as_the_end() {
     let mut world = World::started(definition(), vec![stopped(Stop::Cut), stopped(Stop::Cut)]);
@@ -160,7 +160,7 @@ fn a_person_may_take_it_as_the_end() {
     );
 }
 
-/// If no person decides in time, the run is cancelled, because an expiry is not an approval.
+/// If no person decides about a cut reply in time, the run is cancelled, because an expiry is not an approval.
 #[test]
 fn nobody_decides_in_time() {
     let mut definition = definition();
@@ -182,7 +182,7 @@ fn nobody_decides_in_time() {
     );
 }
 
-/// A call that would end the work has no effect if its reply was cut.
+/// A call in a cut reply has no effect, even if it would end the work.
 #[test]
 fn a_cut_reply_does_not_finish_by_its_tool() {
     let finished = || calls(&[(TO_TERMINATOR, serde_json::json!({ "message": "Done." }))]);
@@ -196,7 +196,7 @@ fn a_cut_reply_does_not_finish_by_its_tool() {
     assert_eq!(world.run.status(), Status::Completed);
 }
 
-/// Calls that fail in a row open an interrupt. A call that succeeds resets the count.
+/// Failed calls in a row open an interrupt. A successful call resets the count.
 #[test]
 fn failed_calls_in_a_row_end_in_a_question() {
     let missing = |n: u32| calls(&[read(&format!("missing_{n}"))]);

@@ -1,4 +1,4 @@
-//! Replies that really end the work, replies that do not, and how a run handles the second group.
+//! Replies that really end the work, and replies that do not.
 
 pub(crate) mod finish;
 mod flow;
@@ -28,7 +28,7 @@ fn a_reply_that_asks_or_announces_is_seen_and_an_honest_end_is_not_stopped() {
     assert_eq!((missed, done, stopped), (Vec::new(), Vec::new(), Vec::new()), "missed, and stopped for what");
 }
 
-/// The sentence that asks is found in the reply, so that it can be shown to a person.
+/// The asking sentence of a reply is found, so that it can be shown to a person.
 #[test]
 fn the_sentence_that_asks_is_named() {
     let table = [

@@ -1,4 +1,4 @@
-//! Mandatory checkpoints and the calls that each checkpoint covers.
+//! Mandatory checkpoints, which always ask a person, and the calls that each of them covers.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use holdshort_core::tool::Category;
 use super::{command, describe_verdict, file, lists, session, vote};
 use crate::world::allow;
 
-/// Each mandatory checkpoint covers its calls even if a rule allows everything and a grant exists.
+/// Each mandatory checkpoint covers its calls even if a rule and a grant allow everything.
 #[test]
 fn mandatory_checkpoints_cover_what_their_table_says() {
     let deploy = ["ship", "kubectl scale *", "go-live", "mcp_k8s_*", "release_page"].map(str::to_owned);

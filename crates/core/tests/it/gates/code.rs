@@ -1,5 +1,5 @@
-//! Rules on commands and code: the arguments that a pattern ending in `*` covers, and lines that write code and run
-//! it to get around a rule.
+//! Rules about commands and code: what a pattern with `*` at its end covers, and lines that write code and run it to
+//! evade a rule.
 
 use holdshort_core::policy::Rule;
 use holdshort_core::policy::RuleAction;
@@ -11,7 +11,7 @@ fn with_commands(action: RuleAction, pattern: &str) -> Rule {
     Rule { commands: vec![pattern.to_owned()], ..rule(action, &["run_command"], &[]) }
 }
 
-/// A pattern that ends in `*` covers only known arguments of the program, and neither code nor additional files.
+/// A pattern with `*` at its end covers only known arguments of the program, and neither code nor further files.
 #[test]
 fn an_open_pattern_covers_no_code() {
     let table = [
@@ -124,8 +124,8 @@ fn an_open_pattern_covers_no_code() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// If a rule forbids some commands, a line that runs code which it has just written is asked about. If the written
-/// text contains a forbidden command, the line is forbidden.
+/// If a rule forbids some commands, a line that writes code and runs it is asked about. It is forbidden if the written
+/// text contains a forbidden command.
 #[test]
 fn what_a_line_writes_and_runs_does_not_pass_a_rule_that_forbids() {
     let rules = [with_commands(RuleAction::Forbid, "git push *"), allow(&["run_command"])];
@@ -169,8 +169,8 @@ fn what_a_line_writes_and_runs_does_not_pass_a_rule_that_forbids() {
     assert!(one(&command("cp notes.txt a.sh && sh a.sh", &[]), &free).starts_with("allow"));
 }
 
-/// If a rule asks about some commands, a line that writes a file and runs it is asked about, too. In the list, the
-/// asking rule must come before a rule that allows the line.
+/// If a rule asks about some commands, a line that writes a file and runs it is asked about too. In the list, the
+/// asking rule must precede a rule that allows the line.
 #[test]
 fn what_a_line_writes_and_runs_does_not_pass_a_rule_that_asks() {
     let asks = with_commands(RuleAction::Ask, "git push *");

@@ -120,8 +120,8 @@ fn one(subject: &Subject<'_>, rules: &[Rule]) -> String {
     describe_verdict(&gate::vote(subject, lists(&[], rules)))
 }
 
-/// The snapshot has all combinations of the rules of the installation, the run and the workflow. Each combination is
-/// voted on with and without a grant, a finding and an opaque line.
+/// The votes for all combinations of rules of the installation, the run and the workflow are as in the snapshot. Each
+/// is tested with and without a grant, a finding and an opaque line.
 #[test]
 fn the_most_severe_vote_wins() {
     let says = [None, Some(RuleAction::Allow), Some(RuleAction::Ask), Some(RuleAction::Forbid)];
@@ -180,8 +180,7 @@ fn the_most_severe_vote_wins() {
     snapshot::check("vote", &snapshot::table(&rows));
 }
 
-/// Rules of a run can only make it stricter. If the workflow asks or forbids, an `allow` rule of the run has no
-/// effect.
+/// Rules of a run can only make it stricter: its `allow` has no effect if the workflow asks or forbids.
 #[test]
 fn a_run_does_not_loosen_its_workflow() {
     let verdict = |run: RuleAction, workflow: RuleAction| {
@@ -195,7 +194,7 @@ fn a_run_does_not_loosen_its_workflow() {
     );
 }
 
-/// A reason to ask names the rule that asked. The card and the journal show it.
+/// A reason to ask names the rule that asked, for the card and the journal.
 #[test]
 fn a_reason_says_which_rule_asked() {
     let rules = [
@@ -210,8 +209,7 @@ fn a_reason_says_which_rule_asked() {
     );
 }
 
-/// A grant for a category covers only commands of that category, and only if the workflow permits grants for
-/// categories.
+/// A grant for a category covers only commands of this category, and only if the workflow permits such grants.
 #[test]
 fn a_grant_for_a_category_covers_no_other() {
     let code = command("python3 a.py", &[]);

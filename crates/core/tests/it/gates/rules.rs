@@ -32,8 +32,8 @@ fn rules_match_full_names_and_the_first_one_counts() {
     );
 }
 
-/// A rule that asks or forbids matches every category that a line has or may have. A rule that allows matches only
-/// the most dangerous category of the line.
+/// A rule that asks or forbids matches every category that a command line has or may have. A rule that allows matches
+/// only its most dangerous category.
 #[test]
 fn a_rule_on_categories_holds_back_by_any() {
     let rules =
@@ -60,8 +60,7 @@ fn a_rule_on_categories_holds_back_by_any() {
     assert!(released("npm ci && git push", Category::Web).starts_with("ask"));
 }
 
-/// A rule that allows must match all commands of a line. A rule that asks or forbids needs to match only one command
-/// of the line.
+/// A rule that allows must match all commands of a line. A rule that asks or forbids needs to match only one.
 #[test]
 fn a_rule_on_commands_sees_every_part() {
     let allows =
@@ -200,8 +199,7 @@ fn a_rule_on_commands_sees_every_part() {
     assert_eq!(wrong, []);
 }
 
-/// A rule without `*` at its end matches other forms of the same command, but not the same command with different
-/// operands.
+/// A rule without `*` at its end matches other spellings of the same command, but not the command with other operands.
 #[test]
 fn a_rule_on_one_command_holds_it_back_in_any_form() {
     let table = [
@@ -249,7 +247,7 @@ fn a_rule_on_one_command_holds_it_back_in_any_form() {
     assert_eq!(wrong, []);
 }
 
-/// Only a limited number of words is searched for the command that a launcher starts. A longer line is not allowed.
+/// Only a limited number of words is searched for the command that a launcher starts. A longer line needs an approval.
 #[test]
 fn a_launcher_with_many_words_is_opaque() {
     let rules = [
@@ -262,7 +260,7 @@ fn a_launcher_with_many_words_is_opaque() {
     }
 }
 
-/// A long workspace path does not make a rule on paths forbid more calls.
+/// A rule on paths does not forbid more calls because the path of the workspace is long.
 #[test]
 fn a_long_workspace_forbids_nothing_more() {
     let workspace = format!("/home/{}", "deep/".repeat(40));
@@ -424,8 +422,8 @@ fn every_criterion_of_a_rule_must_hold() {
     );
 }
 
-/// The result of a file pattern is known only when the command runs. If the pattern may expand to a forbidden word,
-/// the command is forbidden.
+/// A file pattern makes a command forbidden if it may expand to a forbidden word, because its result is known only when
+/// the command runs.
 #[test]
 fn a_pattern_counts_as_what_it_may_become() {
     let words = [
@@ -479,7 +477,7 @@ fn a_pattern_counts_as_what_it_may_become() {
     assert_eq!(wrong, []);
 }
 
-/// No rule and no grant allows writes to files that tools of the person run automatically, such as git hooks.
+/// No rule and no grant allows writes to files that tools of the person run, such as git hooks.
 #[test]
 fn what_the_persons_own_tools_run_is_asked_about() {
     let rules = [allow(&["write_file", "run_command"])];
@@ -497,8 +495,7 @@ fn what_the_persons_own_tools_run_is_asked_about() {
     assert_eq!(told(&Subject { cwd: "/ws/.git", ..command("touch hooks/x", &[]) }), asked);
 }
 
-/// A rule on paths checks both the name of a path and the target of its links. The rule is applied to every tool and
-/// to every file of a command.
+/// A rule on paths checks the name of a path and the target of its links, for every tool and every file of a command.
 #[test]
 fn a_rule_on_paths_sees_through_links() {
     let paths = |action, globs: &[&str]| Rule {
@@ -647,8 +644,8 @@ fn what_lies_below_is_met_through_links_and_in_other_folders() {
     assert_eq!(wrong, []);
 }
 
-/// A rule with a criterion covers only some calls. `agents` is not a criterion, because it only selects who
-/// makes the call.
+/// A rule covers every call if it has no criterion. `agents` is not a criterion, because it only selects who makes the
+/// call.
 #[test]
 fn a_rule_without_criteria_covers_every_call() {
     let words = || vec!["a".to_owned()];

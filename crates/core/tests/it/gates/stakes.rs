@@ -5,7 +5,7 @@ use holdshort_core::level::Level;
 
 use crate::world::{self, World, calls, command};
 
-/// Returns the risk on the card of a command, the codes of the reasons for it, and true if a grant is offered.
+/// Returns the risk on a command's approval card, the codes of its reasons, and true if a grant is offered.
 fn card(line: &'static str) -> (Level, String, bool) {
     let mut world = World::started(world::definition(), vec![calls(&[command(line)])]);
     world.work();
@@ -135,7 +135,7 @@ fn what_only_looks_like_it_is_as_it_was() {
     }
 }
 
-/// A grant for a harmless command covers none of the risky commands.
+/// A grant for a harmless command covers no risky command.
 #[test]
 fn a_grant_given_for_less_does_not_cover_it() {
     let script = vec![calls(&[command("rm a.txt")]), calls(&[command("rm -r build")])];

@@ -17,8 +17,8 @@ fn of_urls(action: RuleAction, pattern: &str) -> [Rule; 1] {
     [Rule { urls: vec![pattern.to_owned()], action, ..Rule::default() }]
 }
 
-/// Row of the table: pattern, URL, true if an `allow` rule with the pattern covers the URL, and true if a `forbid`
-/// rule with the pattern matches the URL.
+/// Each table row has a pattern, a URL, and two flags: an `allow` rule with the pattern covers the URL, and a `forbid`
+/// rule with the pattern matches it.
 #[test]
 fn patterns_and_near_misses() {
     let table = [
@@ -152,7 +152,7 @@ fn patterns_that_would_never_match_are_refused() {
     }
 }
 
-/// A rule on URLs allows only tools that fetch URLs, even if the argument of a different tool is an allowed URL.
+/// A rule on URLs allows only tools that fetch URLs, and no other tool with an allowed URL as an argument.
 #[test]
 fn what_is_allowed_is_a_page_and_nothing_else() {
     let posting = Subject { tool: "post_form", category: Category::CodeExec, ..page("https://docs.rs/") };

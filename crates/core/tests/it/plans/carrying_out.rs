@@ -53,8 +53,8 @@ fn each_subtask_goes_to_its_agent_with_what_was_done_before() {
     assert_eq!(world.run.steps["work/b"].agent, "pair");
 }
 
-/// Case 29: if a subtask fails, the subtasks that need it are skipped and all others continue. The run reports the
-/// failure.
+/// After a failed subtask, the subtasks that need it are skipped and all others continue. The run reports the failure
+/// (case 29).
 #[test]
 fn a_failure_skips_what_depends_on_it() {
     let graph = [subtask("a", &[]), subtask("b", &["a"]), subtask("c", &["b"]), subtask("d", &[])];
@@ -108,7 +108,7 @@ fn a_plan_stops_and_goes_on() {
     assert_eq!(at_work(&world), "work/b");
 }
 
-/// A phase that carries out a single subtask fails if the plan does not contain that subtask.
+/// A phase for a single subtask fails if the plan lacks that subtask.
 #[test]
 fn one_subtask_alone_is_carried_out_or_the_run_fails() {
     let only = |n| {
@@ -138,7 +138,7 @@ fn what_a_subtask_is_told_stays_and_holds_what_it_depends_on_whole() {
     assert!(first.contains(&long));
 }
 
-/// If the interrupt at a subtask's limit expires, the subtasks that need this subtask do not run (contract E22).
+/// If the interrupt at a subtask's limit expires, the subtasks that need it do not run (contract E22).
 #[test]
 fn a_subtask_whose_limit_nobody_decides_on_is_no_success() {
     let mut definition = planned(planning());

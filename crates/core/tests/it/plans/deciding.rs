@@ -72,8 +72,8 @@ fn each_decision_on_a_plan_has_its_effect() {
     assert_eq!(at_work(&proposed(definition, &two)), "work/a work/b", "shown, and work goes on");
 }
 
-/// Contract A13: the run fails if none of the allowed versions of the plan is approved. The card of the last version
-/// warns of that.
+/// The run fails if no version of the plan is approved within the allowed number. The card of the last version warns of
+/// this (contract A13).
 #[test]
 fn iterations_end() {
     let revise = |world: &World| {
@@ -93,8 +93,8 @@ fn iterations_end() {
     assert_eq!(ended(&world), Some((Status::Failed, "plan_iterations")));
 }
 
-/// Cases 01 and 09: mandatory checkpoints always ask a person. The checkpoint after planning and the plan's gate
-/// share one interrupt.
+/// Mandatory checkpoints always ask a person. The checkpoint after planning shares one interrupt with the plan's gate
+/// (cases 01, 09).
 #[test]
 fn a_person_must_speak_at_mandatory_checkpoints() {
     let must = |at| {
@@ -142,8 +142,8 @@ fn a_person_who_speaks_during_a_review_is_heard_after_it() {
     assert_eq!(due, ["model/plan/review_1/0/1"]);
 }
 
-/// Contract A13: if approval is not required, the last version of the plan is accepted after the allowed number of
-/// feedback rounds.
+/// If approval is not required, the last version of the plan is accepted after the allowed number of feedback rounds
+/// (contract A13).
 #[test]
 fn a_plan_may_be_settled_after_its_iterations() {
     let settles = || planned(Planning { iterations: 1, settles: true, ..planning() });
@@ -164,7 +164,7 @@ fn a_plan_may_be_settled_after_its_iterations() {
     assert_eq!(ended(&world), Some((Status::Failed, "plan_iterations")));
 }
 
-/// The run of an expired plan ends with the reason `expired`, not `rejected` (contract E9).
+/// A run with an expired plan ends with the reason `expired`, not `rejected` (contract E9).
 #[test]
 fn a_plan_that_nobody_decides_on_is_not_rejected() {
     let mut definition = planned(planning());

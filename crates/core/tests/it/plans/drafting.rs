@@ -1,5 +1,5 @@
-//! Plans and ideas: rewording of the task, plans as text or as a call, parsing, judgements, and answers instead of a
-//! plan.
+//! Plans and ideas: rewording of the task, plans as text or as a call, their parsing, judgements, and answers instead
+//! of a plan.
 
 use std::collections::BTreeSet;
 
@@ -80,7 +80,7 @@ fn a_plan_is_read_in_many_forms() {
     }
 }
 
-/// A subtask without an id gets an id from its position. If that id is taken, it gets the next free one.
+/// A subtask without an id gets an id from its position, or the next free one.
 #[test]
 fn what_has_no_id_gets_one_that_nobody_else_has() {
     let s = |n: u32| json!({ "id": format!("s{n}"), "description": "x" });
@@ -104,7 +104,7 @@ fn what_has_no_id_gets_one_that_nobody_else_has() {
     }
 }
 
-/// An estimated time is kept in the words of the planner. It is one short line.
+/// The estimated time of a subtask is one short line in the planner's words.
 #[test]
 fn an_estimate_is_one_short_line() {
     let table = [
@@ -232,7 +232,7 @@ fn a_plan_is_drawn_from_left_to_right() {
     assert_eq!(circle.layout().len(), 2);
 }
 
-/// Returns a workflow whose planner may answer in prose. In this workflow, only a call of the plan tool makes a plan.
+/// Returns a workflow whose planner may answer in prose, so that only a call of the plan tool makes a plan.
 fn may_plan() -> Definition {
     let mut definition = planned(Planning { optional: true, ..planning() });
     definition.agents.get_mut("planner").expect("it is there").tools.push("create_plan".to_owned());
@@ -311,7 +311,7 @@ fn errors_of_those_who_plan_are_asked_about_too() {
     assert_eq!(world.open_kinds(), ["plan_approval"]);
 }
 
-/// The card shows the plan itself, so the message contains only the text around the plan's JSON.
+/// The message around a plan is kept without the plan's JSON, because the card shows the plan itself.
 #[test]
 fn what_is_said_around_a_plan_is_kept_without_it() {
     let plan = plan_of(&[subtask("a", &[])]);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{approved, ended, gated, planned, planning, request, say, subtask};
 use crate::world::{World, calls, choose, choose_with, command, fails, read, says};
 
-/// Case 08: after each failed attempt, a person decides.
+/// A person decides after each failed attempt of a step (case 08).
 #[test]
 fn a_failed_tool_asks_where_errors_are_asked_about() {
     let on_error = || gated(StepGates { on_error: true, ..StepGates::default() });
@@ -44,7 +44,7 @@ fn a_failed_tool_asks_where_errors_are_asked_about() {
 
 type Decided = &'static [(Kind, &'static str)];
 
-/// Every started attempt counts, even if its model never replied. A step that never started has no attempts.
+/// Every started attempt of a step counts, even without a reply of the model. A step that never started has none.
 #[test]
 fn attempts_are_the_tries_that_were_begun() {
     let asks = StepGates { before_step: true, after_step: true, on_error: true, ..StepGates::default() };
@@ -84,7 +84,7 @@ fn attempts_are_the_tries_that_were_begun() {
     assert_eq!((&work["a"]["attempts"], &work["b"]["attempts"]), (&json!(1), &json!(0)), "{work}");
 }
 
-/// The interrupt lists all failed calls of the reply, not only the first one.
+/// The interrupt about failed calls lists all failed calls of the reply, not only the first.
 #[test]
 fn calls_that_fail_together_are_asked_about_together() {
     let mut world =
@@ -98,7 +98,7 @@ fn calls_that_fail_together_are_asked_about_together() {
     assert_eq!(world.open_kinds(), Vec::<&str>::new(), "they are decided on together");
 }
 
-/// Returns the number of attempts on the card of the only open failure, and true if a retry is offered.
+/// Returns the number of attempts on the card of the only open failure, and true if the card offers a retry.
 fn card(world: &World) -> (Value, bool) {
     let asked = &world.run.interrupts[&world.open(Kind::Error)];
     (asked.content["payload"]["attempts"].clone(), asked.offers("retry").is_some())
@@ -107,7 +107,7 @@ fn card(world: &World) -> (Value, bool) {
 /// Name of a failure, and the function that makes the step fail once.
 type Fails = (&'static str, fn(&mut World));
 
-/// The maximum number of attempts applies to all kinds of failures.
+/// The maximum number of attempts applies to a step's failures of all kinds.
 #[test]
 fn a_step_is_tried_so_often_and_no_more() {
     let table: [Fails; 4] = [
@@ -147,7 +147,7 @@ fn a_step_is_tried_so_often_and_no_more() {
     }
 }
 
-/// A planner that makes no plan has failed, and the same maximum applies.
+/// A planner that makes no plan has failed, and has the same maximum number of attempts.
 #[test]
 fn a_planner_is_tried_so_often_and_no_more() {
     let mut definition = planned(planning());

@@ -8,11 +8,11 @@ use holdshort_core::message::FailureKind;
 use super::{approved, gated, planned, planning, proposed, proposes, request, say, subtask};
 use crate::world::{Answer, World, calls, choose, choose_with, fails, read, says};
 
-/// Lengths of the messages, the oldest first, and indexes of the messages that a later step receives.
+/// A test case: lengths of the messages, oldest first, and indexes of the messages that a later step receives.
 type FeedbackCase<'a> = (&'a [usize], &'a [usize]);
 
-/// A step receives the newest messages that fit the limit, in their order and without cuts. The first one that does
-/// not fit ends the selection.
+/// A step receives the newest messages within the limit, uncut and in their order. The selection ends at the first
+/// message that does not fit.
 #[test]
 fn the_newest_that_fits_is_told_in_the_order_in_which_it_was_said() {
     let table: &[FeedbackCase] = &[
@@ -43,11 +43,10 @@ fn note(n: usize, length: usize) -> String {
     format!("note {n} {}", "x".repeat(length - 7))
 }
 
-/// Gates, first reply of the agent, kind of the interrupt, and option.
+/// A test case: gates, first reply of the agent, kind of the interrupt, and chosen option.
 type Guided = (StepGates, Option<Answer>, Kind, &'static str);
 
-/// Feedback on a step reaches that step at once, and every step that starts later. Other steps that are already
-/// running do not receive it.
+/// Feedback on a step reaches it at once, and every step that starts later. Other running steps do not receive it.
 #[test]
 fn what_is_said_about_a_step_is_heard_once_by_it_and_by_each_that_follows() {
     let before = StepGates { before_step: true, ..StepGates::default() };

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{at_work, ended, plan_of, planned, planning, proposes, request, say, subtask};
 use crate::world::{World, choose, choose_with, definition, fails, one_shot};
 
-/// Returns a run in which a step has failed and an interrupt asks what to do.
+/// Returns a run with a failed step and an open interrupt about it.
 fn failed(mut definition: Definition, step: &str) -> World {
     definition.phases[0].gates.on_error = true;
     let mut world = World::started(definition, Vec::new()).with(step, vec![fails(FailureKind::Rejected)]);
@@ -23,8 +23,7 @@ fn hand_over(text: &str) -> Decision {
     choose_with("hand_over", text)
 }
 
-/// A plan that a person gives is parsed, checked and shown like a plan of the planner, in every accepted format
-/// (contract A8).
+/// A plan from a person is parsed, checked and shown like the planner's, in every accepted format (contract A8).
 #[test]
 fn a_plan_that_a_person_gives_is_the_plan() {
     let plan = plan_of(&[subtask("mine", &[])]).to_string();
@@ -90,7 +89,7 @@ fn without_a_plan_there_is_nothing_to_carry_out() {
     assert_eq!(world.why(), Some("`plan/plan` was skipped, so there is no plan: no time"));
 }
 
-/// If the reviewer's step is skipped, the plan has no judgement.
+/// A plan has no judgement if the reviewer's step is skipped.
 #[test]
 fn a_skipped_reviewer_is_not_quoted() {
     let mut reviewed = planning();
@@ -106,7 +105,7 @@ fn a_skipped_reviewer_is_not_quoted() {
     assert!(!request(&world, "plan/plan").contains("away"));
 }
 
-/// The reason for skipping a step becomes a note to the next step, and is not the output of the skipped step.
+/// The reason for skipping a step becomes a note to the next step, and not the output of the skipped step.
 #[test]
 fn a_skipped_step_brings_nothing() {
     let skips: [(StepGates, Kind); 2] = [
@@ -131,7 +130,7 @@ fn a_skipped_step_brings_nothing() {
     }
 }
 
-/// If the improver's step is skipped, the reason does not replace the task.
+/// The reason for skipping the improver's step does not replace the task.
 #[test]
 fn a_skipped_improver_leaves_the_task_as_it_is() {
     let mut improved = planning();

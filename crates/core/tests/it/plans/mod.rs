@@ -1,5 +1,5 @@
-//! Planning and control: a plan is drafted, judged, decided on, carried out as a graph of subtasks, and edited while
-//! it is carried out.
+//! Planning and control: a plan is drafted, judged, decided on, carried out as a graph of subtasks, and edited at the
+//! same time.
 
 mod carrying_out;
 mod deciding;
@@ -84,7 +84,7 @@ fn proposed(definition: Definition, subtasks: &[Value]) -> World {
     world
 }
 
-/// Returns a run whose plan is carried out, and is replaced while one of the subtasks waits for a person.
+/// Returns a run whose plan is replaced while one of its subtasks waits for a person.
 pub(crate) fn story() -> World {
     let gates = StepGates { before_step: true, ..StepGates::default() };
     let mut world = approved(gated(gates), &[subtask("a", &[]), subtask("b", &["a"])]);

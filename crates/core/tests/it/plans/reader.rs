@@ -1,5 +1,5 @@
-//! The read-only view of a run depends only on the state of the run: live and replayed runs show the same at the same
-//! sequence.
+//! The read-only view of a run, which depends only on the run's state: live and replayed runs show the same after the
+//! same event.
 
 use holdshort_core::definition::{CheckpointPhase, PhaseKind, StepGates};
 use holdshort_core::interrupt::Kind;
@@ -14,7 +14,7 @@ fn step_progress(run: &Run) -> (u32, Trouble, StepActivity) {
     (step.attempts(), step.trouble, run.activity("work/a", step, &run.waiting()))
 }
 
-/// Before each decision and at the end, the view has the step's attempts, its last failure and its activity.
+/// The view shows a step's attempts, its last failure and its activity, before each decision and at the end.
 #[test]
 fn a_step_is_told_with_its_tries_and_its_trouble() {
     use StepActivity::{Ended, Failed, Waiting};
@@ -61,7 +61,7 @@ fn a_step_is_told_with_its_tries_and_its_trouble() {
     assert_eq!(skipped.last(), Some(&(0, None, Ended(StepEnd::Skipped))));
 }
 
-/// In a paused run, a running step is shown as paused. In a cancelled run, it is shown as cancelled.
+/// A running step is shown as paused in a paused run, and as cancelled in a cancelled run.
 #[test]
 fn what_is_at_work_stands_as_its_run_does() {
     let mut world = approved(planned(planning()), &[subtask("a", &[])]);
@@ -72,8 +72,7 @@ fn what_is_at_work_stands_as_its_run_does() {
     assert_eq!(step_progress(&world.run).2, StepActivity::Cancelled);
 }
 
-/// The view has the subtask of a step and its position in the plan. Steps that do not belong to a plan have no
-/// subtask.
+/// The view shows the subtask of a step and its position in the plan. Steps outside of a plan have no subtask.
 #[test]
 fn a_step_knows_its_part_of_the_plan() {
     let world = approved(planned(planning()), &[subtask("b", &[]), subtask("a", &["b"]), subtask("c", &[])]);
@@ -90,8 +89,7 @@ fn a_step_knows_its_part_of_the_plan() {
     );
 }
 
-/// Decisions are listed in the order of their resolutions. A checkpoint that is approved without asking is not
-/// listed.
+/// The view lists decisions in the order of their resolutions, without checkpoints that are approved without asking.
 #[test]
 fn people_are_told_of_what_they_are_asked() {
     let look = CheckpointPhase { message: "Look.".into(), ..CheckpointPhase::default() };

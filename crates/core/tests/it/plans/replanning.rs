@@ -86,7 +86,7 @@ fn a_plan_is_planned_anew_only_while_it_is_carried_out_and_for_all_who_do() {
     assert!(matches!(again, Err(Rejection::PlanHeld { version: 2 })), "{again:?}");
 }
 
-/// If the gate requires a second person, the author of a new version cannot approve the version.
+/// The author of a new version of a plan cannot approve it if the gate requires a second person.
 #[test]
 fn whoever_planned_anew_does_not_release_it() {
     let mut world = approved(planned(planning()), &[subtask("a", &[])]);
@@ -130,7 +130,7 @@ fn rejecting_another_version_never_ends_the_run() {
     assert_eq!(at_work(&world), "work/a");
 }
 
-/// A subtask whose step waits for a person before it starts can still be changed or dropped.
+/// A subtask whose step waits for a person before its start can still be changed or dropped.
 #[test]
 fn what_is_held_before_it_begins_can_be_planned_anew() {
     let gates = StepGates { before_step: true, ..StepGates::default() };

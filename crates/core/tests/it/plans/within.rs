@@ -1,5 +1,4 @@
-//! Plans that agents make for their own step, plans that a person sends at a checkpoint, and the effect of a
-//! rejection.
+//! Plans of agents for their own step, plans that a person sends at a checkpoint, and the effect of a rejection.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{
@@ -15,8 +14,8 @@ use serde_json::{Value, json};
 use super::{approved, at_work, ended, gated, plan_of, planned, planning, proposes, request, say, subtask};
 use crate::world::{World, calls, choose_with, definition, edit, one_shot, says};
 
-/// Contracts B5, B8: a plan within a subtask would never be carried out, so the plan tool refuses the plan without
-/// asking a person.
+/// The plan tool refuses a plan within a subtask without asking a person, because it would never be carried out
+/// (contracts B5, B8).
 #[test]
 fn no_plan_is_made_within_a_subtask() {
     let mut definition = gated(StepGates { on_error: true, ..StepGates::default() });
@@ -42,8 +41,8 @@ fn no_plan_is_made_within_a_subtask() {
     assert_eq!((world.count("plan_proposed"), world.open_kinds().len()), (0, 0), "nor by who judges one");
 }
 
-/// A plan for an agent's own step may name only that agent and the agents that it can hand over to. A person's edit of
-/// the plan has the same restriction.
+/// A plan for an agent's own step, also as edited by a person, may name only this agent and the agents to which it can
+/// hand over.
 #[test]
 fn a_plan_of_ones_own_names_those_who_can_come_to_work_on_it() {
     let named = |agent: &str| {
@@ -74,8 +73,8 @@ fn a_plan_of_ones_own_names_those_who_can_come_to_work_on_it() {
     world.decide(Kind::PlanApproval, edit(named("pair")));
 }
 
-/// Contract A12, case 05: a plan that a person sends at a checkpoint before the work replaces the settled plan. Any
-/// other text is sent to later steps.
+/// A plan that a person sends at a checkpoint before the work replaces the settled plan. Any other text goes to later
+/// steps (contract A12, case 05).
 #[test]
 fn an_edit_at_a_checkpoint_is_the_plan_that_is_carried_out() {
     let looked_at = || {
@@ -149,8 +148,8 @@ fn an_edit_at_a_checkpoint_is_the_plan_that_is_carried_out() {
     assert!(world.run.interrupts[&interrupt].is_open());
 }
 
-/// Contracts A3, A6: at the mandatory checkpoint after planning, a rejection fails the run unless the workflow says
-/// otherwise. A rejection has the same effect for a plan that an agent makes for its own step.
+/// A rejection at the mandatory checkpoint after planning fails the run, also for an agent's plan for its own step. The
+/// workflow can choose another effect (contracts A3, A6).
 #[test]
 fn a_rejection_at_the_mandatory_checkpoint_ends_the_run() {
     let rejected = |must: bool, says: Option<Effect>| {

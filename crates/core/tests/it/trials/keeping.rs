@@ -1,5 +1,4 @@
-//! A person keeps some of a command's changes. The other changes are dropped, and the agent gets a list of the
-//! dropped paths.
+//! A person keeps some of a command's changes. The others are dropped, and the agent gets a list of the dropped paths.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::interrupt::{Decision, Kind, Refusal};
@@ -82,8 +81,8 @@ fn it_is_offered_where_a_command_was_tried_and_changes_more_than_one_path() {
     }
 }
 
-/// If a different call writes after the decision, the command is tried again with all its changes, and a new
-/// interrupt opens.
+/// If another call writes after the decision, the command is tried again with all its changes, and a new interrupt
+/// opens.
 #[test]
 fn a_part_that_is_stale_is_asked_about_anew() {
     let mut world = runs(&["./do a=1", "./do b=1 c=2"]);
@@ -111,8 +110,8 @@ fn a_part_that_a_crash_cut_off_is_rolled_forward() {
     assert_eq!(world.effects, ["commit b"]);
 }
 
-/// If the run ends before an interrupted commit continues, the outcome of the call is unknown, because some files may
-/// have been written.
+/// If the run ends before an interrupted commit continues, the call's outcome is unknown, because some files may be
+/// written.
 #[test]
 fn a_commit_that_a_crash_cut_off_is_in_doubt_where_the_run_ends() {
     let mut world = runs(&["./do a=1 b=2"]);
@@ -125,7 +124,7 @@ fn a_commit_that_a_crash_cut_off_is_in_doubt_where_the_run_ends() {
     assert_eq!(world.run.calls["call_1"].state, CallState::Ended(CallEnd::Unknown));
 }
 
-/// Votes that list the same kept paths in a different order are equal.
+/// Votes that list the same kept paths in another order are equal.
 #[test]
 fn the_order_of_a_list_says_nothing() {
     let mut world = runs(&["./do a=1 b=2 c=3"]);

@@ -192,8 +192,8 @@ fn a_commit_that_a_crash_cut_off_is_rolled_forward() {
     assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Done));
 }
 
-/// A commit that finds a changed file does not write anything. After the next approval, the commit starts from the
-/// beginning and is not in doubt.
+/// A commit that finds a changed file writes nothing. After the next approval, it starts from the beginning and is not
+/// in doubt.
 #[test]
 fn a_commit_that_was_returned_begins_from_the_start_the_next_time() {
     let mut world = runs(&["./do a=1"]);
@@ -237,7 +237,7 @@ fn a_commit_that_was_begun_is_carried_on_whatever_another_step_writes() {
     assert_eq!(world.files.keys().collect::<Vec<_>>(), ["a", "b", "c"]);
 }
 
-/// A trial is valid for one inspection. If a new inspection has a different result, a new trial is needed.
+/// A trial is valid for one inspection. A new inspection with another result needs a new trial.
 #[test]
 fn a_card_whose_look_has_changed_waits_for_another_trial() {
     let mut world = runs(&["./do a=1", "./do b=1"]);
@@ -312,8 +312,8 @@ fn some_commands_are_not_tried() {
     assert_eq!(with(|it| it.gates.rules.insert(0, rule(RuleAction::Ask, &[], &["make *"]))), 1);
 }
 
-/// `before_execution: {trial: true}`: a person decides on every command and sees its changes. The person decides even
-/// if there are no changes, and even if a rule allows the command.
+/// With `before_execution: {trial: true}`, a person decides on every command and sees its changes, even if there are
+/// none or a rule allows the command.
 #[test]
 fn a_checkpoint_before_execution_may_ask_about_the_trial() {
     for line in ["./do a=1", "./do"] {
@@ -353,7 +353,8 @@ fn what_a_trial_shows_of_the_persons_own_tools_asks_always() {
     }
 }
 
-/// Grants match commands by their words, while the changes of `cargo fmt` vary in this test.
+/// A grant covers a command whose words match if its changes are in the same folders and delete nothing. The changes of
+/// `cargo fmt` vary in this test.
 #[test]
 fn a_grant_covers_the_command_where_it_changes_the_same_folders_and_deletes_nothing() {
     for (does, covered) in [
@@ -383,8 +384,7 @@ fn a_grant_covers_the_command_where_it_changes_the_same_folders_and_deletes_noth
     }
 }
 
-/// A grant for a command that was tried does not cover a command that was not tried. No rule allows such a command
-/// either.
+/// A command that cannot be tried is asked about: no rule allows it, and no grant for a tried command covers it.
 #[test]
 fn what_can_not_be_tried_asks_whatever_rules_and_grants_allow() {
     let mut definition = trying();
@@ -415,7 +415,7 @@ fn what_can_not_be_tried_asks_whatever_rules_and_grants_allow() {
     assert_eq!((world.open_kinds().len(), world.effects.len()), (1, 0));
 }
 
-/// If other writes make a trial stale too many times, the command is asked about without a trial.
+/// A command is asked about without a trial if other writes make its trials stale too often.
 #[test]
 fn a_trial_that_others_spoil_each_time_is_given_up() {
     let mut world = runs(&["make"]);
@@ -432,8 +432,7 @@ fn a_trial_that_others_spoil_each_time_is_given_up() {
     assert_eq!((world.open_kinds().len(), world.count("trial_started")), (1, 20));
 }
 
-/// An approval also applies to the printed output: if a later trial prints something different, a person is asked
-/// again.
+/// An approval covers the printed output too: if a later trial prints something else, a person is asked again.
 #[test]
 fn another_output_is_asked_about_again() {
     let mut world = runs(&["./do src/a=1", "./do b=1"]);
@@ -455,8 +454,8 @@ fn a_file_tool_is_as_before() {
     assert_eq!(world.count("trial_started"), 0);
 }
 
-/// If a rule forbids commands by their words, code on a command line is asked about. If a trial shows that the code
-/// changed nothing, the command is allowed.
+/// If a rule forbids commands, code on a command line is asked about. It is allowed if a trial shows that it changed
+/// nothing.
 #[test]
 fn code_that_was_seen_to_change_nothing_is_not_taken_for_a_forbidden_command() {
     for (line, asks) in [

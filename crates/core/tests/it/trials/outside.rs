@@ -1,4 +1,4 @@
-//! The paths that a task mentions. Only texts of people and of the plan count, never texts of the agent.
+//! The paths that a task mentions, in texts of people and of the plan, and never in texts of the agent.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::envelope::Content;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::trying;
 use crate::world::{World, calls, command, draw, write};
 
-/// Returns the mark of the open card for changes outside the task.
+/// Returns the mark on the open card that lists changes outside the task.
 fn outside(world: &World) -> Value {
     let payload = &world.run.interrupts[&world.open(Kind::ToolApproval)].content["payload"];
     payload.get("outside").or_else(|| payload["trial"].get("outside")).cloned().unwrap_or_default()
@@ -48,8 +48,8 @@ fn what_a_person_says_on_the_way_names_more() {
     assert_eq!(outside(&world), Value::Null);
 }
 
-/// The notice about an undo lists paths. Paths in that notice are not part of the task, so making the changes again
-/// is still outside the task.
+/// Paths in the notice about an undo are not part of the task. Making the undone changes again is still outside the
+/// task.
 #[test]
 fn what_was_taken_back_is_no_word_of_the_task() {
     let mut world = at("Tidy up src/", command("./do src/a=1 lib/b=2"));
@@ -68,7 +68,7 @@ fn what_was_taken_back_is_no_word_of_the_task() {
     assert_eq!(outside(&world), json!(1));
 }
 
-/// The mark only informs the person, and changes neither votes nor approvals.
+/// The mark for changes outside the task only informs the person, and changes neither votes nor approvals.
 #[test]
 fn it_changes_no_vote_and_no_approval() {
     let (mut named, mut other) =

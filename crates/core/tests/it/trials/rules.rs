@@ -1,5 +1,4 @@
-//! Rules about changes: the changes that an allowing rule covers, and the changes that a forbidding or asking rule
-//! matches.
+//! Rules about changes: those that an allowing rule covers, and those that a forbidding or asking rule matches.
 
 use holdshort_core::changeset::{Change, Changeset, EMPTY, Entry};
 use holdshort_core::digest::Digest;
@@ -23,8 +22,8 @@ fn set(changes: &[(&str, &str)]) -> Changeset {
     Changeset::new(changes.iter().map(|(path, does)| file(path, does)).collect()).expect("a set")
 }
 
-/// Returns the verdict of a single rule on a command with these changes: `allow`, `ask` or `forbid`. `–` means that
-/// the rule does not apply.
+/// Returns the verdict of a single rule on a command with these changes: `allow`, `ask`, `forbid`, or `–` if the rule
+/// does not apply.
 fn says(rule: &Rule, changes: Changes<'_>) -> &'static str {
     let subject = Subject {
         agent: "pair",
@@ -66,7 +65,7 @@ fn says(rule: &Rule, changes: Changes<'_>) -> &'static str {
     }
 }
 
-/// Name, `changes`, `deletes`, `do`, and the verdict for each set of changes.
+/// A test case: name, the rule's `changes`, `deletes` and `do`, and the verdict for each set of changes.
 type Row = (&'static str, Option<ChangeScope>, Option<u32>, RuleAction, [&'static str; 8]);
 
 #[test]
@@ -147,8 +146,8 @@ fn a_rule_with_paths_that_nobody_can_read_never_releases() {
     }
 }
 
-/// `paths` of a rule that asks or forbids are also compared with the changed paths, because a command such as `make
-/// x` names no path.
+/// The `paths` of a rule that asks or forbids are also compared with changed paths, because a command such as `make x`
+/// names no path.
 #[test]
 fn a_rule_that_holds_back_meets_a_path_that_was_changed() {
     let changes = set(&[("secrets/key", "makes")]);

@@ -1,5 +1,5 @@
-//! A person stops a command: its process ends, its trial changes nothing, the run continues, and the agent gets the
-//! person's message.
+//! A person stops a command: its process ends, its trial changes nothing, and the run continues with the person's
+//! message for the agent.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::interrupt::Kind;
@@ -15,7 +15,7 @@ fn stop(text: &str) -> Input {
     Input::StopCall { call: "call_1".to_owned(), text }
 }
 
-/// Returns a run whose first call is in its trial.
+/// Returns a run whose first call is being tried in isolation.
 fn trying(line: &str) -> World {
     let mut world = runs(&[line]);
     world.work_once();

@@ -1,4 +1,4 @@
-//! The changes that an undo of a run reverts, and the calls whose changes it cannot revert.
+//! The changes that an undo of a run reverts, and the calls with changes that it cannot revert.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ fn a_run_is_undone_back_to_an_event() {
     assert_eq!(world.run.undo(world.run.seq + 1), Err(NotUndone::UnknownEvent));
 }
 
-/// The card of a checkpoint lists what the run has changed so far. A file that came and went is not listed.
+/// The card of a checkpoint lists the files that the run has changed so far. A file that came and went is not listed.
 #[test]
 fn a_checkpoint_lists_the_changed_files() {
     let mut definition = trying();
@@ -76,7 +76,8 @@ fn a_checkpoint_lists_the_changed_files() {
     assert_eq!(listed(&world), Some(json!(["deleted gone", "created new", "changed old"])));
 }
 
-/// Returns the input that starts an undo of `of` after the event `to`, and the changes that it reverts.
+/// Returns a world for the undo of `of` after the event `to`, the input that starts it, and the changes that it
+/// reverts.
 fn undo_start(of: &Run, to: u64, id: u8) -> (World, Input, Undo) {
     let undo = of.undo(to).expect("there is something to take back");
     let arguments = Arguments {
@@ -94,7 +95,7 @@ fn undo_start(of: &Run, to: u64, id: u8) -> (World, Input, Undo) {
     (world, Input::Start(start), undo)
 }
 
-/// Returns an undo that waits for its decision.
+/// Returns an undo that waits for a person's decision.
 fn undo_begun(of: &Run, to: u64, id: u8) -> World {
     let (mut world, start, undo) = undo_start(of, to, id);
     world.send(start);
@@ -113,8 +114,7 @@ fn undo_begun(of: &Run, to: u64, id: u8) -> World {
     world
 }
 
-/// Returns a run that has undone the changes of `of` after the event `to`. If `only` is given, only these paths were
-/// undone.
+/// Returns a run that has undone the changes of `of` after the event `to`, or only the paths in `only`.
 fn taken_back(of: &Run, to: u64, only: Option<&[&str]>, id: u8) -> Run {
     let mut world = undo_begun(of, to, id);
     let decision = match only {
@@ -132,7 +132,7 @@ fn release(world: &mut World, decision: Decision) {
     world.send(Input::Ran { call: "call_1".to_owned(), attempt: 1, outcome });
 }
 
-/// Input that ends an undo.
+/// Function that ends an undo.
 type End = fn(&mut World);
 
 /// From its start to its end, an undo is the only undo of its run.
@@ -179,7 +179,7 @@ fn a_run_has_one_open_undo() {
     }
 }
 
-/// An undo has nothing left to do once later undo runs have reverted all its changes and were not undone themselves.
+/// An undo has nothing left to do after later undo runs have reverted all its changes and were not undone themselves.
 #[test]
 fn an_undo_is_over_where_later_ones_have_taken_all_of_it_back() {
     let replies = ["./do a=1 b=1", "./do a=22"].map(|line| calls(&[command(line)]));
@@ -262,7 +262,7 @@ fn nothing_is_undone_while_a_commit_that_a_crash_cut_off_rests() {
     assert_eq!(describe_changes(&world.run.undo(0).expect("it is done")), ["a: 1 > -", "b: 1 > -"]);
 }
 
-/// Returns a run whose commit has written `a`, and has then found that something else changed `b`.
+/// Returns a run whose commit has written `a` and then found that something else changed `b`.
 fn halfway() -> World {
     let mut world = World::started(trying(), vec![calls(&[write("c")]), calls(&[command("./do a=1 b=1")])]);
     world.proposes = true;

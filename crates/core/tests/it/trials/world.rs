@@ -54,7 +54,7 @@ impl World {
         })
     }
 
-    /// Returns the changes that `write_file` would make.
+    /// Returns the changes that a call of `write_file` would make.
     pub(crate) fn propose(&self, call: &Call) -> ProposedChanges {
         let mut files = self.files.clone();
         let (path, content) = (call.argument("path"), call.argument("content"));
@@ -63,8 +63,7 @@ impl World {
         ProposedChanges { changeset, text: "proposed, and done".to_owned(), data: json!({ "bytes": 3 }) }
     }
 
-    /// Applies a changeset like a real tool, either completely or not at all. A resumed commit applies the changes
-    /// that are missing.
+    /// Applies a changeset completely or not at all, like a real tool. A resumed commit applies the missing changes.
     pub(crate) fn commit(&mut self, changeset: &Changeset, is_resumed: bool) -> Outcome {
         let now = |path: &str| self.files.get(path).map(|text| entry(text));
         let is_other = |change: &&Change| {

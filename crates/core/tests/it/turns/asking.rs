@@ -39,7 +39,7 @@ fn a_printed_question_goes_on_with_the_answer_or_without() {
     );
 }
 
-/// If asking is switched off, no interrupt opens, the asking tool is removed, and the model must decide itself.
+/// With asking switched off, no interrupt opens, the asking tool is removed, and the model must decide itself.
 #[test]
 fn asking_off_asks_nobody() {
     let question = ("ask_human", json!({ "question": "Which?" }));

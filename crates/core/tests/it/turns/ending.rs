@@ -49,7 +49,7 @@ fn cancel_acts_at_once_and_what_comes_later_is_too_late() {
     }
 }
 
-/// In a paused run, nothing starts. Running work may return, decisions are accepted, and deadlines still expire.
+/// A paused run starts no work. Running work may return, decisions are accepted, and deadlines still expire.
 #[test]
 fn a_paused_run_starts_nothing() {
     let mut world = World::started(definition(), vec![calls(&[write("a")]), says("Done.")]);
@@ -69,7 +69,7 @@ fn a_paused_run_starts_nothing() {
     assert_eq!((world.run.status(), world.effects.len()), (Status::Completed, 1));
 }
 
-/// If a decision ends the turn while a second call runs, the step waits for that call and starts nothing further.
+/// If a decision ends the turn while another call runs, the step waits for that call and starts nothing further.
 #[test]
 fn ending_a_turn_waits_for_what_is_under_way() {
     let ended_turn = |answer: &str| {

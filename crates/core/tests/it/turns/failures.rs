@@ -1,4 +1,4 @@
-//! Failed model calls: retries with increasing delays, and what happens when a retry is not possible.
+//! Failed model calls: retries with increasing delays, and failures without a possible retry.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::Kind;
@@ -18,8 +18,8 @@ fn an_empty_reply_is_a_failure_that_may_be_tried_again() {
     assert_eq!(world.run.status(), Status::Completed);
 }
 
-/// The delay doubles with each failure, up to one minute. A provider may request a longer delay, also up to one
-/// minute.
+/// The delay before a retry doubles with each failure, up to one minute. A provider may request a longer delay, also up
+/// to one minute.
 #[test]
 fn failed_model_calls_back_off() {
     let definition = || phase(|phase| phase.limits.attempts = 12);

@@ -26,8 +26,8 @@ fn equal_calls_in_a_row_end_in_a_question() {
     assert_eq!(world.run.status(), Status::Completed);
 }
 
-/// The first `continues` new budgets of a step are granted without asking; then a person is asked each time. The
-/// interrupt shows the number of all new budgets so far, including budgets from a person.
+/// A step gets its first `continues` new budgets without asking, and later ones from a person. The interrupt shows the
+/// number of all new budgets so far.
 #[test]
 fn budgets_that_continue_by_themselves_are_counted_and_the_next_one_asks() {
     let continues = phase(|phase| {
@@ -55,10 +55,10 @@ fn budgets_that_continue_by_themselves_are_counted_and_the_next_one_asks() {
     assert_eq!(world.run.status(), Status::Completed, "{:#?}", world.story());
 }
 
-/// Name of a limit, function that sets the limit, and reply that reaches it.
+/// A test case: name of a limit, function that sets it, and reply that reaches it.
 type Limited = (&'static str, fn(&mut Phase), Answer);
 
-/// At a limit a person is asked. If asking is switched off, the run ends with the name of the limit.
+/// Reaching a limit asks a person. With asking switched off, it ends the run with the name of the limit.
 #[test]
 fn a_limit_asks_or_ends_the_run() {
     let reads = |n: usize| calls(&(0..n).map(|i| read(&i.to_string())).collect::<Vec<_>>());
@@ -93,7 +93,7 @@ fn a_limit_asks_or_ends_the_run() {
     }
 }
 
-/// If a person stops a step at a limit, its output names the limit, and the run is `partial` (contract E22).
+/// The output of a step that a person stops at a limit names the limit, and the run is `partial` (contract E22).
 #[test]
 fn what_is_stopped_at_a_limit_says_so() {
     let silent = || Ok(Reply { text: String::new(), ..calls(&[read("a")]).expect("it is a reply") });
@@ -119,8 +119,8 @@ fn a_limit_that_is_not_reached_says_nothing() {
     assert_eq!((world.count("limit_reached"), world.run.status()), (0, Status::Completed));
 }
 
-/// An attempt that is lost in a crash of the server does not count towards any limit of the step. Crashes without
-/// progress have a separate limit.
+/// A model call that is lost in a crash of the server counts towards no limit of the step. Crashes without progress
+/// have a limit of their own.
 #[test]
 fn crashes_without_progress_have_a_limit() {
     let mut world = World::started(definition(), Vec::new());
@@ -214,8 +214,7 @@ fn durations_read_well() {
     }
 }
 
-/// A question between two failures does not reset the number of failures. An agent therefore cannot avoid the limit
-/// by asking.
+/// A question between two failures does not reset their count, so that an agent cannot avoid the limit by asking.
 #[test]
 fn an_answered_question_between_failed_calls_ends_no_row() {
     let missing = |n: u32| calls(&[read(&format!("missing_{n}"))]);

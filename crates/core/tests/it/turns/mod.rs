@@ -45,7 +45,7 @@ fn say(message: &Message) -> String {
     }
 }
 
-/// Asserts that the result of every call directly follows the call, and that no call id is used twice.
+/// Asserts that each call is directly followed by its result, and that no call id is used twice.
 pub(crate) fn paired(request: &Request) {
     let mut seen = std::collections::BTreeSet::new();
     let mut rest = request.messages.as_slice();

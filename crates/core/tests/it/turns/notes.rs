@@ -9,8 +9,8 @@ use serde_json::json;
 use super::{phase, request_messages, say};
 use crate::world::{Answer, World, calls, choose, choose_with, definition, edit, fails, read, says, write};
 
-/// A message that arrives during a model call is in the next request. If the reply would end the step, the step
-/// continues because of the message.
+/// A message of a person during a model call is in the next request. It continues a step that the reply would have
+/// ended.
 #[test]
 fn a_message_during_a_model_call_is_heard_next() {
     for (reply, expected) in [
@@ -55,7 +55,7 @@ fn a_message_is_heard_while_calls_wait_and_by_steps_that_start_later() {
     assert_eq!(next.messages[2..].iter().map(say).collect::<Vec<_>>(), ["user: hurry"]);
 }
 
-/// Name, workflow, reply that opens an interrupt, kind of the interrupt, and decision.
+/// A test case: name, workflow, reply that opens an interrupt, kind of the interrupt, and decision.
 type Noted = (&'static str, Definition, Answer, Kind, Decision);
 
 /// The text of every decision reaches a later request (lesson 38).

@@ -1,4 +1,4 @@
-//! Requests that fit the window of a model: a model sums up old turns, but never people's messages.
+//! Requests that fit into the context window of a model: a model sums up old turns, but never people's messages.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use serde_json::json;
 use super::{asking_off, paired, phase, request_messages};
 use crate::world::{Answer, World, calls, choose, choose_with, fails, read, says};
 
-/// Window of the model in tokens. Three quarters of the window are 4,500 bytes.
+/// Context window of the model in tokens. Three quarters of it are 4,500 bytes.
 const WINDOW: u64 = 2_000;
 
 fn narrow(mut definition: Definition) -> Definition {
@@ -24,7 +24,7 @@ fn narrow(mut definition: Definition) -> Definition {
     definition
 }
 
-/// Starts a run in a world with files of 800 bytes. Each file begins and ends with a unique word.
+/// Starts a run in a world with files of 800 bytes, each of which begins and ends with a unique word.
 fn world(definition: Definition, script: Vec<Answer>) -> World {
     let mut world = World::started(definition, script);
     for name in ["a", "b", "c", "d", "e", "f"] {
@@ -43,7 +43,7 @@ fn bytes(request: &Request) -> usize {
     texts.sum::<usize>()
 }
 
-/// Returns the id of the summary step.
+/// Returns the id of the step that writes a summary.
 fn summariser(world: &World) -> String {
     let waits = |(id, step): (&String, &std::sync::Arc<holdshort_core::run::Step>)| {
         (step.agent == SUMMARISER && step.end.is_none()).then(|| id.clone())
@@ -115,7 +115,7 @@ fn old_turns_are_summed_up_and_what_people_said_is_not() {
     assert!(!world.log.iter().any(|event| event.fact.encode().1["shortened"] == true));
 }
 
-/// The approved plan stays word for word in the requests, even after several summaries.
+/// The approved plan stays word for word in the requests after several summaries.
 #[test]
 fn an_open_plan_is_never_summed_up() {
     let step = "Sort names.txt by length, the shortest first";
@@ -260,7 +260,7 @@ fn a_crash_in_the_middle_of_a_summary_loses_nothing() {
     assert_eq!(world.run.status(), Status::Completed, "{:#?}", world.story());
 }
 
-/// If the run is cancelled, the summary that is being written is dropped.
+/// The summary that is being written is dropped when the run is cancelled.
 #[test]
 fn a_run_that_ends_meanwhile_needs_no_summary() {
     let mut world = world(narrow(asking()), reads(&["a", "b", "c", "d"]));
@@ -281,8 +281,7 @@ fn priced(terms: &[(&str, u64)]) -> BTreeMap<String, ModelTerms> {
     terms.collect()
 }
 
-/// Costs and budgets are whole numbers. A reply of a model without a price is charged to the budget at the highest
-/// price.
+/// Costs and budgets are whole numbers. A reply of a model without a price is charged at the highest price.
 #[test]
 fn a_budget_in_money_asks_and_what_was_spent_is_told() {
     let usage = Usage { input_tokens: 1_000_000, output_tokens: 250_000 };

@@ -18,7 +18,7 @@ pub(super) const DATABASE: &str = "holdshort.db";
 pub(super) const LOG: &str = "holdshort.db-wal";
 pub(super) const PIN: &str = "holdshort.head";
 
-/// SQL query for a run that is alone in its session and whose start created the session.
+/// SQL query for a run that is alone in its session, and whose start created the session.
 const LONELY: &str = "SELECT run FROM runs WHERE session IN (SELECT session FROM sessions WHERE seq = 0)
     AND session NOT IN (SELECT session FROM grants) ORDER BY run LIMIT 1";
 
@@ -28,7 +28,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Copies the files of a data folder of the story.
+    /// Copies the files of a prepared data folder.
     pub(super) fn copy(from: &Path) -> Self {
         let folder = TempDir::new().unwrap();
         for name in [DATABASE, PIN] {
@@ -45,8 +45,7 @@ impl Files {
         Connection::open(self.path(DATABASE)).unwrap()
     }
 
-    /// Runs statements that must change something. In the statements, the name `events` stands for a table with one row
-    /// per event.
+    /// Runs SQL statements that must change something. In them, `events` stands for a table with one row per event.
     pub(super) fn sql(&self, statements: &str) {
         let run = |file: &Connection| {
             let changes =
@@ -62,7 +61,7 @@ impl Files {
         }
     }
 
-    /// Returns the rows of the journal exactly as they are stored.
+    /// Returns the rows of the table `appends` exactly as they are stored.
     pub(super) fn appends(&self) -> Vec<Vec<Value>> {
         let file = self.database();
         let mut statement = file.prepare("SELECT * FROM appends ORDER BY position").unwrap();
@@ -93,7 +92,7 @@ impl Files {
         assert_eq!(file.execute(put_back, [index, &made]).unwrap(), 1);
     }
 
-    /// Overwrites a database page that holds entries of an index.
+    /// Overwrites a database page with entries of an index.
     pub(super) fn damage_a_page(&self) {
         let page_of = "SELECT rootpage FROM sqlite_schema WHERE name = 'runs_by_session'";
         let page: u32 = self.database().query_row(page_of, [], |row| row.get(0)).unwrap();
@@ -129,7 +128,7 @@ impl Files {
         });
     }
 
-    /// Replaces a file by the earlier version of this file in the story.
+    /// Replaces a file by its earlier version.
     pub(super) fn go_back(&self, name: &str) {
         fs::copy(story().older.path().join(name), self.path(name)).unwrap();
     }
@@ -189,7 +188,7 @@ impl Files {
         });
     }
 
-    /// Recomputes the hash chain, as an expert would.
+    /// Recomputes the hash chain over all events, as an expert would.
     pub(super) fn compute_anew(&self) {
         let head = self.with_events(|file| {
             let mut statement = file.prepare("SELECT hash FROM events ORDER BY position").unwrap();
@@ -212,7 +211,8 @@ impl Files {
     }
 }
 
-/// Returns the offsets in the log at which commits end. The last frame of a commit contains the size of the database.
+/// Returns the offsets in the write-ahead log at which commits end. The last frame of a commit contains the size of the
+/// database.
 fn commits(log: &[u8]) -> Vec<usize> {
     let frame = 24 + 1024;
     let ends = (32..log.len()).step_by(frame).filter(|at| log[at + 4..at + 8] != [0; 4]);

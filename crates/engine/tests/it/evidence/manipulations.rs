@@ -24,7 +24,7 @@ impl fmt::Display for Detection {
     }
 }
 
-/// Change to a data folder that no server uses.
+/// Change that a manipulation makes to a data folder that no server uses.
 #[derive(Clone, Copy)]
 pub(super) enum Change {
     Sql(&'static str),
@@ -32,12 +32,12 @@ pub(super) enum Change {
 }
 use Change::{Code, Sql};
 
-/// A manipulation. In its statements, the name `events` stands for a table with one row per event.
+/// A manipulation of a journal. In its SQL statements, `events` stands for a table with one row per event.
 pub(super) struct Manipulation {
-    /// Text that describes the manipulation in the table of the document.
+    /// Description of the manipulation in the table of `docs/journal.md`.
     pub(super) what: &'static str,
     pub(super) folder: (Change, Detection),
-    /// Statements for PostgreSQL; `None` if the manipulation is not possible there.
+    /// Statements for PostgreSQL. `None` if the manipulation is not possible there.
     pub(super) database: Option<(&'static str, Detection)>,
 }
 
@@ -66,7 +66,7 @@ impl Manipulation {
     }
 }
 
-/// Deletes all rows of a run that is alone in its session.
+/// SQL statements that delete all rows of a run that is alone in its session.
 macro_rules! take_run_away {
     ($($then:literal)?) => {
         concat!(

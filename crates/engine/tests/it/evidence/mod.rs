@@ -1,5 +1,5 @@
-//! Findings of an audit: each manipulation of the table in `docs/journal.md` is made in a real SQLite file and in a
-//! real PostgreSQL database. A test compares the table in the document with the table here.
+//! Findings of an audit: each manipulation in the table of `docs/journal.md` is made in a real SQLite file and a real
+//! PostgreSQL database. A test compares the table with the one here.
 //!
 //! `manipulations` contains the table, and `story` the history of the journals. `folder` contains a data folder and the
 //! manipulations of its files.
@@ -24,8 +24,8 @@ use self::story::{ask_with_a_key, noted_in, story};
 use crate::stage::{operator, option};
 use crate::upkeep::play;
 
-/// Classifies a manipulation by the reports of an audit without and with a stored head. If an audit could not read the
-/// journal, it has found the manipulation.
+/// Classifies a manipulation by the reports of an audit without and with a stored head. A manipulation that makes the
+/// journal unreadable is found.
 fn classify(alone: &Result<Report, String>, against: &Result<Report, String>) -> Detection {
     let is_found = |report: &Result<Report, String>| match report {
         Ok(report) => !report.problems.is_empty(),
@@ -51,7 +51,7 @@ async fn an_audit_of_a_data_folder_reads_and_nothing_else() {
     assert_eq!(fs::read(untouched.path(LOG)).unwrap(), fs::read(story().killed.path().join(LOG)).unwrap());
 }
 
-/// Unpacking events and packing them again without a change restores the same rows.
+/// Unpacking events and packing them again restores the same rows.
 #[test]
 fn events_that_are_unpacked_are_packed_as_they_were() {
     let files = Files::copy(story().whole.path());
@@ -106,7 +106,7 @@ async fn an_audit_finds_in_a_database_what_the_table_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns the URL of the `n`th copy of the database, after the statements ran in that copy.
+/// Returns the URL of the `n`th copy of the database, in which the statements have run.
 fn changed(server: &Server, url: &str, n: usize, statements: &str) -> String {
     let name = url.rsplit('/').next().unwrap().split('?').next().unwrap();
     let copy = format!("{name}_{n}");
@@ -157,8 +157,7 @@ async fn a_head_is_a_function_of_the_events() {
     assert_eq!(audit::verify(&**on_disk.driver.journal()).await.unwrap().head, head);
 }
 
-/// An audit of a running server compares rows with streams that are still growing. The audit must not report an error
-/// that does not exist.
+/// An audit of a running server reports no false error, although it compares rows with streams that are still growing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_audit_beside_a_server_that_works_finds_nothing() {
     let folder = TempDir::new().unwrap();

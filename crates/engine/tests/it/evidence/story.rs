@@ -1,5 +1,4 @@
-//! History of the journals that the tests manipulate: several data folders with one history, each up to a different
-//! point.
+//! History of the journals that the tests manipulate: several data folders with one history, up to different points.
 
 use std::fs;
 use std::sync::{Arc, LazyLock};
@@ -15,15 +14,15 @@ use crate::keys::{ask, external, key};
 use crate::stage::{Stage, operator};
 use crate::upkeep::play;
 
-/// Data folders with the same history, each up to a different point.
+/// Data folders with one history, up to different points.
 pub(super) struct Story {
     /// The data folder after the journal was closed.
     pub(super) whole: TempDir,
-    /// A copy of the same folder from an earlier close.
+    /// A copy of the same data folder from an earlier close.
     pub(super) older: TempDir,
-    /// The data folder of a server that was killed while its log contained events.
+    /// The data folder of a server that was killed while its write-ahead log contained events.
     pub(super) killed: TempDir,
-    /// Heads of `whole`, noted at earlier points and at its end.
+    /// Heads of the journal in `whole`, noted at earlier points and at its end.
     pub(super) heads: Vec<HeadNote>,
 }
 
@@ -75,7 +74,7 @@ async fn record_story() -> Story {
     Story { whole: folder, older, killed, heads }
 }
 
-/// Writes more events. Returns the heads that were noted after them.
+/// Writes more events. Returns the heads of the journal after them.
 pub(super) async fn noted_in<J: Journal>(stage: &Stage<J>) -> Vec<HeadNote> {
     let mut heads = Vec::new();
     for _ in 0..2 {

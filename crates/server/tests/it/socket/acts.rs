@@ -1,4 +1,4 @@
-//! Commands over a socket. They have the same effect as over HTTP, and never wait for subscriptions.
+//! Commands over a socket, which have the same effect as over HTTP, and never wait for subscriptions.
 
 use serde_json::{Value, json};
 

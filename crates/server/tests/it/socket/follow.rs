@@ -1,4 +1,4 @@
-//! Events of subscriptions. Each event arrives once and in order, even after disconnects and restarts.
+//! Events of subscriptions, each of which arrives once and in order, even after disconnects and restarts.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Frames that a socket refuses, and reasons that close a socket, with the error for each.
+//! Frames that a socket refuses, and reasons for closing a socket, each with its error.
 
 use std::time::Duration;
 
@@ -174,7 +174,7 @@ async fn whoever_does_not_say_who_it_is_stays_outside() {
     assert_eq!(socket.ask(&json!({"type": "hello"})).await["role"], "agent");
 }
 
-/// An agent beyond its rate gets `too_many_requests` after `hello`, and not an authentication error.
+/// An agent beyond its rate limit gets `too_many_requests` after `hello`, and not an authentication error.
 #[tokio::test]
 async fn an_agent_over_its_rate_is_told_so_when_it_says_hello() {
     let served = Served::with(|options| options.agent_requests = 1).await;
@@ -193,8 +193,8 @@ async fn an_agent_over_its_rate_is_told_so_when_it_says_hello() {
     Socket::operator(&served).await;
 }
 
-/// Frames of agents are limited like requests. Excess frames are refused one by one, and a flood closes the socket.
-/// People have no rate limit.
+/// Frames of agents have a rate limit. Excess frames are refused one by one, and a flood closes the socket. People have
+/// no rate limit.
 #[tokio::test]
 async fn an_agents_flood_ends_its_socket() {
     let served = Served::with(|options| options.agent_requests = 1).await;

@@ -1,4 +1,4 @@
-//! Tests of the WebSocket, with a client library that is independent of the server.
+//! Tests of the WebSocket, with an independent client library.
 
 mod acts;
 mod follow;
@@ -21,7 +21,7 @@ pub(crate) struct Socket(WebSocketStream<TcpStream>);
 #[derive(Debug, PartialEq)]
 pub(crate) enum SocketMessage {
     Frame(Value),
-    /// Close code, if the server sent a code.
+    /// Close code, if the server sent one.
     Close(Option<u16>),
 }
 
@@ -105,13 +105,13 @@ impl Socket {
         }
     }
 
-    /// Sends a frame. Returns the response.
+    /// Sends a frame, and returns the next frame as the response.
     pub(crate) async fn ask(&mut self, frame: &Value) -> Value {
         self.say(frame).await;
         self.next().await
     }
 
-    /// Subscribes. Returns the response, which contains the start position.
+    /// Subscribes to events. Returns the response, which contains the start position.
     pub(crate) async fn subscribe(&mut self, wish: Value) -> Value {
         let mut frame = wish;
         frame["type"] = "subscribe".into();
@@ -132,7 +132,7 @@ impl Socket {
     }
 }
 
-/// Starts a run with so many events that they exceed the buffers of a client. Returns the number of events.
+/// Starts a run with more events than fit into a client's buffers. Returns the number of events.
 pub(crate) async fn fill(served: &Served) -> usize {
     const LARGE: usize = 150;
     let operator = served.operator();

@@ -37,8 +37,8 @@ fn the_second_of_two_equal_keys_in_a_group_is_told_of_the_first() {
     assert_eq!(kept.map(|record| record.reference), Some("first".to_owned()));
 }
 
-/// Tests that an error of the store in one job does not affect the other jobs of its group, even if SQLite has already
-/// rolled back the transaction. The other jobs run again in transactions of their own.
+/// Tests that an error of the store in one job does not affect the other jobs of its group. The other jobs run again in
+/// transactions of their own, even if `SQLite` has already rolled back the transaction of the group.
 #[test]
 fn a_job_that_the_store_fails_spares_its_group() {
     let (_folder, mut writer) = writer(Some(64));

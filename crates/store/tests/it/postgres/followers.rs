@@ -1,4 +1,4 @@
-//! The order of commits: several nodes follow the journal while several nodes write.
+//! The order of commits, with several nodes that write and several that follow the journal.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::fixture::{id, log, run_stream, seen, to};
 
 const WRITERS: u64 = 8;
 const APPENDS: u64 = 25;
-/// Number of events: each append has two.
+/// Number of events. Each append has two.
 const EVENTS: u64 = 2 * APPENDS;
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! Connections that are lost and database servers that restart in the middle of appends.
+//! Connections that are lost, and database servers that restart, in the middle of appends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::fixture::{log, run_stream, to};
 
 const WRITERS: u64 = 8;
 
-/// Starts several tasks. Each task appends to a separate stream until `stop` is set, and returns the number of
+/// Starts several tasks, each of which appends to its own stream until `stop` is set, and returns the number of
 /// acknowledged appends.
 fn write(journal: &Arc<Postgres>, stop: &watch::Receiver<bool>) -> Vec<tokio::task::JoinHandle<u64>> {
     let writer = |n| {
@@ -83,7 +83,7 @@ async fn connections_that_are_cut_lose_nothing() {
     all_is_there(&journal, writers).await;
 }
 
-/// If a caller stops waiting, its pending query does not delay other callers.
+/// The pending query of a caller that stops waiting does not delay other callers.
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_gives_up_waiting_does_not_leave_a_busy_connection_behind() {
     let url = holdshort_testpg::shared().database();

@@ -1,5 +1,4 @@
-//! Promises of the PostgreSQL store only: several nodes at the same time, lost connections, and databases that are
-//! rejected.
+//! Tests of the PostgreSQL store only: several nodes at once, lost connections, and databases that are rejected.
 
 mod followers;
 mod lost;

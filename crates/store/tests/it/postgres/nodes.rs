@@ -1,4 +1,4 @@
-//! Nodes that open the journal at the same time, keep their leases, and lose their leases.
+//! Nodes that open the journal at the same time, and keep or lose their leases.
 
 use std::time::Duration;
 
@@ -77,8 +77,7 @@ async fn a_node_without_its_database_does_not_believe_that_it_holds_anything() {
     one.append(drive(1, 1)).await.unwrap();
 }
 
-/// The clock of the database decides whether a node is alive, no matter what the node's clock says. If other nodes have
-/// taken over its runs, they keep these runs.
+/// Only the database's clock decides if a node is alive. Other nodes that have taken over its runs keep them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_comes_back_too_late_finds_its_runs_driven() {
     let url = holdshort_testpg::shared().database();
@@ -92,8 +91,8 @@ async fn a_node_that_comes_back_too_late_finds_its_runs_driven() {
     assert!(one.runnable(10).await.unwrap().is_empty());
 }
 
-/// A node that requires exclusive use is the only node. Work on the journal itself, such as a rebuild, would otherwise
-/// miss the events that other nodes write at the same time.
+/// A node that requires exclusive use is the only node. Otherwise work on the journal, such as a rebuild, would miss
+/// events that other nodes write.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_is_to_be_alone_is() {
     let url = holdshort_testpg::shared().database();

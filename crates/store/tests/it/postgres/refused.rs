@@ -29,8 +29,7 @@ async fn a_database_of_a_newer_version() {
     assert!(matches!(error, Error::FromTheFuture { found: 99, .. }), "{error:?}");
 }
 
-/// A database of a newer version without `least` is rejected when it is opened. A node that has already opened it
-/// stops.
+/// Opening rejects a database of a newer version without `least`. A node that has already opened it stops.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_of_a_newer_version_that_says_nothing_of_older_ones() {
     let url = holdshort_testpg::shared().database();
@@ -52,7 +51,7 @@ async fn a_database_that_does_not_say_its_version() {
     assert!(matches!(error, Error::Corrupt(_)), "{error:?}");
 }
 
-/// If the administrator forbids the query for the cluster's identity, the store works without it. An error of a
+/// The store works without the query for the cluster's identity if the administrator forbids it. An error of a
 /// permitted query is still an error.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_of_which_nobody_can_tell_where_it_is() {
@@ -89,7 +88,7 @@ async fn a_database_that_is_read_only() {
     assert!(matches!(refused(&url).await, Error::ReadOnly));
 }
 
-/// With an address that requires TLS, the store never connects without TLS.
+/// The store never connects without TLS if the address requires it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_speaks_no_tls_where_the_address_asks_for_it() {
     let url = format!("{}?sslmode=require", holdshort_testpg::shared().database());

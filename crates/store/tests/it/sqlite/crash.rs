@@ -1,4 +1,4 @@
-//! Processes that are killed while they write: all acknowledged events are present, and no append is partly written.
+//! Processes that are killed while they write: all acknowledged events are there, and no append is partly written.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -30,7 +30,7 @@ async fn what_was_acknowledged_survives_a_kill_and_nothing_is_torn() {
     }
 }
 
-/// Runs a child process and kills it. Returns, for each writer in the child process, the highest acknowledged sequence.
+/// Runs a child process and kills it. Returns the highest acknowledged sequence of each writer in it.
 fn run_and_kill(folder: &Path, lines: usize) -> BTreeMap<u64, u64> {
     let mut process = command(&child("sqlite::crash::writes_until_it_is_killed"))
         .env(FOLDER, folder)
@@ -50,14 +50,14 @@ fn run_and_kill(folder: &Path, lines: usize) -> BTreeMap<u64, u64> {
     acknowledged
 }
 
-/// Parses a line of the child process. Returns `None` for an incomplete line, because the last line may be cut off.
+/// Parses a line of the child process. Returns `None` for an incomplete line, such as a cut-off last one.
 fn acknowledgement(line: &str) -> Option<(u64, u64)> {
     let (writer, seq) = line.strip_prefix("durable ")?.strip_suffix(" .")?.split_once(' ')?;
     Some((writer.parse().unwrap(), seq.parse().unwrap()))
 }
 
-/// Checks the two streams that every append writes. Both streams must end at the same sequence, at most one append
-/// after the last acknowledged append. Both chains must be valid, and the row must come from the last append.
+/// Checks the two streams and the row that every append writes. Both streams end at the same sequence, at most one
+/// append after the last acknowledged one. Both hash chains are valid, and the row is that of the last append.
 async fn check(store: &Sqlite, writer: u64, acknowledged: u64) {
     let run = store.chain(&run_stream(writer)).await.unwrap();
     let session = store.chain(&StreamId::Session(id(writer))).await.unwrap();
@@ -112,7 +112,7 @@ async fn write(store: Arc<Sqlite>, writer: u64) {
     }
 }
 
-/// Every seventh event is so large that its content is stored as a blob.
+/// Returns the size of an event's content. That of every seventh event is large enough for a blob.
 fn size(seq: u64) -> usize {
     if seq.is_multiple_of(7) { 70_000 } else { 100 }
 }

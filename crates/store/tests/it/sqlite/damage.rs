@@ -1,5 +1,5 @@
-//! Bytes that have changed on disk. A log with a torn end loses only unacknowledged commits. Any other damage is
-//! reported, or does not affect the data that is read.
+//! Bytes that have changed on disk. A write-ahead log with a torn end loses only unacknowledged commits. Any other
+//! damage is reported, or does not affect the data that is read.
 
 use std::fmt::Write;
 use std::fs;
@@ -21,10 +21,11 @@ const DATABASE: &str = "holdshort.db";
 const LOG: &str = "holdshort.db-wal";
 const COMMITS: u64 = 6;
 const PAGE: usize = 1024;
-/// Size of a frame in the log: a header followed by a page.
+/// Size of a frame in the write-ahead log: a header and a page.
 const FRAME: usize = 24 + PAGE;
 
-/// Returns the folder of a store that was killed after `COMMITS` appends, and the length of the log after each append.
+/// Returns the folder of a store that was killed after `COMMITS` appends, and the length of its write-ahead log after
+/// each append.
 async fn killed() -> (TempDir, Vec<usize>) {
     let (folder, copy) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     drop(Sqlite::open(folder.path()).unwrap());
@@ -51,7 +52,7 @@ fn append(n: u64) -> Append {
     append
 }
 
-/// Copies the folder, replaces the log in the copy, and opens the copy.
+/// Copies the folder, replaces the write-ahead log in the copy, and opens the copy.
 fn with_log(folder: &Path, log: &[u8]) -> (TempDir, Result<Sqlite, Error>) {
     let copy = TempDir::new().unwrap();
     fs::copy(folder.join(DATABASE), copy.path().join(DATABASE)).unwrap();
@@ -60,8 +61,7 @@ fn with_log(folder: &Path, log: &[u8]) -> (TempDir, Result<Sqlite, Error>) {
     (copy, opened)
 }
 
-/// If a log is truncated, only the commits after the cut are lost. The test truncates the log at each frame and within
-/// frames, from the header to the end.
+/// Truncating the write-ahead log loses only the commits after the cut. The log is cut at each frame and within frames.
 #[tokio::test]
 async fn a_log_that_is_cut_off_loses_what_was_cut_and_nothing_before_it() {
     let (folder, ends) = killed().await;
@@ -117,8 +117,7 @@ async fn damage_in_the_log_before_its_last_commit_is_called_damage() {
     }
 }
 
-/// Every read returns the written data or an error if a page of a closed database is overwritten with zeros or random
-/// bytes.
+/// After a page of a closed database is overwritten, every read returns the written data or an error.
 #[tokio::test]
 async fn a_damaged_page_is_found_or_holds_nothing() {
     let folder = TempDir::new().unwrap();
@@ -174,7 +173,7 @@ fn sealed(n: u64, texts: &[String]) -> Vec<Sealed> {
     events.map(|event| envelope::seal(&event, &mut chain, &mut draw)).collect()
 }
 
-/// Returns all data of a store as text. Events are decoded.
+/// Returns all data of a store as text, with decoded events.
 async fn everything(store: &Sqlite) -> Result<String, Error> {
     let mut all = String::new();
     for found in store.tail(0, 1_000).await? {

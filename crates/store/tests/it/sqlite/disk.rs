@@ -1,8 +1,8 @@
-//! Disks that are full or read-only: the store returns a typed error, no append is partly written, and writes continue
-//! when there is room again.
+//! Full or read-only disks: the store returns a typed error, no append is partly written, and writes continue when
+//! there is room again.
 //!
-//! Two tests use real file systems: a child process mounts tiny file systems in its own namespace. If the kernel does
-//! not allow this, these tests print a message and pass.
+//! Two tests mount tiny real file systems in a child process with its own namespace. If the kernel does not allow this,
+//! they print a message and pass.
 
 use std::fs;
 use std::path::Path;
@@ -37,8 +37,8 @@ fn a_full_disk_refuses_and_goes_on_with_more_room() {
     on_a_small_disk("sqlite::disk::fills_its_disk");
 }
 
-/// If the database becomes full in the middle of a group, each append is either completely written or not written at
-/// all. Many appends run at the same time.
+/// When the database becomes full in the middle of a group of concurrent appends, each append is written completely or
+/// not at all.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_fills_in_the_middle_of_a_group_writes_each_append_or_nothing_of_it() {
     let folder = TempDir::new().unwrap();
@@ -123,11 +123,11 @@ async fn fill(store: &Sqlite) -> u64 {
     written
 }
 
-/// Number of concurrent writers. More would only wait for the next group.
+/// Number of concurrent writers. More would only wait for the next group commit.
 const TOGETHER: u64 = 40;
 
-/// Each writer appends to its own stream until it is rejected three times. Returns the last acknowledged sequence of
-/// each writer.
+/// Lets each writer append to its own stream until it is rejected three times. Returns the last acknowledged sequence
+/// of each.
 async fn fill_together(store: Arc<Sqlite>) -> Vec<u64> {
     let each = (0..TOGETHER).map(|n| {
         let store = Arc::clone(&store);
@@ -167,7 +167,7 @@ async fn go_on_together(store: Arc<Sqlite>, written: &[u64]) {
     is_whole(&store, &now).await;
 }
 
-/// Checks that, for each writer, both streams and the row end at the last acknowledged sequence.
+/// Checks that both streams and the row of each writer end at the last acknowledged sequence.
 async fn is_whole(store: &Sqlite, written: &[u64]) {
     for (n, written) in (0..TOGETHER).zip(written) {
         let (run, session) = (run_stream(n), StreamId::Session(id(n)));
@@ -179,8 +179,8 @@ async fn is_whole(store: &Sqlite, written: &[u64]) {
     assert_eq!(*store.watch().borrow(), 2 * written.iter().sum::<u64>());
 }
 
-/// Returns an append with one event in a run, one event in a session, and the row of the run. The three parts show if
-/// an append was only partly written.
+/// Returns an append with one event in a run, one in a session, and the row of the run, by which a partly written
+/// append is noticed.
 fn two_streams(n: u64, seq: u64) -> Append {
     let mut append = to(&run_stream(n), seq, 1);
     append.streams[0].events[0].content = Some(content(vec![b'x'; 2_000]));

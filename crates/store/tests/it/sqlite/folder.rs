@@ -1,4 +1,4 @@
-//! The data folder is used by one server at a time, and only if this binary knows the database's schema version.
+//! The data folder, which one server at a time can use, and only with a binary that knows its schema version.
 
 use std::fs;
 use std::path::Path;
@@ -112,8 +112,8 @@ async fn a_folder_of_the_first_schema_keeps_its_events() {
     assert_eq!(store.sessions(&SessionFilter::default(), None, 9).await.unwrap().items, [session]);
 }
 
-/// Folders of earlier versions keep their chains and their heads. The folders are in `crates/testkit/tests/versions`. A
-/// test in `testkit` compares the HTTP responses for these folders.
+/// Folders of earlier versions (`crates/testkit/tests/versions`) keep their hash chains and heads. A test in `testkit`
+/// compares their HTTP responses.
 #[tokio::test]
 async fn folders_of_the_versions_before_keep_their_chains_and_their_heads() {
     let versions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testkit/tests/versions");
@@ -156,7 +156,7 @@ async fn keeps_its_chains_and_its_head(before: &Path) {
     store.close().await.unwrap();
 }
 
-/// Returns the position of the last event of each row, which is the key of the row.
+/// Returns the keys of the rows of `appends`: the position of the last event in each.
 fn ends_of_rows(folder: &Path) -> Vec<u64> {
     let database = rusqlite::Connection::open(folder.join("holdshort.db")).unwrap();
     let mut rows = database.prepare("SELECT position FROM appends").unwrap();
@@ -164,7 +164,7 @@ fn ends_of_rows(folder: &Path) -> Vec<u64> {
     ends.map(|end| u64::try_from(end.unwrap()).unwrap()).collect()
 }
 
-/// Returns a packed id of 26 characters with five bits each. The last character has the value `n`.
+/// Returns the packed form of the id number `n`: 17 bytes that end with `n`.
 fn key_of(n: i64) -> Vec<u8> {
     let mut packed = vec![0; 17];
     packed[9..].copy_from_slice(&n.to_be_bytes());
@@ -192,7 +192,7 @@ async fn a_value_that_no_store_writes_is_called_damaged() {
     assert!(matches!(store.chain(&run_stream(1)).await, Err(Error::Corrupt(_))));
 }
 
-/// A process that only checks for a running server holds the lock briefly and does not prevent a server from starting.
+/// The lock of a process that only checks for a running server is brief, and does not prevent a server from starting.
 #[tokio::test]
 async fn a_lock_that_is_held_for_an_instant_is_waited_for() {
     let folder = TempDir::new().unwrap();

@@ -32,7 +32,7 @@ async fn appends_that_conflict_spare_those_beside_them() {
     assert_eq!(positions, (1..=100).collect::<Vec<_>>());
 }
 
-/// If the queue is full, appends wait. No append is lost or rejected.
+/// Appends wait while the queue is full, and none is lost or rejected.
 #[tokio::test(flavor = "multi_thread")]
 async fn more_appends_than_the_queue_holds_all_commit() {
     let folder = TempDir::new().unwrap();
@@ -49,7 +49,7 @@ async fn more_appends_than_the_queue_holds_all_commit() {
     assert_eq!(*store.watch().borrow(), 3000);
 }
 
-/// Jobs that wait for the writer are counted. Jobs that the writer is executing are not counted.
+/// The number of waiting jobs excludes jobs that the writer is executing.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_for_the_writer_is_counted() {
     async fn until(is_so: impl Fn() -> bool) {

@@ -1,5 +1,5 @@
-//! The head file: a server does not start with a database that contradicts its head file, and a copy without its log is
-//! reported.
+//! The head file, which records the head of the journal: a server does not start with a database that contradicts it,
+//! and a copy without its write-ahead log is reported.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -69,8 +69,8 @@ fn open_with_loss(folder: &Path, events: u64) -> Result<Sqlite, Error> {
     Sqlite::open_with(folder, Config { accept_loss: Some(events), ..Config::default() })
 }
 
-/// After a server was killed, only the head file shows how many events the server had written. If the head file is
-/// removed, every audit reports that it was missing.
+/// Every audit reports that the head file was missing after a kill of the server. Only this file shows how many events
+/// the server wrote.
 #[tokio::test]
 async fn a_killed_server_whose_pin_was_removed_is_noticed() {
     let folder = TempDir::new().unwrap();
@@ -89,7 +89,7 @@ async fn a_killed_server_whose_pin_was_removed_is_noticed() {
     }
 }
 
-/// Returns the files of a folder, except files that opening the folder can create.
+/// Returns the files of a folder without those that opening the folder can create.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let name = |entry: &fs::DirEntry| entry.file_name().into_string().unwrap();
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
@@ -97,7 +97,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     kept.map(|entry| (name(&entry), fs::read(entry.path()).unwrap())).collect()
 }
 
-/// A rejected database is evidence, so it is not changed: it is not migrated, and its log is not checkpointed.
+/// A rejected database is evidence, so it is neither migrated nor is its write-ahead log checkpointed.
 #[tokio::test]
 async fn a_database_that_is_refused_is_byte_for_byte_what_it_was() {
     let folder = TempDir::new().unwrap();
@@ -160,8 +160,8 @@ async fn a_killed_server_that_lost_its_log_does_not_start_again() {
     assert_eq!(Sqlite::open(killed.path()).unwrap().head().await.unwrap(), store.head().await.unwrap());
 }
 
-/// The head file may name an event in the middle of an append, because the head file can lag behind, and an import may
-/// have written the same events in fewer appends.
+/// The head file may name an event in the middle of an append: it can lag behind, and an import may write the same
+/// events in fewer appends.
 #[tokio::test]
 async fn a_pin_within_an_append_is_compared_with_what_is_there() {
     let parts = TempDir::new().unwrap();
@@ -211,7 +211,7 @@ async fn what_was_written_to_a_closed_database_is_not_taken_over() {
     );
 }
 
-/// A copy without its log is noticed. Every later audit reports the missing log, no matter what is written later.
+/// A copy without its write-ahead log is noticed. Every later audit reports the missing log, whatever is written later.
 #[tokio::test]
 async fn a_copy_without_its_log_is_noticed() {
     let folder = TempDir::new().unwrap();
@@ -253,8 +253,8 @@ async fn a_copy_without_its_log_is_noticed() {
     assert_eq!(Sqlite::open(closed.path()).unwrap().inspect().await.unwrap(), [""; 0]);
 }
 
-/// If a different process has written an event, the next append fails, because two writers would continue from
-/// different heads.
+/// The next append fails after another process has written an event, because both writers would continue from different
+/// heads.
 #[tokio::test]
 async fn an_event_that_somebody_else_writes_stops_the_next_append() {
     let folder = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! Promises of the SQLite store only: about its folder, full disks, group commit, and killed processes.
+//! Tests of the SQLite store only: its folder, full disks, group commit, and killed processes.
 
 mod crash;
 mod damage;

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::older::{DAMAGES, OldEvent, is_damaged_and_nothing_else, is_read_as_it_was, written};
 
-/// Returns a folder of the older version that stored each event together with the head after the event.
+/// Returns a folder of the older version that stored the head of the journal after each event.
 fn folder(events: &[OldEvent]) -> TempDir {
     let folder = TempDir::new().unwrap();
     let file = Connection::open(folder.path().join("holdshort.db")).unwrap();
@@ -43,8 +43,8 @@ fn folder(events: &[OldEvent]) -> TempDir {
     folder
 }
 
-/// Packs the id of a run's stream like the database: one byte for the kind of stream, then 26 characters with five bits
-/// each in 17 bytes.
+/// Packs the id of a run's stream as the database does: one byte for the kind of stream, then 26 characters with five
+/// bits each in 17 bytes.
 fn packed(stream: &str) -> Vec<u8> {
     let value = |char| b"0123456789abcdefghjkmnpqrstvwxyz".iter().position(|known| *known == char).unwrap();
     let mut values = stream.strip_prefix("run_").unwrap().bytes().map(value);

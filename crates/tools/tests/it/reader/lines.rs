@@ -89,7 +89,7 @@ const OPERANDS: &[&str] = &[
     "touch",
 ];
 
-/// Options with which some program writes, runs a program, or uses the network.
+/// Options with which some program writes, runs a program or uses the network.
 const DANGEROUS: &[&str] = &[
     "-o",
     "-o W",
@@ -410,8 +410,7 @@ impl Lines {
         self.disguise(word)
     }
 
-    /// Returns one option of `options`, with a value in one of the possible notations, sometimes shortened or combined
-    /// with further options.
+    /// Returns one option of `options` with a value, in one of the possible notations, sometimes shortened or combined.
     fn option(&mut self, options: &[&str]) -> String {
         let spec = *self.dice.pick(options);
         let name = spec.trim_end_matches([':', '?']);
@@ -436,7 +435,7 @@ impl Lines {
         self.disguise(word)
     }
 
-    /// Returns the same word, sometimes quoted in a different way.
+    /// Returns the word with the same meaning for a shell, sometimes quoted in another way.
     fn disguise(&mut self, word: String) -> String {
         if !self.dice.one_in(12) || word.contains(['\'', '"', '*', '?', '[', ' ', '\\']) || word.len() < 2 {
             return word;

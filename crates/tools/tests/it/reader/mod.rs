@@ -1,6 +1,6 @@
-//! Tests the parser of command lines, called the reader, against real shells and a second parser. If the reader
-//! classifies a line as read-only, the line must change nothing when it runs. The line must start no program that the
-//! reader did not name, and must contain no command that the reader did not find.
+//! Tests the parser of command lines, called the reader, against real shells and a second parser. A line that the
+//! reader classifies as read-only must change nothing when it runs. It must start no program that the reader did not
+//! name, and contain no command that the reader did not find.
 //!
 //! `lines.rs` generates lines from the tables and from words that an attacker might use. `scratch.rs` runs the lines in
 //! a workspace with hostile file names, and `trace.rs` reads which programs were started. `second.rs` asks the second
@@ -21,14 +21,13 @@ use self::scratch::Scratch;
 /// Number of lines that the normal tests run in shells.
 const PLAYED: usize = 150;
 
-/// Number of lines that the normal tests give to the second parser. The number can be larger, since these lines are not
-/// run.
+/// Number of lines that the normal tests give to the second parser. It is larger because these lines are not run.
 const COMPARED: usize = 3000;
 
 /// Number of lines that one shell runs, one after another.
 const TOGETHER: usize = 64;
 
-/// Maximum number of lines that a failure message names.
+/// Maximum number of lines in a failure message.
 const TOLD: usize = 20;
 
 /// A line that the reader classifies as read-only.
@@ -41,8 +40,8 @@ fn number(name: &str) -> Option<usize> {
     std::env::var(name).ok().map(|text| text.parse().expect("a number"))
 }
 
-/// Generates `many` lines, and returns the distinct lines that the reader classifies as read-only. The variables
-/// `HOLDSHORT_READER_LINES` and `HOLDSHORT_READER_SEED` override the number of lines and the seed.
+/// Generates `many` lines, and returns the different ones that the reader classifies as read-only. The variables
+/// `HOLDSHORT_READER_LINES` and `HOLDSHORT_READER_SEED` override number and seed.
 fn reading(many: usize) -> (Vec<Line>, String) {
     let seed = number("HOLDSHORT_READER_SEED").unwrap_or(7);
     let many = number("HOLDSHORT_READER_LINES").unwrap_or(many);

@@ -1,4 +1,4 @@
-//! A workspace with hostile file names, and the effects of a line in this workspace.
+//! A workspace with hostile file names, and the effects of a command line in it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::{Line, trace};
 
-/// File names that are options or code. A pattern in a line may expand to them.
+/// File names that are options or code, to which a pattern in a line may expand.
 const HOSTILE: [&str; 12] = [
     "-oW",
     "--output=W",
@@ -78,8 +78,8 @@ impl Scratch {
         Self { folder, before }
     }
 
-    /// Returns the forbidden effects of each line. First runs all lines in the same workspace, which is fast. If an
-    /// effect is found, runs each line again, alone and in an unchanged workspace.
+    /// Returns the forbidden effects of each line. Runs all lines in one workspace first, which is fast. After an
+    /// effect, runs each line again, alone in an unchanged workspace.
     pub(super) fn play(&self, shell: &str, lines: &[Line]) -> Vec<String> {
         let quiet = |lines: &[Line]| {
             let trace = self.run(shell, lines);

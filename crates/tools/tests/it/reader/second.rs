@@ -1,6 +1,5 @@
-//! A second parser for a line: a bash parser by other authors (brush). This parser knows only the grammar and no
-//! programs. The second parser lists the simple commands and redirections of a line, and the reader must have found
-//! each of them.
+//! A second parser for command lines: a bash parser by other authors (brush), which knows only the grammar and no
+//! programs. It lists the simple commands and redirections of a line, each of which the reader must have found.
 
 use brush_parser::ast::{
     Command as Node, CommandPrefixOrSuffixItem as Item, CompoundList, IoFileRedirectKind as Kind,
@@ -10,7 +9,7 @@ use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions, SourceInfo};
 use holdshort_command::{Command, Part};
 
-/// Returns a command or redirection that the second parser finds in a line, and that the reader missed.
+/// Returns a command or redirection that the second parser finds and the reader missed.
 pub(super) fn contradiction(line: &str, command: &Command) -> Option<String> {
     let options = ParserOptions::default();
     let program = Parser::new(line.as_bytes(), &options, &SourceInfo::default()).parse_program();
@@ -98,7 +97,7 @@ impl Second<'_> {
         }
     }
 
-    /// Removes the quotes of a word.
+    /// Removes the quotes of a word, if its value is known.
     fn text(&self, raw: &str) -> Text {
         match word::parse(raw, &self.options) {
             Ok(pieces) => unquoted(pieces),

@@ -4,8 +4,7 @@ use holdshort_command::Command;
 
 use super::Line;
 
-/// Options of the `timeout` that starts each line. These options separate the lines in a trace, since no line contains
-/// them.
+/// Options of the `timeout` that starts each line. They separate the lines in a trace, because no line contains them.
 pub(super) const EACH: &str = "--kill-after=7 --signal=KILL";
 
 /// Returns a program that was started although no part of its line names it.
@@ -50,13 +49,13 @@ fn is_named(program: &str, shell: &str, command: &Command) -> bool {
         })
 }
 
-/// Programs that are started by scripts which unpack a file and then search or show it.
+/// Programs started by scripts that unpack a file and then search or show it.
 const UNPACKS: &[&str] = &[
     "sh", "dash", "bash", "gzip", "bzip2", "xz", "zstd", "grep", "egrep", "fgrep", "sed", "cat", "less",
     "more", "mktemp", "rm", "lesspipe", "bzcat", "zcat", "xzcat", "zstdcat",
 ];
 
-/// Each row: a program, and the programs that it starts because it is a script or unpacks archives.
+/// Programs, each with the programs that it starts because it is a script or unpacks archives.
 const HELPERS: &[(&str, &[&str])] = &[
     (
         "man",

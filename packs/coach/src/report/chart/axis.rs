@@ -8,11 +8,10 @@ use crate::report::number::{duration, exponent, fixed};
 const TICKS: f64 = 6.0;
 /// Maximum number of ticks on an axis of days.
 const DAY_TICKS: usize = 6;
-/// Maximum number of intervals between ticks on an axis of days. If an interval would give more, a longer interval is
-/// used.
+/// Maximum number of intervals between ticks on an axis of days. A longer interval is used if this number is exceeded.
 const SPAN: i32 = 12;
 
-/// A range of values whose ends are ticks.
+/// A range of values for an axis, whose ends are ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
     pub low: f64,
@@ -27,8 +26,8 @@ const SECONDS: [f64; 16] = [
 ];
 
 impl Scale {
-    /// Returns a scale that includes all values. If the values are close to zero compared with their spread, the scale
-    /// starts at zero.
+    /// Returns a scale that includes all values. The scale starts at zero if the smallest value is small compared with
+    /// the largest.
     pub(crate) fn around(values: impl Iterator<Item = f64> + Clone, unit: &str) -> Self {
         let mut low = values.clone().fold(f64::INFINITY, f64::min);
         let mut high = values.fold(f64::NEG_INFINITY, f64::max);
@@ -104,7 +103,7 @@ fn label(value: f64, step: f64, unit: &str) -> String {
     fixed(value, decimals + if step < 10.0 { more } else { 0 })
 }
 
-/// Axis of days.
+/// Axis of days, with the positions and labels of its ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Days {
     pub first: Date,
@@ -167,8 +166,8 @@ pub(crate) fn days_between(first: Date, last: Date) -> i32 {
 }
 
 impl TickInterval {
-    /// Returns true if the interval divides the period into at most [`SPAN`] parts. For example, a year does not get
-    /// one tick per day.
+    /// Returns true if this tick interval divides the period into at most [`SPAN`] parts. For example, a year gets no
+    /// tick per day.
     fn is_for(self, first: Date, last: Date) -> bool {
         let days = days_between(first, last);
         let each = match self {

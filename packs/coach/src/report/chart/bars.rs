@@ -16,7 +16,7 @@ const WIDEST: f64 = 44.0;
 /// Maximum number of characters of a label below a bar.
 const LABEL: usize = 12;
 
-/// Returns those parts of a bar that are drawn, each with its index.
+/// Returns the parts of a bar that are drawn, each with its index.
 fn parts(bar: &Bar) -> impl Iterator<Item = (usize, f64)> + '_ {
     let values = bar.values.iter().take(SERIES).enumerate();
     values.filter_map(|(at, value)| Some((at, value.filter(|value| value.abs() <= DRAWN)?)))

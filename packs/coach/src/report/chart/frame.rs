@@ -1,4 +1,4 @@
-//! Parts that all charts share: the figure, its legend, the grid, the table of its data, and a line for missing data.
+//! Elements of all charts: the figure, its legend, the grid, the table of its data, and a line for missing data.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::report::number::pixel;
 
 /// Width of every chart in SVG units. The page scales a chart down slightly on a phone and up slightly on a desktop.
 pub(crate) const WIDTH: f64 = 440.0;
-/// Width of one character in axis labels: that of the widest digit in common fonts.
+/// Width of one character in axis labels, in SVG units: that of the widest digit in common fonts.
 pub(crate) const LETTER: f64 = 7.0;
 
 /// Dash patterns of the lines, one per series.
@@ -30,7 +30,7 @@ pub(crate) fn dash(at: usize) -> &'static str {
 pub(crate) struct Figure<'a> {
     pub number: usize,
     pub title: &'a str,
-    /// Unit and period.
+    /// Unit of the values, and period of the chart.
     pub subtitle: String,
     /// Description of the chart that a screen reader reads aloud.
     pub description: String,
@@ -47,7 +47,7 @@ impl Figure<'_> {
         out.push_str("</figcaption>\n");
     }
 
-    /// Opens the drawing. The caller closes it with `</svg>`.
+    /// Writes the start of the SVG drawing. The caller closes it with `</svg>`.
     pub(crate) fn open_drawing(&self, out: &mut String, height: f64) {
         let number = self.number;
         let _ = write!(
@@ -63,7 +63,7 @@ impl Figure<'_> {
     }
 }
 
-/// Writes the legend. If no entry has a name, writes nothing, because the title of the chart then says what is drawn.
+/// Writes the legend of a chart. Writes nothing if no entry has a name: the title of the chart then says what is drawn.
 pub(crate) fn legend(out: &mut String, entries: &[(Swatch, usize, &str)]) {
     if entries.iter().all(|(_, _, name)| name.is_empty()) {
         return;
@@ -96,12 +96,12 @@ pub(crate) fn nothing(out: &mut String) {
     out.push_str("<p class=\"nothing\">No data for this chart.</p>\n");
 }
 
-/// Writes a note about data that is not drawn.
+/// Writes a note below a chart about data that is not drawn.
 pub(crate) fn note(out: &mut String, note: &str) {
     let _ = writeln!(out, "<p class=\"note\">{}</p>", line(note));
 }
 
-/// Writes the data table of the chart and closes the figure. The first cell of a row is the row's header.
+/// Writes the data table of the chart, and closes the figure. The first cell of each table row is its header.
 pub(crate) fn close(out: &mut String, headers: &[String], rows: &[Vec<String>]) {
     if !rows.is_empty() {
         out.push_str("<details><summary>Data of this chart</summary>\n");
@@ -125,7 +125,7 @@ pub(crate) fn close(out: &mut String, headers: &[String], rows: &[Vec<String>]) 
     out.push_str("</figure>\n");
 }
 
-/// Point of a text to which its position refers.
+/// Point of a text that its position in a drawing refers to.
 #[derive(Clone, Copy)]
 pub(crate) enum Anchor {
     Start,
@@ -178,7 +178,7 @@ pub(crate) struct Plot {
 }
 
 impl Plot {
-    /// Returns the area of the plot. The area leaves space for the tick labels of the scale.
+    /// Returns the area for the plot, with space at the left for the tick labels of the scale.
     pub(crate) fn for_scale(scale: &super::axis::Scale, height: f64) -> Self {
         let longest = scale.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0);
         let left = f64::from(u32::try_from(longest.min(14)).unwrap_or(0)) * LETTER + 8.0;

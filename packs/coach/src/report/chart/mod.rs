@@ -33,7 +33,7 @@ pub struct Lines {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     pub name: String,
-    /// A day without a value is a gap in the line.
+    /// Days with their values. A day without a value is a gap in the line.
     pub points: Vec<(Date, Option<f64>)>,
 }
 
@@ -59,11 +59,11 @@ pub struct Bars {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bar {
     pub label: String,
-    /// One value per name in [`Bars::parts`]. None is a gap.
+    /// One value for each name in [`Bars::parts`]. `None` is a gap.
     pub values: Vec<Option<f64>>,
 }
 
-/// A chart of shares. Each row is divided into zones, whose shares add up to 100 %.
+/// A chart of shares. Each row is a bar that is divided into zones, whose shares add up to 100 %.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Zones {
     pub title: String,
@@ -77,7 +77,7 @@ pub struct Zones {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     pub label: String,
-    /// One amount per name in [`Zones::zones`]. The shares are computed from the amounts.
+    /// One amount for each name in [`Zones::zones`]. The shares are computed from the amounts.
     pub amounts: Vec<f64>,
 }
 
@@ -135,7 +135,7 @@ fn unit(unit: &str) -> &str {
     }
 }
 
-/// Returns the unit in the form that is used within a description.
+/// Returns the unit as a part of a chart's description, such as `, in km`.
 fn describe_unit(text: &str) -> String {
     match unit(text) {
         "" => String::new(),

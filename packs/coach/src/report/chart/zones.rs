@@ -12,10 +12,10 @@ use crate::report::number::{fixed, pixel, with_unit};
 
 const ROW: f64 = 46.0;
 const BAR: f64 = 24.0;
-/// Smallest share for which the label is drawn inside the bar. The label is four characters wide.
+/// Smallest share of a bar in which a label of four characters fits.
 const NAMED: f64 = 0.09;
 
-/// Returns the sum of the amounts. Returns None if the amounts cannot be shown as shares.
+/// Returns the sum of the amounts. Returns `None` if the amounts cannot be shown as shares.
 fn whole(row: &Row) -> Option<f64> {
     let is_part = |amount: &f64| (0.0..=DRAWN).contains(amount);
     let amounts = row.amounts.get(..SERIES).unwrap_or(&row.amounts);
@@ -91,7 +91,7 @@ fn draw_row(out: &mut String, chart: &Zones, row: &Row, y: f64) {
     out.push_str(&names);
 }
 
-/// Formats a share in whole percent. Below 1 %, one decimal is added.
+/// Formats a share in whole percent, or with one decimal below 1 %.
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
     format!("{} %", fixed(percent, usize::from(percent < 1.0 && percent > 0.0)))

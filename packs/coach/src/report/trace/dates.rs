@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::civil::Date;
 
-/// A date or an incomplete date, such as a month and a year.
+/// A date that may be incomplete, such as a month and a year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DateParts {
     pub year: Option<i16>,
@@ -59,7 +59,7 @@ fn month(word: &str) -> Option<i8> {
     i8::try_from(at + 1).ok()
 }
 
-/// Cursor that reads a text from left to right.
+/// Cursor that reads a date in a text from left to right.
 #[derive(Clone, Copy)]
 struct Rest<'a> {
     text: &'a str,
@@ -100,14 +100,14 @@ impl<'a> Rest<'a> {
         any
     }
 
-    /// Reads one or two digits, and a `st`, `nd`, `rd`, `th` or full stop that follows them.
+    /// Reads one or two digits with a following `st`, `nd`, `rd`, `th` or full stop.
     fn day(&mut self) -> Option<i8> {
         let digits = self.digits();
         let _ = self.take(&["st", "nd", "rd", "th", "."]);
         if digits.is_empty() || digits.len() > 2 { None } else { digits.parse().ok() }
     }
 
-    /// Reads the name of a month, and the full stop that follows an abbreviation.
+    /// Reads the name of a month, with the full stop of an abbreviation.
     fn month(&mut self) -> Option<i8> {
         let word = self.letters();
         let month = month(word)?;
@@ -118,7 +118,7 @@ impl<'a> Rest<'a> {
         Some(month)
     }
 
-    /// Reads the year after a month or a day. Returns None if no year follows.
+    /// Reads the year after a month or a day. Returns `None` if no year follows.
     fn year(&mut self) -> Option<i16> {
         let mut ahead = *self;
         let _ = ahead.take(&[","]);
@@ -133,8 +133,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// Parses a date whose first character is the digit at `at`. Returns the dates that the text may mean, and where the
-/// date ends in the text.
+/// Parses a date that begins with the digit at `at`. Returns the possible dates, and the end of the date in the text.
 pub(crate) fn from_digit(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
     in_digits(text, at).or_else(|| day_first(text, at))
 }
@@ -180,7 +179,7 @@ fn in_digits(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
     (!readings.is_empty() && !goes_on).then_some((readings, rest.at))
 }
 
-/// Parses `12 March` and `12th of March 2026`. For `3–9 March`, returns 3 March.
+/// Parses dates such as `12 March` and `12th of March 2026`. For `3–9 March`, returns 3 March.
 fn day_first(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
     let mut rest = Rest { text, at };
     let first = rest.day()?;
@@ -207,7 +206,7 @@ fn day_and_month(text: &str, at: usize) -> Option<(DateParts, usize)> {
     day.is_real().then_some((day, rest.at))
 }
 
-/// Parses a date whose first word is the one at `at`: `March 12`, `Mar 12, 2026`, `March 2026`.
+/// Parses a date that begins with the word at `at`: `March 12`, `Mar 12, 2026`, `March 2026`.
 pub(crate) fn from_word(text: &str, at: usize) -> Option<(DateParts, usize)> {
     let mut rest = Rest { text, at };
     let month = rest.month()?;

@@ -1,4 +1,4 @@
-//! Known numbers, sorted by the quantity that they measure, and known days.
+//! Numbers and days that agents may quote. The numbers are sorted by the quantity that they measure.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use super::scan::{self, Form, Sign};
 use super::unit::Unit;
 use crate::report::limits::KNOWN;
 
-/// Largest difference that is allowed between a quoted number and a known value, as a share of the quoted number.
+/// Largest allowed difference between a quoted number and a known one, as a share of the quoted number.
 const NEAR: f64 = 0.01;
 
 /// Quantity that a number measures. The quantity determines the units in which an agent may write the number.
@@ -19,8 +19,8 @@ const NEAR: f64 = 0.01;
 pub enum Quantity {
     /// Number without a known unit. An agent may write it with any unit.
     Number,
-    /// A count, or a number in a unit that is never converted into another unit. Such a number cannot be written in the
-    /// units of the other quantities.
+    /// A count, or a number in a unit that is never converted. An agent cannot write it in the units of the other
+    /// quantities.
     Own,
     /// Share of 1. An agent may also write it as a percentage.
     Ratio,
@@ -35,7 +35,7 @@ pub enum Quantity {
     Kilograms,
 }
 
-/// Returns the quantity of a number with this unit, and the factor that converts it to the base unit of the quantity.
+/// Returns the quantity that a unit measures, and the factor from the unit to the base unit of the quantity.
 fn base_quantity(unit: &str) -> (Quantity, f64) {
     match unit.trim() {
         "" => (Quantity::Number, 1.0),
@@ -49,8 +49,7 @@ fn base_quantity(unit: &str) -> (Quantity, f64) {
     }
 }
 
-/// A known number as its absolute value and its sign. A positive and a negative number with the same absolute value are
-/// two entries.
+/// A known number as its absolute value and its sign, so that −3 and 3 are two entries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Entry {
     quantity: Quantity,
@@ -96,7 +95,7 @@ impl KnownNumbers {
         }
     }
 
-    /// Adds every number, every time such as `45:12`, and every full date that is in a text of a person or a tool.
+    /// Adds every number, every time such as `45:12`, and every full date in a text of a person or a tool.
     pub fn add_text(&mut self, text: &str) {
         for token in scan::tokens(text) {
             match token.form {
@@ -122,8 +121,8 @@ impl KnownNumbers {
         }
     }
 
-    /// Adds a number, converted to the base unit of its quantity. If the number was changed by the conversion, the
-    /// original number is added too, as [`Quantity::Own`].
+    /// Adds a number, converted to the base unit of its quantity. Also adds a number in another unit as it is, as
+    /// [`Quantity::Own`].
     fn measure(&mut self, value: f64, unit: Unit) {
         let (quantity, factor) = unit.base_quantity();
         self.scaled(value, quantity, factor);
@@ -136,8 +135,8 @@ impl KnownNumbers {
         }
     }
 
-    /// Adds a number with the unit that a tool result gives: `s`, `km`, `bpm`, `%`, `1`, `share of time`. If the tool
-    /// result gives no unit, an agent may write the number with any unit.
+    /// Adds a number with the unit that a tool result gives: `s`, `km`, `bpm`, `%`, `1`, `share of time`. An agent may
+    /// write a number without a unit with any unit.
     pub fn add_in_unit(&mut self, value: f64, unit: &str) {
         let (quantity, factor) = base_quantity(unit);
         self.scaled(value, quantity, factor);
@@ -199,7 +198,7 @@ impl KnownNumbers {
         }
     }
 
-    /// Returns the known numbers that, when rounded, give the written number and differ from it by at most [`NEAR`].
+    /// Returns the known numbers that round to the written number and differ from it by at most [`NEAR`].
     pub(super) fn entries(&self, form: &Form, column: Option<Unit>) -> Vec<Entry> {
         match form {
             Form::Number { readings, sign, units } => {
@@ -220,7 +219,8 @@ impl KnownNumbers {
         }
     }
 
-    /// Returns those of [`Self::roundings`] that are close enough: `10 km` does not match 9,612 m.
+    /// Returns those known numbers from [`Self::roundings`] that are close to the written number: 9,612 m is not close
+    /// to `10 km`.
     fn close_roundings(
         &self,
         decimal: Decimal,
@@ -238,7 +238,8 @@ impl KnownNumbers {
             .is_some_and(|year| self.days.range(year).next().is_some())
     }
 
-    /// Returns the known numbers of a quantity that, multiplied by the factor and rounded, give `decimal`.
+    /// Returns the known numbers of the quantity that give `decimal` when they are multiplied by the factor and
+    /// rounded.
     fn roundings(
         &self,
         decimal: Decimal,
@@ -262,12 +263,12 @@ impl KnownNumbers {
     }
 }
 
-/// Returns the quantities, with factors, that a time such as `45:12` in this unit can mean.
+/// Returns the meanings of a time such as `45:12` in this unit, each as a quantity with a factor.
 fn as_time(unit: Unit) -> impl Iterator<Item = &'static (Quantity, f64)> {
     unit.conversions().iter().filter(|(quantity, _)| *quantity == Quantity::Seconds)
 }
 
-/// Suffixes of JSON keys. Each has its quantity, and the factor to the base unit of the quantity.
+/// Suffixes of JSON keys, each with the quantity of the value, and the factor to the base unit of the quantity.
 const KEYS: [(&str, Quantity, f64); 25] = [
     ("heart_rate", Quantity::Beats, 1.0),
     ("_bpm", Quantity::Beats, 1.0),

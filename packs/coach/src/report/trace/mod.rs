@@ -1,10 +1,10 @@
 //! Looks up each number that an agent writes among the numbers that tools computed and people gave.
 //!
-//! A written number is traced if rounding a known number to the same number of decimals gives it (half up or half to
-//! even). A written number is also traced if it is another notation of a known number: seconds as `h:mm:ss`, minutes or
-//! hours, a ratio as a percentage, metres as kilometres. A sum or a difference of known numbers is not a known number.
-//! `scan.rs` finds written numbers. `known_numbers.rs` contains the known numbers. `rounding.rs` compares a written
-//! number with a known number. `number_lookup.rs` finds the places of a number in the training data.
+//! A written number is traced if a known number, rounded to as many decimals (half up or half to even), equals it. The
+//! number may have another notation: seconds as `h:mm:ss`, minutes or hours, a ratio as a percentage, metres as
+//! kilometres. A sum or a difference of known numbers is not a known number. `scan.rs` finds written numbers.
+//! `known_numbers.rs` contains the known numbers. `rounding.rs` compares a written number with a known number.
+//! `number_lookup.rs` finds the places of a number in the training data.
 
 mod dates;
 mod known_numbers;
@@ -19,7 +19,7 @@ pub use self::known_numbers::{KnownNumbers, Quantity};
 pub(crate) use self::number_lookup::{FoundNumber, NumberLookup};
 use self::unit::Unit;
 
-/// Returns the ranges of the text in which numbers are that are not known.
+/// Returns the ranges in the text of numbers that are not among the known numbers.
 pub fn untraced(text: &str, known: &KnownNumbers) -> Vec<Range<usize>> {
     scan::tokens(text)
         .into_iter()
@@ -28,7 +28,7 @@ pub fn untraced(text: &str, known: &KnownNumbers) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Returns the unit that the header of a table column names.
+/// Returns the unit that a table column's header contains, such as `km` in `Distance (km)`.
 fn unit_named(header: &str) -> Option<Unit> {
     header
         .split(|c: char| !c.is_alphanumeric() && c != '%')

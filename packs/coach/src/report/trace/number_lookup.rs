@@ -1,4 +1,4 @@
-//! For each number that an agent writes, finds the places in the training data where it is.
+//! Finds the places in the training data of each number that an agent writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,8 +12,8 @@ use super::unit_named;
 use crate::report::limits::{FOUND, PLACES};
 use crate::report::model::TrainingValue;
 
-/// Looks up numbers that agents write: among the known numbers, and in the training data. Collects the numbers that are
-/// in the training data.
+/// Looks up the numbers in texts of agents among the known numbers and in the training data. Collects those that are in
+/// the training data.
 pub(crate) struct NumberLookup {
     known: KnownNumbers,
     given: Vec<TrainingValue>,
@@ -23,11 +23,11 @@ pub(crate) struct NumberLookup {
     pub found: Vec<FoundNumber>,
 }
 
-/// A number as the agent wrote it, with the places in the training data where it is.
+/// A number as the agent wrote it, with its places in the training data.
 pub(crate) struct FoundNumber {
     pub written: String,
     pub places: Vec<TrainingValue>,
-    /// Number of places that are not listed.
+    /// Number of further places that are not listed.
     pub more: usize,
 }
 
@@ -42,9 +42,8 @@ impl NumberLookup {
         Self { known, given, values, by_entry: places, found: Vec::new() }
     }
 
-    /// Returns the row of the training data that contains a quoted number. If the number is written with a unit that is
-    /// not converted, such as `days`, `own` is this unit. A single digit is not looked up, because there are too many
-    /// of them.
+    /// Looks up a quoted number in the training data. `own` is its unit if this unit is never converted, such as
+    /// `days`. A single digit is not looked up, because it would be found too often.
     fn look_up(&mut self, written: &str, entries: &[Entry], own: Option<&str>) -> Option<LookupResult> {
         if written.chars().filter(char::is_ascii_digit).count() < 2 {
             return None;
@@ -97,7 +96,7 @@ impl Lookup for NumberLookup {
     }
 }
 
-/// Returns true if two words name the same unit: `day` and `Days`. A value without a unit matches every unit.
+/// Returns true if two words name the same unit, such as `day` and `Days`. A value without a unit matches every unit.
 fn is_one_unit(given: &str, written: &str) -> bool {
     let one = |word: &str| word.trim().to_lowercase().trim_end_matches('s').to_owned();
     given.trim().is_empty() || one(given) == one(written)

@@ -2,7 +2,7 @@
 
 use crate::report::limits::DIGITS;
 
-/// Powers of ten.
+/// Powers of ten from 0 to [`DIGITS`].
 const POWERS: [f64; DIGITS + 1] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
     1e19, 1e20, 1e21, 1e22, 1e23, 1e24,
@@ -16,7 +16,7 @@ pub(crate) struct Decimal {
 }
 
 impl Decimal {
-    /// Parses ASCII digits with at most one decimal point. Returns None for more than [`DIGITS`] digits.
+    /// Parses ASCII digits with at most one decimal point. Returns `None` for more than [`DIGITS`] digits.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
         if whole.len() + rest.len() > DIGITS {
@@ -30,7 +30,7 @@ impl Decimal {
         self.digits as f64 / POWERS[self.decimals.min(DIGITS)]
     }
 
-    /// Returns half of the last decimal place that is written: 0.05 for `1.2`.
+    /// Returns half of the last written decimal place: 0.05 for `1.2`.
     pub(crate) fn half(self) -> f64 {
         0.5 / POWERS[self.decimals.min(DIGITS)]
     }

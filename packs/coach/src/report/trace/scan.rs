@@ -1,8 +1,8 @@
 //! Finds numbers in a text: with signs and units, as times such as `45:12`, as durations such as `1 h 05 min`, and as
 //! dates.
 //!
-//! Digits that belong to a name are skipped: `VO2`, `Z4`, `zone 2`, `week 3`. The number of a list item at the start of
-//! a line is skipped too.
+//! Skips digits that belong to a name (`VO2`, `Z4`, `zone 2`, `week 3`), and the number of a list item at the start of
+//! a line.
 
 use std::ops::Range;
 
@@ -21,12 +21,12 @@ pub(crate) enum Sign {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
-    /// Digits with at most one decimal point. If they can be read in several ways, there is one entry for each. The
-    /// first unit follows the number. If the number is one end of a range, the second unit is that of the other end.
+    /// Digits with at most one decimal point. `readings` has one entry for each way to read them. The first unit
+    /// follows the number, and the second follows the other number of a range.
     Number { readings: Vec<String>, sign: Sign, units: Vec<Unit> },
-    /// The ways in which a time or a duration can be read, each as an amount in a unit.
+    /// A time or a duration, with one entry for each way to read it.
     Times(Vec<(Decimal, Unit)>),
-    /// The ways in which a date can be read.
+    /// A date, with one entry for each way to read it.
     Days(Vec<DateParts>),
     /// Digits that cannot be looked up: digits of other scripts, fractions that are one character, or too many digits.
     Odd,
@@ -38,8 +38,7 @@ pub(crate) struct Token {
     pub form: Form,
 }
 
-/// Words that form a name together with the small whole number after them. The words are in lower case, without the `s`
-/// of the plural.
+/// Words that form a name together with a following small whole number, in lower case and singular.
 const NAMES: [&str; 16] = [
     "zone", "week", "phase", "step", "stage", "block", "section", "part", "option", "priority", "table",
     "figure", "level", "tier", "point", "no",
@@ -89,7 +88,8 @@ fn is_odd(c: char) -> bool {
         )
 }
 
-/// Returns the token that begins with the digit at `at`, and its end.
+/// Reads a number that begins with the digit at `at`. Returns its end and its token, or `None` if the number is
+/// skipped.
 fn digits(text: &str, at: usize, previous: char, name_ends: &mut Option<usize>) -> (usize, Option<Token>) {
     let before = &text[..at];
     if let Some((days, end)) = dates::from_digit(text, at) {
@@ -146,14 +146,14 @@ fn follows_name(before: &str) -> bool {
     NAMES.contains(&&*word) || word.strip_suffix('s').is_some_and(|word| NAMES.contains(&word))
 }
 
-/// Returns true for a number that continues a name, such as the `2` of `zones 1 and 2`.
+/// Returns true if the text before a number joins it to a name, as before the `2` of `zones 1 and 2`.
 fn goes_on_from(before: &str, name_ends: Option<usize>) -> bool {
     const JOINS: [&str; 8] = [" and ", " or ", "–", "-", " to ", " & ", "/", " – "];
     name_ends.and_then(|end| before.get(end..)).is_some_and(|gap| JOINS.contains(&gap))
 }
 
-/// Returns the sign of the number, and the position at which the number begins including its sign. A hyphen between two
-/// words or numbers is not a sign.
+/// Returns the sign before a number, and the position of the sign or of the number. A hyphen between two words or
+/// numbers is not a sign.
 fn sign(before: &str) -> (Sign, usize) {
     let mut back = before.char_indices().rev();
     let Some((at, c)) = back.next() else { return (Sign::None, before.len()) };
@@ -167,8 +167,8 @@ fn sign(before: &str) -> (Sign, usize) {
     }
 }
 
-/// Parses `45:12`, `1:05:30`, `4:35.2` and `1:05 h`. Returns the ways in which the time can be read, and where it ends
-/// in the text.
+/// Parses a time such as `45:12`, `1:05:30`, `4:35.2` and `1:05 h`. Returns the ways to read it, and its end in the
+/// text.
 fn clock(text: &str, at: usize) -> Option<(Vec<(Decimal, Unit)>, usize)> {
     let digits_at = |from: usize| {
         let end =
@@ -221,8 +221,8 @@ fn decimals(text: &str, end: usize, whole: u128) -> (Decimal, usize) {
     }
 }
 
-/// Parses `1 h 05 min`, `3h25m10s` and `45 min 30 s`. The result is in the smallest of the units: `1 h 30 min` gives 90
-/// minutes.
+/// Parses a duration such as `1 h 05 min`, `3h25m10s` and `45 min 30 s`. The result is in the smallest of its units: `1
+/// h 30 min` gives 90 minutes.
 fn span(text: &str, first: &str, unit: Unit, end: usize) -> Option<(Decimal, Unit, usize)> {
     let mut sum = first.parse::<u128>().ok().filter(|value| *value < 100_000)?;
     let (mut last, mut end) = (unit, end);
@@ -281,8 +281,8 @@ fn unit(text: &str, end: usize) -> (Unit, usize) {
     }
 }
 
-/// Parses a number. Returns where it ends in the text, and the ways in which it can be read. If the number is too long
-/// or malformed, there is no way to read it.
+/// Parses a number. Returns its end in the text, and the ways to read it. There are none if it is too long or
+/// malformed.
 fn number(text: &str, at: usize) -> (usize, Vec<String>) {
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -345,7 +345,7 @@ fn number(text: &str, at: usize) -> (usize, Vec<String>) {
     (end, readings)
 }
 
-/// In a range, copies the unit of the second number to the first number: `2.5–3.0 km`.
+/// Gives the first number of a range the unit of the second: `2.5–3.0 km`.
 fn share_units(text: &str, tokens: &mut [Token]) {
     const JOINS: [&str; 9] = ["-", "–", " - ", " – ", " to ", " and ", " or ", "/", " vs "];
     for at in (1..tokens.len()).rev() {

@@ -11,7 +11,7 @@ pub(crate) enum Unit {
     Hour,
     Metre,
     Kilometre,
-    /// Thousand, as in `10k`.
+    /// Factor of a thousand, as in `10k`.
     Thousand,
     Beat,
     Watt,
@@ -75,7 +75,8 @@ impl Unit {
         WORDS.iter().find(|(_, words)| words.contains(&&*word)).map_or(Self::None, |(unit, _)| *unit)
     }
 
-    /// Returns the quantities that can be written with this unit, each with the factor from its base unit to this unit.
+    /// Returns the quantities that can be written in this unit, each with the factor from the quantity's base unit to
+    /// this unit.
     pub(crate) const fn conversions(self) -> &'static [(Quantity, f64)] {
         match self {
             Self::None => &[
@@ -105,7 +106,7 @@ impl Unit {
         }
     }
 
-    /// Returns the quantity of a number in this unit, and the factor from this unit to the quantity's base unit.
+    /// Returns the quantity that this unit measures, and the factor from this unit to the quantity's base unit.
     pub(crate) const fn base_quantity(self) -> (Quantity, f64) {
         match self {
             Self::None | Self::Thousand => (Quantity::Number, 1.0),

@@ -41,9 +41,9 @@ impl DayLoad {
 pub struct DailyLoads {
     scale: Scale,
     days: BTreeMap<Date, DayLoad>,
-    /// Inputs of the load of each activity, by activity id.
+    /// Inputs of each activity's load, by activity id.
     used: BTreeMap<String, Provenance>,
-    /// True if the season has activities before the first of these days.
+    /// True if the season has activities before the first day in `days`.
     has_older: bool,
 }
 
@@ -55,8 +55,8 @@ pub const CTL_DAYS: u32 = 42;
 pub const ATL_DAYS: u32 = 7;
 /// Number of windows after which the first load contributes less than 1/1000 to an average with exponential weights.
 const WARM_WINDOWS: usize = 4;
-/// Maximum share of days in a window whose load is unknown: one in four. Days with an unknown load are left out. If a
-/// window has more such days, it has no result.
+/// Divisor for the maximum number of days with an unknown load: one day in four. Such days are left out. With more of
+/// them, a metric has no result.
 const UNKNOWN_SHARE: usize = 4;
 
 impl DailyLoads {
@@ -110,7 +110,7 @@ impl DailyLoads {
         &self.days
     }
 
-    /// Returns the loads of the last `count` days, and the inputs from which these loads were computed.
+    /// Returns the known loads of the last `count` days, and the inputs of these loads.
     fn window(&self, metric: Metric, count: u32) -> Result<(Vec<f64>, Provenance), Missing> {
         let count = count as usize;
         if self.days.len() < count {
@@ -127,7 +127,7 @@ impl DailyLoads {
         Ok((known, self.used(&days)))
     }
 
-    /// Returns the activities of these days, and the inputs from which their loads were computed.
+    /// Returns the activities of these days, and the inputs of their loads.
     fn used(&self, days: &[&DayLoad]) -> Provenance {
         let mut used = Provenance::default();
         for day in days {
@@ -168,9 +168,8 @@ impl DailyLoads {
         ratio(Metric::LoadRatio, self.acute(), self.chronic())
     }
 
-    /// Computes `E = λ·load + (1 − λ)·E of the day before` with `λ = 2/(days + 1)`. The first `E` is the first load. On
-    /// a day with an unknown load, `E` does not change. If there are too many such days in the window, there is no
-    /// result.
+    /// Computes `E = λ·load + (1 − λ)·E of the day before` with `λ = 2/(days + 1)`. The first `E` is the first load.
+    /// `E` does not change on a day with an unknown load. Too many such days give no result.
     fn ewma(&self, metric: Metric, days: u32) -> Outcome<f64> {
         self.window(metric, days)?;
         let lambda = 2.0 / (f64::from(days) + 1.0);
@@ -202,9 +201,9 @@ impl DailyLoads {
         ratio(Metric::LoadRatioEwma, self.acute_ewma(), self.chronic_ewma())
     }
 
-    /// Computes `C + (load − C)·(1 − e^(−1/days))` day by day. `C` is the value of the day before. Before the first
-    /// day, it is 0. On a day with an unknown load, `C` does not change. If there are too many such days among the last
-    /// `days` days, there is no result.
+    /// Computes `C + (load − C)·(1 − e^(−1/days))` day by day, where `C` is the value of the day before (0 at the
+    /// beginning). `C` does not change on a day with an unknown load. Too many such days among the last `days` days
+    /// give no result.
     fn response(&self, metric: Metric, days: u32) -> Outcome<f64> {
         self.window(metric, days)?;
         let rise = 1.0 - (-1.0 / f64::from(days)).exp();
@@ -220,17 +219,17 @@ impl DailyLoads {
         Ok(used.result(metric, level))
     }
 
-    /// Returns the chronic training load: the fitness.
+    /// Returns the chronic training load (CTL): the fitness.
     pub fn ctl(&self) -> Outcome<f64> {
         self.response(Metric::Ctl, CTL_DAYS)
     }
 
-    /// Returns the acute training load: the fatigue.
+    /// Returns the acute training load (ATL): the fatigue.
     pub fn atl(&self) -> Outcome<f64> {
         self.response(Metric::Atl, ATL_DAYS)
     }
 
-    /// Returns [`Self::ctl`] minus [`Self::atl`] of the day before: the form in which the athlete begins the day.
+    /// Returns [`Self::ctl`] minus [`Self::atl`] of the day before (TSB): the form in which the athlete begins the day.
     pub fn tsb(&self) -> Outcome<f64> {
         const METRIC: Metric = Metric::Tsb;
         let mut before = self.clone();
@@ -263,7 +262,7 @@ impl DailyLoads {
 }
 
 impl DayLoad {
-    /// Adds an activity. The load of the day is known only if the loads of all activities of the day are known.
+    /// Adds an activity to the day. The load of the day is known only if the loads of all its activities are known.
     fn add(&mut self, id: String, load: Option<f64>) {
         let (before, mut activities) = match std::mem::replace(self, Self::Rest) {
             Self::Rest => (Some(0.0), Vec::new()),
@@ -295,9 +294,9 @@ pub fn strain_of(loads: &[f64], monotony: f64) -> f64 {
     loads.iter().sum::<f64>() * monotony
 }
 
-/// Returns the mean divided by the standard deviation with the divisor n. Returns None if all loads are equal.
+/// Returns the mean of the loads divided by their standard deviation. Returns `None` if all loads are equal.
 ///
-/// The deviation is computed with n and not with n − 1, as the example in Foster et al. 2001, table 5, shows.
+/// The deviation has the divisor n and not n − 1, as the example in Foster et al. 2001, table 5, shows.
 #[expect(clippy::cast_precision_loss, reason = "counts of days")]
 pub fn monotony_of(loads: &[f64]) -> Option<f64> {
     let count = loads.len() as f64;

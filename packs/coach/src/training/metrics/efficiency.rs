@@ -11,12 +11,12 @@ use crate::training::model::Activity;
 use crate::training::series::{self, Effort};
 use crate::training::sport::Sport;
 
-/// Measure of the output.
+/// Output of the athlete: power, or speed of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputMeasure {
     Power,
-    /// Speed of a run. Hills are not taken into account.
+    /// Speed of a run, without regard to hills.
     Speed,
 }
 
@@ -37,8 +37,8 @@ pub struct Efficiency {
     pub output: OutputMeasure,
 }
 
-/// Computes the normalised power divided by the average heart rate. For a run without power: the mean speed in m/min
-/// divided by the average heart rate.
+/// Computes the normalised power divided by the average heart rate. A run without power uses the mean speed in m/min
+/// instead.
 pub fn efficiency_factor(activity: &Activity) -> Outcome<Efficiency> {
     const METRIC: Metric = Metric::EfficiencyFactor;
     let message = format!("the average heart rate of {}", activity.id);
@@ -59,17 +59,16 @@ pub fn efficiency_factor(activity: &Activity) -> Outcome<Efficiency> {
     Ok(used.result(METRIC, efficiency))
 }
 
-/// Returns the mean speed of a run in m/min. For other sports there is no result, because their speed depends too much
-/// on wind, water and ground.
+/// Returns the mean speed of a run in m/min. Returns `None` for other sports, whose speed depends too much on wind,
+/// water and ground.
 fn metres_per_minute(run: &Activity) -> Option<f64> {
     let metres =
         run.measure(Measure::Distance).filter(|metres| run.sport == Sport::Running && *metres > 0.0)?;
     Some(metres / (run.measure(Measure::Duration)? / 60.0))
 }
 
-/// Computes `100 · (1 − r₂/r₁)` in percent. For the first and the second half of the activity, `r` is the mean output
-/// divided by the mean heart rate. Only the time in which both measures are known is used. This time must be at least
-/// 80 % of the duration.
+/// Computes `100 · (1 − r₂/r₁)` in percent. `r₁` and `r₂` are the mean output divided by the mean heart rate, in the
+/// first and the second half of the activity. Both measures must be known for at least 80 % of the duration.
 pub fn decoupling(activity: &Activity) -> Outcome<f64> {
     const METRIC: Metric = Metric::Decoupling;
     let duration = activity.measure(Measure::Duration);
@@ -98,7 +97,7 @@ pub fn decoupling(activity: &Activity) -> Outcome<f64> {
     Ok(Provenance::from_activity(activity).result(METRIC, lost))
 }
 
-/// Splits the efforts into two halves that have the same duration.
+/// Splits the efforts into two halves of equal duration.
 fn halves(efforts: &[Effort]) -> (Vec<Effort>, Vec<Effort>) {
     let half = efforts.iter().map(|effort| effort.seconds).sum::<f64>() / 2.0;
     let (mut first, mut second) = (Vec::new(), Vec::new());
@@ -114,7 +113,7 @@ fn halves(efforts: &[Effort]) -> (Vec<Effort>, Vec<Effort>) {
     (first, second)
 }
 
-/// Returns the mean output divided by the mean heart rate, or None without an effort.
+/// Returns the mean output divided by the mean heart rate. Returns `None` if there are no efforts.
 fn per_beat(efforts: &[Effort]) -> Option<f64> {
     let weighted = |value: fn(&Effort) -> f64| -> f64 {
         efforts.iter().map(|effort| effort.seconds * value(effort)).sum()

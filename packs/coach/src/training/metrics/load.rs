@@ -52,8 +52,7 @@ pub fn load(activity: &Activity, profile: &Profile, scale: Scale) -> Outcome<f64
 /// and `b` are 0.64 and 1.92 for men, 0.86 and 1.67 for women. The unit is arbitrary.
 ///
 /// A sample counts until the time of the next sample. If the samples cover at least 80 % of the duration, the result is
-/// increased in proportion, so that it applies to the full duration. If they cover less, the average heart rate is used
-/// instead.
+/// scaled to the full duration. Otherwise the average heart rate is used.
 pub fn trimp(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     let mut used = Provenance::from_activity(activity);
     let reserve = Reserve::from_profile(profile, Metric::Trimp, &mut used)?;
@@ -79,7 +78,8 @@ pub fn heart_rate_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     Ok(used.result(METRIC, 100.0 * impulse / hour))
 }
 
-/// Computes `100 · seconds · NP · (NP/FTP) / (FTP · 3600)`, which is 100 for an hour at the threshold power.
+/// Computes `100 · seconds · NP · (NP/FTP) / (FTP · 3600)`, which is 100 for an hour at the threshold power (FTP). NP
+/// is the normalised power.
 pub fn power_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     const METRIC: Metric = Metric::PowerTss;
     let normalised = power::normalised_power(activity).map_err(|missing| missing.for_metric(METRIC))?;
@@ -90,7 +90,8 @@ pub fn power_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     Ok(used.result(METRIC, 100.0 * seconds * normalised.value * intensity / (threshold * 3_600.0)))
 }
 
-/// Computes the normalised power divided by the threshold power. The value 1 is the intensity of the best hour.
+/// Computes the normalised power divided by the threshold power. It is 1 if the athlete could just hold the intensity
+/// for an hour.
 pub fn intensity_factor(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     const METRIC: Metric = Metric::IntensityFactor;
     let power = power::normalised_power(activity).map_err(|missing| missing.for_metric(METRIC))?;
@@ -99,7 +100,7 @@ pub fn intensity_factor(activity: &Activity, profile: &Profile) -> Outcome<f64> 
     Ok(used.result(METRIC, power.value / threshold))
 }
 
-/// Computes the exertion on the CR-10 scale multiplied by minutes. The unit is arbitrary.
+/// Computes the exertion on the CR-10 scale multiplied by the minutes of the activity. The unit is arbitrary.
 pub fn session_rpe(activity: &Activity) -> Outcome<f64> {
     const METRIC: Metric = Metric::SessionRpe;
     let message = format!("the exertion of {}", activity.id);
@@ -114,7 +115,7 @@ fn duration(activity: &Activity, metric: Metric) -> Result<f64, Missing> {
     activity.measure(Measure::Duration).ok_or_else(|| Missing::new(metric, Need::Activities, message))
 }
 
-/// Parameters that convert a heart rate into an impulse.
+/// Facts about the athlete that convert a heart rate into a training impulse.
 struct Reserve {
     resting: f64,
     max: f64,
@@ -128,7 +129,7 @@ impl Reserve {
         Ok(Self { resting, max, sex })
     }
 
-    /// Returns the impulse per minute.
+    /// Returns the training impulse per minute at a heart rate in bpm.
     fn rate(&self, bpm: f64) -> f64 {
         let share = ((bpm - self.resting) / (self.max - self.resting)).clamp(0.0, 1.0);
         let (a, b) = match self.sex {

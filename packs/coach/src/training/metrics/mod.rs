@@ -1,7 +1,7 @@
 //! The metrics: one table that describes all of them, and one module per family of metrics.
 //!
-//! A metric is computed from a season and a day. No clock is used. Each result names its inputs. If a metric cannot be
-//! computed, the result is the reason and never the value zero.
+//! A metric is computed from a season and a day, without a clock. Each result names its inputs. A metric that cannot be
+//! computed gives a reason and never the value zero.
 
 pub mod daily;
 pub mod efficiency;
@@ -201,7 +201,7 @@ named! {
 }
 
 impl Metric {
-    /// Returns one sentence that helps a model to choose a metric.
+    /// Returns one sentence about the metric, by which a model chooses a metric.
     pub const fn description(self) -> &'static str {
         self.row().0
     }

@@ -7,17 +7,16 @@ use crate::training::measure::Measure;
 use crate::training::model::Activity;
 use crate::training::series;
 
-/// Length of the moving mean, in seconds.
+/// Length of the moving mean of the power, in seconds.
 const WINDOW: usize = 30;
-/// Minimum duration in seconds: for a shorter activity, the normalised power has no meaning.
+/// Minimum duration in seconds. The normalised power of a shorter activity has no meaning.
 const LEAST_S: f64 = 20.0 * 60.0;
 
 /// Computes `(mean of p⁴)^¼` in W, where `p` is the moving mean of the power over 30 seconds, second by second.
 ///
-/// For this, the samples are converted to one value per second. A sample counts until the time of the next sample, but
-/// for at most 30 s. Pauses are excluded. If there are no samples, or if they cover less than 80 % of the duration, the
-/// value that the device computed is used. If the device computed none, the average power is used. In both cases, a
-/// caveat says which value was used.
+/// The samples are converted to one value per second. A sample counts until the next one, but for at most 30 s. Pauses
+/// are excluded. If the samples cover less than 80 % of the duration, the value of the device is used, or else the
+/// average power. A caveat then says which value was used.
 pub fn normalised_power(activity: &Activity) -> Outcome<f64> {
     const METRIC: Metric = Metric::NormalisedPower;
     let mut used = Provenance::from_activity(activity);
@@ -43,7 +42,7 @@ pub fn normalised_power(activity: &Activity) -> Outcome<f64> {
     Ok(used.result(METRIC, power))
 }
 
-/// Returns the power for every second in which the timer ran.
+/// Returns the power in each second in which the timer ran.
 fn seconds(powers: &[(f64, f64)]) -> Vec<f64> {
     let mut seconds = Vec::new();
     // Rest of the previous sample, in seconds, because a sample may end within a second.
@@ -58,7 +57,7 @@ fn seconds(powers: &[(f64, f64)]) -> Vec<f64> {
     seconds
 }
 
-/// Returns the normalised power. Returns None if there are less than 30 seconds.
+/// Returns the normalised power. Returns `None` for less than 30 seconds.
 fn of_seconds(watts: &[f64]) -> Option<f64> {
     let mut fourths = 0.0;
     let mut count = 0_u32;

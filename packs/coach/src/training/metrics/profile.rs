@@ -1,5 +1,5 @@
-//! The facts about the athlete that metrics need. These facts are stated in the configuration, read from files, or
-//! estimated. If one of them is estimated, the result has a caveat.
+//! The facts about the athlete that metrics need: stated in the configuration, read from files, or estimated. An
+//! estimated fact gives the result a caveat.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub struct Profile {
     numbers: BTreeMap<AthleteNumber, Part>,
 }
 
-/// A number with the inputs from which it was computed.
+/// A number with its inputs.
 #[derive(Clone, Debug)]
 struct Part {
     value: f64,
@@ -49,12 +49,11 @@ impl Provenance {
     }
 }
 
-/// Number of days over which resting heart rates are averaged, if none is stated.
+/// Number of days over which resting heart rates are averaged, if the athlete states none.
 const RESTING_DAYS: i32 = 28;
 
 impl Profile {
-    /// Creates a profile. If `stated` does not contain a fact, it is read from the files. If the files do not contain
-    /// it either, and there is a formula for it, it is computed.
+    /// Creates a profile. A fact comes from `stated`, or else from the files, or else from a formula if there is one.
     pub fn from_season(season: &Season, stated: &Athlete, as_of: Date) -> Self {
         let read = &season.athlete;
         let inputs = |name: &'static str, is_stated: bool| {

@@ -13,12 +13,12 @@ use crate::training::sport::Sport;
 /// Range of durations, in minutes, for which Riegel determined the exponent of the formula.
 const RIEGEL_MIN: (f64, f64) = (3.5, 230.0);
 const RIEGEL_EXPONENT: f64 = 1.06;
-/// Shortest run, in m, that predicts longer races.
+/// Length of the shortest run from which longer races are predicted, in m.
 const SHORTEST_M: f64 = 1_500.0;
-/// Number of most recent days in which the best run for the predictions is looked for.
+/// Number of most recent days in which the best run is searched.
 pub const RECENT_DAYS: i32 = 42;
-/// Highest plausible VDOT. A higher value would mean that the runner was faster than any human over these distances. In
-/// this case, the recording must be wrong.
+/// Highest plausible VDOT. A recording with a higher value must be wrong, because no human was ever so fast over these
+/// distances.
 const HIGHEST_VDOT: f64 = 90.0;
 
 /// Race distances, in m.
@@ -38,15 +38,15 @@ fn positive(number: f64) -> Option<f64> {
     (number.is_finite() && number > 0.0).then_some(number)
 }
 
-/// Computes `T₂ = T₁ · (D₂/D₁)^1.06`. Returns None for an invalid time or distance.
+/// Computes `T₂ = T₁ · (D₂/D₁)^1.06`, the predicted time of a race. Returns `None` for an invalid time or distance.
 pub fn riegel(seconds: f64, distance_m: f64, race_m: f64) -> Option<f64> {
     let (seconds, distance_m, race_m) = (positive(seconds)?, positive(distance_m)?, positive(race_m)?);
     positive(seconds * (race_m / distance_m).powf(RIEGEL_EXPONENT))
 }
 
 /// Computes VDOT in ml/kg/min: the oxygen uptake at this speed, divided by the share of the maximum that a runner can
-/// hold for this time. Returns None for an invalid time or distance. Also returns None below 24.9 m/min, because the
-/// formula gives no oxygen uptake there.
+/// hold for this time. Returns `None` for an invalid time or distance, and below 24.9 m/min, where the formula gives no
+/// oxygen uptake.
 pub fn vdot(seconds: f64, distance_m: f64) -> Option<f64> {
     let minutes = positive(seconds)? / 60.0;
     let speed = positive(distance_m)? / minutes;
@@ -56,8 +56,8 @@ pub fn vdot(seconds: f64, distance_m: f64) -> Option<f64> {
     positive(uptake / share)
 }
 
-/// Returns the time in seconds for a distance at a VDOT. Returns None if no speed up to 10 m/s reaches the VDOT.
-/// Bisection works because a slower run has a smaller VDOT.
+/// Returns the time in seconds for a distance at a VDOT, by bisection: a slower run has a smaller VDOT. Returns `None`
+/// if the VDOT needs a speed above 10 m/s.
 pub fn vdot_time(wanted: f64, distance_m: f64) -> Option<f64> {
     let (wanted, distance_m) = (positive(wanted)?, positive(distance_m)?);
     // The search goes from 10 m/s down to 0.4 m/s. At 0.4 m/s there is no VDOT.
@@ -99,8 +99,8 @@ pub fn best_run(season: &Season, as_of: Date) -> Result<(&Activity, Traced<f64>)
     Ok((run, Traced::new(METRIC, value, Inputs::activity(run)).with([Caveat::TrainingRun])))
 }
 
-/// Predicts times for [`RACES`] from the best run of the last 42 days. If the athlete did not run this run with full
-/// effort, the predicted times are too slow.
+/// Predicts times for [`RACES`] from the best run of the last 42 days. The predicted times are too slow if the athlete
+/// did not run it with full effort.
 ///
 /// # Errors
 /// Returns the same errors as [`best_run`].

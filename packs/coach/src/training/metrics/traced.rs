@@ -11,16 +11,16 @@ use super::Metric;
 use crate::training::model::{Activity, SourcedValue};
 use holdshort_tools::named;
 
-/// Inputs of a number. Each of them can be looked up.
+/// Inputs of a computed number, which a reader can look up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Inputs {
     /// Ids of activities.
     pub activities: BTreeSet<String>,
     /// Days whose daily measures were used.
     pub days: BTreeSet<Date>,
-    /// Facts about the athlete that were used. Their names are those in [`crate::training::Athlete`].
+    /// Names of the used facts about the athlete, as in [`crate::training::Athlete`].
     pub athlete: BTreeSet<&'static str>,
-    /// Names of the files that contain these inputs. If a value comes from the configuration, it has no file.
+    /// Names of the files that contain these inputs. A value from the configuration has no file.
     pub files: BTreeSet<Arc<str>>,
 }
 
@@ -109,7 +109,7 @@ impl<T: Serialize> Serialize for Traced<T> {
     }
 }
 
-/// Something that is missing so that a metric can be computed.
+/// Data that is missing for a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Need {
@@ -122,11 +122,11 @@ pub enum Need {
     Power,
     Exertion,
     Activities,
-    /// More days with loads.
+    /// More days with known loads.
     History,
     /// More days on which the measure has a value.
     Days,
-    /// Loads that are not the same on every day.
+    /// Loads that differ between days.
     Variation,
     /// A run that is long enough, and short enough, for the formulas.
     Run,
@@ -146,7 +146,7 @@ impl Missing {
         Self { metric, needs, message: message.into() }
     }
 
-    /// Returns the same reason for another metric, which depends on this one.
+    /// Returns the same reason for a metric that depends on the metric of this reason.
     pub(crate) fn for_metric(mut self, metric: Metric) -> Self {
         self.metric = metric;
         self

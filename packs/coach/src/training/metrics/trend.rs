@@ -11,15 +11,14 @@ use super::{Metric, Outcome};
 use crate::training::measure::Measure;
 use crate::training::model::Season;
 
-/// Number of days over which the mean is computed. At least [`LEAST_WINDOW`] of these days must have a value (Plews et
-/// al. 2014).
+/// Number of days of the recent mean. At least [`LEAST_WINDOW`] of these days must have a value (Plews et al. 2014).
 pub const WINDOW_DAYS: i32 = 7;
 pub const LEAST_WINDOW: usize = 3;
-/// Number of days in the baseline, which ends on the day before these 7 days. At least [`LEAST_BASELINE`] of these days
+/// Number of days of the baseline, which ends before the last [`WINDOW_DAYS`] days. At least [`LEAST_BASELINE`] of them
 /// must have a value.
 pub const BASELINE_DAYS: i32 = 60;
 pub const LEAST_BASELINE: usize = 14;
-/// Minimum number of values with which a baseline needs no caveat.
+/// Minimum number of values for a baseline without a caveat.
 const FULL_BASELINE: usize = 45;
 /// Smallest change that is regarded as meaningful, in standard deviations.
 const WORTHWHILE: f64 = 0.5;

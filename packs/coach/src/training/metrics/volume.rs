@@ -18,11 +18,11 @@ use crate::training::sport::Sport;
 pub struct Volume {
     pub activities: usize,
     pub duration_s: f64,
-    /// Total distance of those activities that have a distance. None if no activity has a distance.
+    /// Total distance of the activities with a known distance. `None` if there are none.
     pub distance_m: Option<f64>,
 }
 
-/// Monday of a week, and the volume of each sport in the week.
+/// Monday of a week, with the volume of each sport in the week.
 pub type Week = (Date, BTreeMap<Sport, Traced<Volume>>);
 
 /// Returns all weeks from the first activity to the day `as_of`, including weeks without activities.

@@ -1,5 +1,5 @@
-//! Time by heart rate: in five zones of the maximal heart rate or of the reserve, and as shares of easy, moderate and
-//! hard time.
+//! Time by heart rate: in five zones of the maximal heart rate or of the heart-rate reserve, and as shares of easy,
+//! moderate and hard time.
 
 use serde::Serialize;
 
@@ -10,13 +10,13 @@ use crate::training::measure::Measure;
 use crate::training::model::{Activity, AthleteNumber};
 use crate::training::series;
 
-/// Lower ends of zones 1 to 5, in percent. A heart rate that is exactly at a boundary belongs to the higher zone.
+/// Lower ends of heart-rate zones 1 to 5, in percent. A heart rate on a boundary belongs to the higher zone.
 pub const ZONES: [f64; 5] = [50.0, 60.0, 70.0, 80.0, 90.0];
-/// Percentage of the maximal heart rate from which the intensity is moderate. From [`HARD`] on, the intensity is hard.
+/// Percentage of the maximal heart rate from which the intensity is moderate. It is hard from [`HARD`] on.
 pub const MODERATE: f64 = 83.0;
 pub const HARD: f64 = 88.0;
 
-/// Seconds in each zone.
+/// Seconds in each heart-rate zone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Zones {
     pub below_s: f64,
@@ -25,7 +25,7 @@ pub struct Zones {
     pub begin_bpm: [f64; 5],
 }
 
-/// Computes the seconds in each zone. The zones begin at 50, 60, 70, 80 and 90 % of the maximal heart rate.
+/// Computes the seconds in each heart-rate zone. The zones begin at 50, 60, 70, 80 and 90 % of the maximal heart rate.
 pub fn of_max(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
     const METRIC: Metric = Metric::ZonesOfMax;
     let mut used = Provenance::from_activity(activity);
@@ -33,8 +33,8 @@ pub fn of_max(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
     zones(activity, ZONES.map(|percent| percent / 100.0 * max), METRIC, used)
 }
 
-/// Computes the seconds in each zone. The zones begin at 50, 60, 70, 80 and 90 % of the heart-rate reserve, which is
-/// counted from the resting heart rate.
+/// Computes the seconds in each heart-rate zone. The zones begin at 50, 60, 70, 80 and 90 % of the heart-rate reserve,
+/// above the resting heart rate.
 pub fn of_reserve(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
     const METRIC: Metric = Metric::ZonesOfReserve;
     let mut used = Provenance::from_activity(activity);
@@ -65,7 +65,7 @@ fn samples(activity: &Activity, metric: Metric) -> Result<Vec<(f64, f64)>, Missi
 
 const NO_SAMPLES: &str = "an activity with samples of the heart rate that cover 80 % of its duration";
 
-/// Shares of that time in which the heart rate is known. The shares add up to 1.
+/// Shares of easy, moderate and hard time, which add up to 1. Only time with a known heart rate counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Split {
     pub easy: f64,
@@ -77,9 +77,8 @@ pub struct Split {
 
 /// Splits the time in which the heart rate is known into three shares. A heart rate below 83 % of the maximum is easy,
 /// one from 88 % on is hard, and one between them is moderate. On the Norwegian scale, easy is zones 1 and 2, moderate
-/// is zone 3, and hard is zone 4 and above. The three ranges are approximations: easy is below the first threshold,
-/// moderate between the two thresholds, and hard above the second (Seiler 2010). The real thresholds of an athlete may
-/// be different.
+/// is zone 3, and hard is zone 4 and above. The ranges approximate the time below the first threshold, between the two
+/// thresholds, and above the second (Seiler 2010). The real thresholds of an athlete may be different.
 pub fn intensity_split<'a>(
     activities: impl IntoIterator<Item = &'a Activity>,
     profile: &Profile,

@@ -1,7 +1,7 @@
-//! The data file with ten parts that a program extracts from a training platform, as JSON or YAML.
+//! The data file that a program extracts from a training platform, as JSON or YAML. The file has ten parts.
 //!
-//! Every part may be null or missing. [`parts`] returns the parts that are present, including parts and keys that this
-//! module does not use. A time without an offset is in the local time of the athlete.
+//! Every part may be null or missing. [`parts`] returns the present parts, including parts and keys that this module
+//! does not use. A time without an offset is in the athlete's local time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::training::model::{AthleteNumber, FileLocation, Sex};
 use crate::training::problem::{Code, Problem, Problems};
 use crate::training::sport::Sport;
 
-/// Names of the parts.
+/// Names of the parts of a data file.
 pub const PARTS: [&str; 10] = [
     "user_profile",
     "daily_stats",
@@ -32,8 +32,7 @@ pub const PARTS: [&str; 10] = [
     "training_load_history",
 ];
 
-/// Keys in the `summary` of an activity, with the measures that they contain. The values have the units of these
-/// measures.
+/// Keys in the `summary` of an activity, with their measures. The values have the units of these measures.
 const SUMMARY: [(&str, Measure); 6] = [
     ("duration", Measure::Duration),
     ("distance", Measure::Distance),
@@ -43,7 +42,7 @@ const SUMMARY: [(&str, Measure); 6] = [
     ("normalized_power", Measure::PowerNormalised),
 ];
 
-/// Paths in an entry of `recovery_indicators`, with the measures that are at their ends.
+/// Paths of keys in an entry of `recovery_indicators`, with the measures of their values.
 const RECOVERY: [(&[&str], Measure); 4] = [
     (&["sleep", "duration", "total"], Measure::Sleep),
     (&["sleep", "avg_overnight_hrv"], Measure::Hrv),
@@ -51,7 +50,7 @@ const RECOVERY: [(&[&str], Measure); 4] = [
     (&["stress", "avg_level"], Measure::Stress),
 ];
 
-/// Paths in `daily_stats`, with the measures that are at their ends.
+/// Paths of keys in `daily_stats`, with the measures of their values.
 const DAILY: [(&[&str], Measure); 3] = [
     (&["resting_heart_rate"], Measure::RestingHeartRate),
     (&["sleeping_hours"], Measure::Sleep),
@@ -182,7 +181,7 @@ fn take(top: Map<String, Value>, context: &mut Context<'_>, drafts: &mut Drafts)
     Ok(())
 }
 
-/// JSON value with the JSON pointer to it. A missing value is null.
+/// JSON value with its JSON pointer. A missing value is null.
 struct LocatedValue<'a> {
     value: &'a Value,
     pointer: String,
@@ -196,7 +195,7 @@ impl<'a> LocatedValue<'a> {
         }
     }
 
-    /// Follows a path. If a key on the path is missing, returns null. If a value on the path is no mapping, reports it.
+    /// Follows a path of keys. Returns null for a missing key. A value on the path that is not a mapping is reported.
     fn path(&self, path: &[&str], context: &mut Context<'_>) -> LocatedValue<'a> {
         let this = LocatedValue { value: self.value, pointer: self.pointer.clone() };
         path.iter().fold(this, |at, key| {
@@ -214,7 +213,7 @@ impl<'a> LocatedValue<'a> {
         context.warn(Code::DataValue, self.location(), format!("`{shown}` is not a {wanted}"));
     }
 
-    /// Returns true for a mapping. If the value is neither a mapping nor null, reports it.
+    /// Returns true for a mapping. Any other value except null is reported.
     fn is_mapping(&self, context: &mut Context<'_>) -> bool {
         if !self.value.is_object() && !self.value.is_null() {
             self.wrong("mapping", context);
@@ -313,8 +312,7 @@ fn athlete_number(
     }
 }
 
-/// Reads one activity. If the activity is a multisport activity, reads its parts instead. The parts of a multisport
-/// activity are listed among its laps.
+/// Reads one activity. For a multisport activity, reads its parts, which are listed among its laps.
 fn recorded(
     activity: &LocatedValue<'_>,
     context: &mut Context<'_>,

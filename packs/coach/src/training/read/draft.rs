@@ -1,4 +1,4 @@
-//! Activities and daily measures that the reader of a format has read but that are not checked yet.
+//! Activities and daily measures that were read from a file and are not checked yet.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,12 @@ use crate::training::problem::Code;
 use crate::training::series;
 use crate::training::sport::Sport;
 
-/// Content of one file. If the content exceeds a limit, the reader stops and the file is refused.
+/// Unchecked content of one file. A file whose content exceeds a limit is refused.
 pub(super) struct Drafts {
     pub(super) facts: Vec<(Fact, FileLocation)>,
     pub(super) activities: Vec<Draft>,
     pub(super) days: Vec<DraftDay>,
-    /// Number of activities that can still be added before the limit is reached. The limit applies to all files
-    /// together, including those that were read before.
+    /// Number of activities that can still be added. The limit applies to all files together.
     activities_left: usize,
     days_left: usize,
     samples_left: usize,
@@ -96,7 +95,7 @@ pub(super) struct Draft {
     pub(super) measures: Vec<(Measure, f64, FileLocation)>,
     /// Samples in any order.
     pub(super) samples: Vec<Sample>,
-    /// Pauses of the timer, sorted and without overlap. Each has its begin and its end, in seconds since the start.
+    /// Pauses of the timer, sorted and without overlap, as seconds since the start.
     pub(super) pauses: Vec<(f64, f64)>,
     pub(super) place: FileLocation,
 }
@@ -108,13 +107,12 @@ pub(super) struct DraftDay {
     pub(super) place: FileLocation,
 }
 
-/// If the time between two samples is at least this number of seconds, the timer is assumed to have been stopped. The
-/// limit is used only for files that state no duration.
+/// Minimum time between two samples, in seconds, that is taken for a pause. Used only for files without durations.
 const PAUSE_S: f64 = 60.0;
 
 impl Draft {
-    /// Parses a start in one of three forms: with an offset, in UTC, or as local time. If the local time did not exist
-    /// or existed twice because of a change of the clocks, this is reported.
+    /// Parses the start of an activity with an offset, in UTC, or as local time. Reports a local time that did not
+    /// exist or existed twice because of a change of the clocks.
     pub(super) fn parse_start(
         text: &str,
         place: &FileLocation,
@@ -128,8 +126,8 @@ impl Draft {
         Ok((start.at, start.clock))
     }
 
-    /// Checks the values, sorts the samples, and computes those values that follow from others. If the activity has no
-    /// duration, returns None.
+    /// Checks the values, sorts the samples, and computes derived values. Returns `None` if the activity has no
+    /// duration.
     pub(super) fn finish(self, context: &mut Context<'_>) -> Option<Activity> {
         let (offset, offset_from) = match self.clock {
             Clock::Offset(offset) => (offset, OffsetFrom::File),
@@ -191,7 +189,7 @@ impl Draft {
     }
 }
 
-/// A time in a file, together with the local time if the file states it.
+/// A time in a file, with the local time if the file states it.
 #[derive(Clone, Copy)]
 pub(super) struct Moment {
     pub(super) at: Timestamp,
@@ -215,7 +213,7 @@ impl Moment {
         Some(Self { at: at.ok()?, clock, local })
     }
 
-    /// Converts a time in the local time of the athlete.
+    /// Converts a time in the athlete's local time.
     pub(super) fn from_local(local: DateTime, zone: &TimeZone) -> Option<Self> {
         Some(Self { at: zone.to_timestamp(local).ok()?, clock: Clock::Local, local })
     }
@@ -224,7 +222,7 @@ impl Moment {
         matches!(self.clock, Clock::Local)
     }
 
-    /// If the local time did not exist or existed twice because of a change of the clocks, reports this.
+    /// Reports a local time that did not exist or existed twice because of a change of the clocks.
     pub(super) fn warn_clock_change(&self, place: &FileLocation, context: &mut Context<'_>) {
         if !self.is_local() {
             return;
@@ -240,8 +238,8 @@ impl Moment {
     }
 }
 
-/// Removes the distance of an activity if nobody could cover it in the duration of the activity. If no samples confirm
-/// the duration, the duration is removed too, because it may be the wrong one.
+/// Removes the distance of an activity if nobody could cover it in the duration. Without samples that confirm the
+/// duration, also removes the duration, because either may be wrong.
 fn remove_impossible_distance(activity: &mut Activity, place: &FileLocation, context: &mut Context<'_>) {
     let (Some(metres), Some(seconds)) =
         (activity.measure(Measure::Distance), activity.measure(Measure::Duration))
@@ -318,7 +316,7 @@ fn ordered(mut samples: Vec<Sample>, place: &FileLocation, context: &mut Context
     kept
 }
 
-/// Adds each gap longer than [`PAUSE_S`] to the pauses. The pauses are added only for files that state no duration.
+/// Adds each gap longer than [`PAUSE_S`] to the pauses. Called only for files without durations.
 fn add_long_gaps(activity: &mut Activity) {
     let samples = activity.samples.iter().map(|sample| sample.at_s);
     let gaps = samples.clone().zip(samples.skip(1)).filter(|(at, next)| next - at > PAUSE_S);
@@ -334,8 +332,8 @@ fn add_long_gaps(activity: &mut Activity) {
     activity.pauses = joined;
 }
 
-/// Returns the seconds between the first and the last sample. Pauses are not counted. Returns None if there are no such
-/// seconds.
+/// Returns the seconds between the first and the last sample without pauses. Returns `None` if the result is not
+/// positive.
 fn running_seconds(activity: &Activity) -> Option<f64> {
     let (first, last) = (activity.samples.first()?.at_s, activity.samples.last()?.at_s);
     let seconds = last - first - series::paused(&activity.pauses, first, last);

@@ -1,8 +1,7 @@
 //! GPX 1.0 and 1.1: each track with timestamps is an activity. Routes and waypoints are ignored.
 //!
-//! Source: <https://www.topografix.com/GPX/1/1/>. Heart rate and power are found by the element names that the
-//! extensions of Garmin (`hr`, `power`) and `ClueTrust` (`hr`) use. Namespaces are not compared, because programs write
-//! them in many different ways.
+//! Source: <https://www.topografix.com/GPX/1/1/>. Heart rate and power are found by the element names of the extensions
+//! of Garmin (`hr`, `power`) and `ClueTrust` (`hr`). Namespaces are ignored, because programs write them differently.
 
 use super::draft::{Draft, Drafts, Moment, too_many};
 use super::xml::{self, Element, Visitor};
@@ -27,21 +26,20 @@ struct Track {
     line: u64,
     kind: String,
     points: Vec<Point>,
-    /// True if the next point is the first point of a segment.
+    /// True if the next point is the first of a segment.
     begins: bool,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Point {
     line: u64,
-    /// Latitude in degrees.
+    /// Latitude in degrees, positive in the north.
     latitude: Option<f64>,
     longitude: Option<f64>,
     time: Option<Moment>,
     heart_rate: Option<f64>,
     power: Option<f64>,
-    /// True if this point is the first point of a segment. The distance from the previous point to this one is then not
-    /// counted.
+    /// True if this point is the first of a segment. The distance from the previous point is then not counted.
     begins: bool,
 }
 
@@ -100,7 +98,7 @@ impl Visitor for Gpx {
     }
 }
 
-/// Parses an angle in degrees. If the angle is outside ±`most`, it is left out and reported.
+/// Parses an angle in degrees. An angle outside ±`most` is reported and left out.
 fn degrees(element: &Element<'_>, name: &str, most: f64, context: &mut Context<'_>) -> Option<f64> {
     let degrees = element.number(name, element.attribute(name)?, context)?;
     if degrees.abs() <= most {
@@ -122,7 +120,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
     Ok(())
 }
 
-/// Converts a track to an activity that is not checked yet. Returns None for a track without timestamps.
+/// Converts a track to an unchecked activity. Returns `None` for a track without timestamps.
 fn draft(mut track: Track, context: &mut Context<'_>) -> Option<Draft> {
     let place = FileLocation::Line(track.line);
     let all = track.points.len();
@@ -161,7 +159,7 @@ fn draft(mut track: Track, context: &mut Context<'_>) -> Option<Draft> {
     })
 }
 
-/// Returns the sport for a number with which Strava denotes an activity type.
+/// Returns the sport for Strava's number of an activity type.
 fn strava(kind: &str) -> Option<Sport> {
     match kind {
         "1" => Some(Sport::Cycling),

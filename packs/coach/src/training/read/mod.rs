@@ -1,7 +1,7 @@
-//! Reads files into a season. Finds out the format of each file, reads the file, and merges the content of all files.
+//! Reads files into a season: determines the format of each file, reads it, and merges the content of all files.
 //!
-//! An unreadable file is refused with one error, and the other files are used. If a readable file contains a fault,
-//! this causes a warning, and the faulty value is left out.
+//! An unreadable file is refused with one error, and the other files are used. A fault in a readable file causes a
+//! warning, and the faulty value is left out.
 
 mod csv;
 mod data_file;
@@ -30,10 +30,10 @@ use crate::training::merge::{Pieces, RankedActivity, RankedDay};
 use crate::training::model::{FileLocation, OffsetFrom, Season, Source};
 use crate::training::problem::{Code, Problem, Problems};
 
-/// A file: its name and its bytes.
+/// A training file: its name and its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct File<'a> {
-    /// Name of the file. The extension of the name determines the format. Sources and problems contain the name.
+    /// Name of the file, whose extension determines the format. Sources and problems contain the name.
     pub name: &'a str,
     pub bytes: &'a [u8],
 }
@@ -50,7 +50,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the format that belongs to the extension of a file name. Upper and lower case are not distinguished.
+    /// Returns the format for the extension of a file name, in upper or lower case.
     pub fn from_file_name(name: &str) -> Option<Self> {
         let (_, ending) = name.rsplit_once('.')?;
         Some(match &*ending.to_lowercase() {
@@ -77,8 +77,8 @@ impl Format {
         Err(context.refuse(Code::FileTooLarge, FileLocation::File, message))
     }
 
-    /// Returns the rank of a format that is used if several files state a measure of an activity. The format that is
-    /// closest to the recording device has the best rank.
+    /// Returns the rank of a format if several files state a measure of an activity. The format closest to the
+    /// recording device has the best rank, 0.
     pub(crate) const fn activity_rank(self) -> u8 {
         match self {
             Self::Fit => 0,
@@ -89,8 +89,8 @@ impl Format {
         }
     }
 
-    /// Returns the problem code that is used if files state different values for a day. The code depends on the format,
-    /// because a person can delete a row of a table, but not a value of a recording.
+    /// Returns the code of the problem that files state different values for a day. It depends on the format, because a
+    /// person can delete a row of a table, but not a value of a recording.
     const fn conflict(self) -> Code {
         match self {
             Self::Csv => Code::ConflictingDay,
@@ -98,8 +98,8 @@ impl Format {
         }
     }
 
-    /// Returns the rank of a format that is used if several files state a daily measure. The athlete's own table has
-    /// the best rank.
+    /// Returns the rank of a format if several files state a daily measure. The athlete's own table has the best rank,
+    /// 0.
     pub(crate) const fn day_rank(self) -> u8 {
         match self {
             Self::Csv => 0,
@@ -109,16 +109,15 @@ impl Format {
     }
 }
 
-/// Facts that are needed to read files and that the files do not state.
+/// Facts for reading training files that the files do not contain.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Time zone of the athlete. The time zone is used for times without an offset. None means that UTC is assumed, and
-    /// a warning reports this.
+    /// Time zone of the athlete, for times without an offset. `None` means UTC with a warning.
     pub zone: Option<TimeZone>,
-    /// Columns of tables whose headers are not in the reference document.
+    /// Columns of tables whose headers are not in `docs/training.md`.
     pub columns: ColumnMap,
-    /// Units that are set in the account. The units are used for exports that state no units. If this is None,
-    /// distances in such exports are left out.
+    /// Units in the settings of the account, for exports without units. If `None`, the distances in such exports are
+    /// left out.
     pub units: Option<Units>,
 }
 
@@ -128,8 +127,7 @@ pub struct Reading {
     pub season: Season,
     /// Problems sorted by file and place.
     pub problems: Vec<Problem>,
-    /// Number of warnings that are not in `problems`, because they exceed [`limits::PLACES`] or [`limits::WARNINGS`].
-    /// They were only counted.
+    /// Number of warnings that were only counted, because they exceed [`limits::PLACES`] or [`limits::WARNINGS`].
     pub more_warnings: usize,
     /// Number of files, including refused files.
     #[serde(skip)]
@@ -151,10 +149,10 @@ impl Reading {
     }
 }
 
-/// Problem because of which a file is refused. [`read`] adds it to the problems.
+/// Problem that makes a file unusable. [`read`] adds it to the problems.
 pub(crate) struct Refused(Problem);
 
-/// Data that is needed to read one file: the file, the time zone, and the list of problems.
+/// Context of reading one file: its name, the time zone, and the list of problems.
 pub(crate) struct Context<'a> {
     file: Arc<str>,
     zone: &'a TimeZone,
@@ -199,7 +197,7 @@ pub(crate) fn date(text: &str) -> Result<Date, Code> {
     Date::new(year, small(month)?, small(day)?).map_err(|_| Code::NoSuchDate)
 }
 
-/// Returns a file as UTF-8 text, without a byte order mark.
+/// Returns a file's UTF-8 text without a byte order mark.
 fn text<'a>(bytes: &'a [u8], context: &Context<'_>) -> Result<&'a str, Refused> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
@@ -208,7 +206,7 @@ fn text<'a>(bytes: &'a [u8], context: &Context<'_>) -> Result<&'a str, Refused> 
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// Returns the content of a table file as text. Besides UTF-8, spreadsheets write UTF-16 with a byte order mark, and
+/// Returns the content of a table file as text. Spreadsheets write UTF-8, UTF-16 with a byte order mark, and
 /// Windows-1252, which includes Latin-1.
 fn table_text<'a>(bytes: &'a [u8], context: &mut Context<'_>) -> Result<Cow<'a, str>, Refused> {
     let marked = match (Encoding::for_bom(bytes), bytes) {

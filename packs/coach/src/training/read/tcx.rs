@@ -1,5 +1,5 @@
-//! TCX 2. Each element `Activity` is an activity. The measures of its laps are combined. The track points of the
-//! activity become its samples.
+//! TCX 2 files. Each element `Activity` is an activity, with the combined measures of its laps, and its track points as
+//! samples.
 //!
 //! Source: <https://www8.garmin.com/xmlschemas/TrainingCenterDatabasev2.xsd> and the extension `ActivityExtension/v2`
 //! (`Speed`, `Watts`).
@@ -127,7 +127,7 @@ impl Visitor for Tcx {
     }
 }
 
-/// Returns the names of the elements that are between the innermost element named `parent` and the current one.
+/// Returns the names of the elements between the innermost element named `parent` and the current one.
 fn below<'a>(path: &'a Path, parent: &str) -> Option<Vec<&'a str>> {
     let at = path.iter().rposition(|name| name == parent)?;
     Some(path[at + 1..].iter().map(|name| &**name).collect())
@@ -153,7 +153,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
     Ok(())
 }
 
-/// Converts an activity to one that is not checked yet. Returns None if the activity has no start.
+/// Converts an activity of a TCX file to an unchecked one. Returns `None` if it has no start.
 fn draft(activity: &Recorded, context: &mut Context<'_>) -> Option<Draft> {
     let first = activity.points.iter().filter_map(|point| point.time).min_by_key(|time| time.at);
     // The points may state UTC even if the `Id` states only local time.

@@ -1,6 +1,6 @@
-//! Walks an XML document. For each element, gives its local name, its text and its line. Knows no file format.
+//! Walks an XML document of any format. Passes the local name, the text and the line of each element to a visitor.
 //!
-//! Entities that a document itself defines are never replaced by their text. They are errors.
+//! Entities that a document itself defines are errors, and are never replaced by their text.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -11,19 +11,18 @@ use crate::training::limits;
 use crate::training::model::FileLocation;
 use crate::training::problem::Code;
 
-/// Local names of the elements that are open, beginning with the root.
+/// Local names of the open elements, beginning with the root.
 pub(super) type Path = [String];
 
-/// Receives the elements of a document, one after another. To refuse a file that exceeds a limit, `open` returns an
-/// error.
+/// Receiver of the elements of an XML document. `open` returns an error to refuse a file that exceeds a limit.
 pub(super) trait Visitor {
     /// Handles the beginning of an element.
     fn open(&mut self, element: &Element<'_>, context: &mut Context<'_>) -> Result<(), Refused>;
-    /// Handles the end of an element. `text` does not include the text of the elements inside it.
+    /// Handles the end of an element. `text` lacks the text of the elements inside it.
     fn close(&mut self, element: &Element<'_>, text: &str, context: &mut Context<'_>);
 }
 
-/// An element, which is passed at its beginning and again at its end.
+/// An XML element, which is passed at its beginning and at its end.
 pub(super) struct Element<'a> {
     pub(super) path: &'a Path,
     /// Local names of the attributes, with their values. Empty at the end of an element.
@@ -44,7 +43,7 @@ impl Element<'_> {
         self.attributes.iter().find(|(name, _)| name == wanted).map(|(_, value)| &**value)
     }
 
-    /// Parses a number. If the text is empty, returns None. If the number is invalid, it is left out and reported.
+    /// Parses a number. Returns `None` for an empty text. An invalid number is reported and left out.
     pub(super) fn number(&self, name: &str, text: &str, context: &mut Context<'_>) -> Option<f64> {
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
         if number.is_none() && !text.is_empty() {
@@ -53,8 +52,8 @@ impl Element<'_> {
         number
     }
 
-    /// Parses a time. A time without an offset is in the local time of the athlete. If the text is empty, returns None.
-    /// If the time is invalid, it is left out and reported.
+    /// Parses a time. A time without an offset is the athlete's local time. Returns `None` for an empty text. An
+    /// invalid time is reported and left out.
     pub(super) fn time(&self, text: &str, context: &mut Context<'_>) -> Option<Moment> {
         let time = Moment::parse(text, context.zone());
         if time.is_none() && !text.is_empty() {
@@ -66,7 +65,7 @@ impl Element<'_> {
 
 struct Walk<'a> {
     text: &'a str,
-    /// Number of bytes whose line breaks were already counted, and the number of lines in these bytes.
+    /// Number of bytes whose line breaks are counted, and the number of lines in these bytes.
     counted: (usize, u64),
     path: Vec<String>,
     texts: Vec<String>,
@@ -102,8 +101,8 @@ impl Walk<'_> {
         self.path.pop();
     }
 
-    /// Appends text. Text beyond the limit is replaced by a mark, so that the beginning of a number is not read as a
-    /// number.
+    /// Appends text to the innermost element. A mark replaces text beyond the limit, so that a cut number is not read
+    /// as a number.
     fn append_text(&mut self, text: &str) {
         let Some(last) = self.texts.last_mut() else { return };
         if last.len() + text.len() <= limits::CELL_CHARS {
@@ -130,8 +129,8 @@ fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
     Ok(attributes)
 }
 
-/// Passes the elements of a document to a visitor. If the document ends too early, the elements up to its end are used,
-/// and a problem is reported.
+/// Passes the elements of a document to a visitor. If the document is cut off, passes the elements before its end and
+/// reports a problem.
 pub(super) fn walk(text: &str, context: &mut Context<'_>, visitor: &mut impl Visitor) -> Result<(), Refused> {
     let mut reader = Reader::from_str(text);
     let mut walk = Walk { text, counted: (0, 0), path: Vec::new(), texts: Vec::new() };
@@ -192,7 +191,7 @@ pub(super) fn walk(text: &str, context: &mut Context<'_>, visitor: &mut impl Vis
     Ok(())
 }
 
-/// Returns the character for a character reference, or for one of the five entities that XML predefines.
+/// Returns the text of a character reference, or of one of the five entities that XML predefines.
 fn entity(reference: &quick_xml::events::BytesRef<'_>) -> Result<String, String> {
     if let Some(character) = reference.resolve_char_ref().map_err(|error| error.to_string())? {
         return Ok(character.to_string());

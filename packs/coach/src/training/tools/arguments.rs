@@ -1,4 +1,5 @@
-//! The parameters of a call of a metric: their JSON Schemas, and how they are parsed. Unknown parameters are rejected.
+//! The parameters of a call that computes a metric: their JSON Schemas and their parser. Unknown parameters are
+//! rejected.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -10,7 +11,7 @@ use crate::training::metrics::Metric;
 use crate::training::metrics::load::Scale;
 use holdshort_tools::named;
 
-/// Scope of a metric. The scope determines which parameters a call has.
+/// Scope of a metric, which determines the parameters of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
     /// One activity, or each activity in a period of days.
@@ -91,7 +92,7 @@ impl Subject {
         }
     }
 
-    /// Returns the number of days or weeks for a call that states none.
+    /// Returns the default number of days or weeks of a call.
     const fn default_count(self) -> usize {
         match self {
             Self::Activity => 7,
@@ -126,13 +127,13 @@ fn count(most: usize, subject: Subject) -> Value {
     json!({"type": "integer", "minimum": 1, "maximum": most, "default": subject.default_count()})
 }
 
-/// Parameters of a call. Missing parameters have their defaults.
+/// Parameters of a call that computes a metric, with defaults for missing ones.
 pub(super) struct Arguments {
     subject: Subject,
     pub(super) activity: Option<String>,
     days: usize,
     pub(super) weeks: usize,
-    /// Scale of the loads. Metrics that need no loads ignore it.
+    /// Scale of the loads. Ignored by metrics without loads.
     pub(super) scale: Scale,
     pub(super) distance_m: Option<f64>,
     pub(super) as_of: Date,
@@ -215,13 +216,13 @@ impl Arguments {
         Ok(())
     }
 
-    /// Returns the first and the last day of the period.
+    /// Returns the first and the last day of the requested period.
     pub(super) fn window(&self) -> (Date, Date) {
         let before = i64::try_from(self.days.saturating_sub(1)).unwrap_or(i64::MAX);
         (self.as_of.saturating_sub(before.days()), self.as_of)
     }
 
-    /// Returns all parameters that this call has, including defaults.
+    /// Returns all parameters that apply to this call, including defaults.
     pub(super) fn stated(&self) -> Map<String, Value> {
         let value = |parameter: &Parameter| match parameter {
             Parameter::Activity => self.activity.as_ref().map(|id| json!(id)),

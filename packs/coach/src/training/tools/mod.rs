@@ -1,7 +1,7 @@
 //! The metrics as tools that an agent can call: the catalogue of metrics, one call, and the data for each analyst.
 //!
 //! A model states a metric and its parameters. The run determines the athlete and the day. Every number in a result has
-//! a name, a unit and its source files. Therefore each number in a report can be traced back to files.
+//! a name, a unit and its source files, so a number in a report can be traced back to files.
 
 mod arguments;
 mod result;
@@ -32,10 +32,9 @@ use crate::training::model::{Activity, Athlete, Season};
 /// Settings that are the same for all calls of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Facts about the athlete from the configuration. A fact that the configuration does not state is read from the
-    /// files.
+    /// Facts about the athlete in the configuration. Facts that are missing here are read from the files.
     pub athlete: Athlete,
-    /// Day of the run. Data of days after it is not used.
+    /// Day of the run. Data of later days is not used.
     pub as_of: Date,
     /// Number of days whose activities the activities analyst receives.
     pub activities_days: u16,
@@ -51,11 +50,11 @@ pub struct Entry {
     pub unit: &'static str,
     pub formula: &'static str,
     pub source: &'static str,
-    /// JSON Schema of the parameters.
+    /// JSON Schema of the metric's parameters.
     pub parameters: Value,
 }
 
-/// Returns all metrics, in the order in which the reference document lists them.
+/// Returns all metrics, in the order of the document `docs/training.md`.
 pub fn catalogue() -> Vec<Entry> {
     let entry = |metric: &Metric| Entry {
         name: metric.name(),
@@ -71,8 +70,7 @@ pub fn catalogue() -> Vec<Entry> {
 /// Computes a metric of a season. `parameters` is an object that matches the schema in [`catalogue`], or null.
 ///
 /// # Errors
-/// Returns a refusal with its reason in three cases: the metric is unknown, a parameter is invalid, or an input is
-/// missing.
+/// Returns a refusal if the metric is unknown, a parameter is invalid, or an input is missing.
 pub fn compute(
     name: &str,
     season: &Season,
@@ -149,7 +147,7 @@ impl Call<'_> {
         }
     }
 
-    /// Returns the activities of the requested days.
+    /// Returns the activities of the requested days, or a refusal if there are none.
     fn recent(&self) -> Result<Vec<&Activity>, Refusal> {
         let (from, to) = self.arguments.window();
         let within = |activity: &&Activity| (from..=to).contains(&activity.day());
@@ -225,7 +223,7 @@ impl Call<'_> {
     }
 }
 
-/// Returns the unit in which a load metric is stated on this scale.
+/// Returns the unit of a load metric on this scale.
 const fn unit(metric: Metric, scale: Scale) -> &'static str {
     match (metric, scale) {
         (Metric::LoadRatio | Metric::LoadRatioEwma | Metric::Monotony, _) => "1",

@@ -1,4 +1,4 @@
-//! Response to a call: either numbers with names, units and files, or a refusal.
+//! Response to a call that computes a metric: either numbers with names, units and files, or a refusal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ pub fn format_number(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Numbers that were computed together, and the inputs from which they were computed.
+/// Numbers that were computed together, with their inputs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Piece {
     /// Subject of these numbers: an activity, a week and a sport, or a race.
@@ -46,11 +46,11 @@ pub struct Piece {
     pub caveats: BTreeSet<Caveat>,
 }
 
-/// Response to a call.
+/// Response to a call that computes a metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Computed {
     pub metric: Metric,
-    /// Parameters of the call, including defaults.
+    /// All parameters of the call, including defaults.
     pub parameters: Map<String, Value>,
     pub results: Vec<Piece>,
     /// Activities and races for which there is no result, each with the reason.
@@ -61,11 +61,11 @@ pub struct Computed {
     pub caveats: BTreeMap<&'static str, &'static str>,
 }
 
-/// Sentence that advises the caller what to do.
+/// Sentence that advises the caller what to do after a refusal.
 struct Row(&'static str);
 
 named! {
-    /// Reason why a call was refused. Texts and names are stable: later versions do not change them.
+    /// Reason why a call was refused. Texts and names never change in later versions.
     RefusalCode: Row;
     UnknownMetric "unknown_metric" ("Name a metric that the catalogue lists.")
     BadParameter "bad_parameter" ("Name parameters as the schema of the metric describes them.")
@@ -74,7 +74,7 @@ named! {
     TooManyResults "too_many_results" ("Ask for fewer days or weeks.")
 }
 
-/// Refusal of a call.
+/// Refusal of a call that computes a metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refusal {
     pub code: RefusalCode,
@@ -83,7 +83,7 @@ pub struct Refusal {
     pub field: Option<String>,
     pub message: String,
     pub what_to_do: &'static str,
-    /// Input that is missing so that the metric can be computed.
+    /// Input of the metric that is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<Need>,
 }
@@ -230,7 +230,7 @@ impl Piece {
     }
 }
 
-/// Results of a call. The results are collected here while the call is computed.
+/// Results of a call, collected while the call is computed.
 #[derive(Default)]
 pub(super) struct CallResults {
     results: Vec<Piece>,
@@ -242,7 +242,7 @@ impl CallResults {
         [outcome].into_iter().collect()
     }
 
-    /// Returns the response. If no number could be computed and there is a reason, returns a refusal.
+    /// Returns the response. Returns a refusal if no number could be computed and there is a reason.
     pub(super) fn finish(self, metric: Metric, parameters: Map<String, Value>) -> Result<Computed, Refusal> {
         let Self { results, missing } = self;
         if let (true, Some(first)) = (results.is_empty(), missing.first()) {

@@ -1,6 +1,6 @@
 //! Data that each analyst receives: a part of the season, a list of metrics, and parts of the data file.
 //!
-//! The values are those that were read. Each has its unit and its source. Only the weekly volumes are computed here.
+//! Values are passed on as they were read, with unit and source. Only the weekly volumes are computed here.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -16,7 +16,7 @@ use crate::training::metrics::Metric;
 use crate::training::model::{Activity, AthleteNumber, Season, Source, SourcedValue};
 use holdshort_tools::named;
 
-/// Names of those parts of the data file that an analyst receives.
+/// Names of the parts of the data file that an analyst receives.
 struct Row(&'static [&'static str]);
 
 named! {
@@ -32,8 +32,8 @@ named! {
 }
 
 impl Analyst {
-    /// Returns the names of those parts of the data file that this analyst receives. [`crate::training::parts`] returns
-    /// the content.
+    /// Returns the names of the parts of the data file that this analyst receives. [`crate::training::parts`] returns
+    /// their content.
     pub const fn parts(self) -> &'static [&'static str] {
         self.row().0
     }
@@ -66,7 +66,7 @@ pub struct SummaryValue {
     pub name: &'static str,
     pub value: f64,
     pub unit: &'static str,
-    /// Source of the value. The source is None if the value comes from the configuration.
+    /// Source of the value. `None` if the value comes from the configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
 }
@@ -80,7 +80,7 @@ pub struct SummaryActivity {
     pub day: Date,
     pub sport: String,
     pub measures: Vec<SummaryValue>,
-    /// Number of samples that the activity has for metrics.
+    /// Number of the activity's samples, which metrics can use.
     pub samples: usize,
     pub sources: Vec<Source>,
 }
@@ -98,20 +98,20 @@ pub struct Summary {
     pub from: Date,
     pub as_of: Date,
     pub athlete: Vec<SummaryValue>,
-    /// Weekly volumes, in the form in which the tool `weekly_volume` returns them.
+    /// Weekly volumes, as the tool `weekly_volume` returns them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub weeks: Vec<Piece>,
     /// Newest activities, sorted by their starts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub activities: Vec<SummaryActivity>,
-    /// Number of older activities in the period that are left out because of [`limits::TOOL_RESULTS`].
+    /// Number of older activities in the period that [`limits::TOOL_RESULTS`] excludes.
     #[serde(skip_serializing_if = "is_none")]
     pub more_activities: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub days: Vec<SummaryDay>,
     /// Metrics that the analyst is allowed to request.
     pub metrics: Vec<Metric>,
-    /// Names of those parts of the data file that the analyst receives.
+    /// Names of the parts of the data file that the analyst receives.
     pub parts: &'static [&'static str],
 }
 
@@ -189,7 +189,7 @@ fn measures(known: &std::collections::BTreeMap<Measure, SourcedValue>) -> Vec<Su
     given.collect()
 }
 
-/// Returns those facts about the athlete that the metrics of the analyst need, as they were stated or read.
+/// Returns the facts about the athlete that the analyst's metrics need, as they were stated or read.
 fn athlete(season: &Season, settings: &Settings, analyst: Analyst) -> Vec<SummaryValue> {
     let given = |number: &AthleteNumber| {
         let stated = settings.athlete.number(*number);

@@ -10,7 +10,7 @@ fn the_target_holds_on_its_corpus_and_near_it() {
     holdshort_testkit::fuzz::hold("training", target::training);
 }
 
-/// The corpus has tables that only a mapping of their columns can read.
+/// The fuzz corpus has tables that only a mapping of their columns can read.
 #[test]
 fn the_corpus_reaches_the_mapping_of_columns() {
     for (seed, activities, days) in [("mapped", 2, 0), ("mapped_days", 0, 2)] {

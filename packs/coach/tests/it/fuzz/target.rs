@@ -1,5 +1,5 @@
-//! Input: a file of training data. The first line is the file's name, the rest is the file's bytes. `records.fit` holds
-//! only FIT records. The target adds the header and the CRCs, because mutations would never produce valid CRCs.
+//! Fuzz target for the reader of training data. The first line of an input is the name of a file, and the rest is its
+//! bytes. For `records.fit`, the target adds the header and the CRCs, because mutations would never produce valid CRCs.
 //!
 //! After the name, the first line may have pairs of `--columns`, each after a tab, such as `start=Beginn`. The pair
 //! `units=metric` or `units=statute` gives the units of tables without units.
@@ -17,7 +17,8 @@ pub(crate) fn training(bytes: &[u8]) {
     }
 }
 
-/// Reads an input, and checks what was read. Returns `None` if the first line is not UTF-8, or if its pairs are refused.
+/// Reads an input, and checks the result. Returns `None` if the first line is not UTF-8, or if the pairs in it are
+/// refused.
 pub(crate) fn read_input(bytes: &[u8]) -> Option<Reading> {
     let line = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
     let first = std::str::from_utf8(&bytes[..line]).ok()?;
@@ -35,7 +36,7 @@ pub(crate) fn read_input(bytes: &[u8]) -> Option<Reading> {
     Some(reading)
 }
 
-/// Returns the options that the pairs give. `None` if the mapping of the columns is refused.
+/// Returns the options in the pairs of an input's first line. `None` if the mapping of the columns is refused.
 fn options(pairs: &str) -> Option<Options> {
     let mut options = Options::default();
     let mut columns = Vec::new();

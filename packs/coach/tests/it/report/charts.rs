@@ -143,7 +143,7 @@ fn no_data_is_said_in_words() {
     }
 }
 
-/// The line of the first series has a new segment after each gap.
+/// Tests that the line of a series is interrupted at each gap, and that a single day between gaps is drawn as a point.
 #[test]
 fn a_gap_is_a_gap_and_one_day_between_two_is_a_point() {
     let values = [Some(1.0), Some(2.0), None, Some(3.0), None, Some(1.0), Some(2.0)];
@@ -177,7 +177,7 @@ fn every_chart_stays_within_its_drawing() {
     }
 }
 
-/// Returns the tick labels of an axis, from the lowest value.
+/// Returns the tick labels of an axis from `low` to `high`, from the lowest value.
 fn ticks(unit: &str, low: f64, high: f64) -> Vec<String> {
     let drawn = draw(Chart::Lines(lines(unit, vec![series("x", &[Some(low), Some(high)])])));
     drawn
@@ -231,7 +231,7 @@ fn more_than_can_be_drawn_is_said_and_in_the_table() {
     assert!(drawn.contains("The chart shows the last 53 of 60 bars."));
 }
 
-/// Without colours, the dashes and hatches still distinguish all parts.
+/// Tests that the dashes and hatches distinguish all parts of a chart without colours.
 #[test]
 fn parts_differ_without_colours() {
     let many = (0..6).map(|at| series("x", &[Some(f64::from(at)), Some(1.0)])).collect();
@@ -250,7 +250,7 @@ fn parts_differ_without_colours() {
     assert_eq!(hatches.len(), 6);
 }
 
-/// If an agent quotes a number that a chart shows, the number is not marked.
+/// Tests that a quoted number is not marked as unknown if a chart shows it.
 #[test]
 fn numbers_of_charts_are_known() {
     let mut report = Report::new("Charts", "Ada", DAY);

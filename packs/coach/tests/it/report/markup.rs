@@ -32,7 +32,7 @@ const BLOCKS: [&str; 16] = [
 pub(crate) struct Page {
     /// Names of the elements in the order of the page.
     pub elements: Vec<String>,
-    /// Attributes, each after the name of its element: `a href=#charts`.
+    /// Attributes of the page, each written after the name of its element: `a href=#charts`.
     pub attributes: Vec<String>,
     /// Text of the page, without the style sheet.
     pub text: String,

@@ -1,4 +1,4 @@
-//! HTML of an agent's text: only elements of a closed set, and only within its section, for every text.
+//! HTML of an agent's text. Any text produces only allowed elements, and only inside its section.
 
 use std::collections::BTreeSet;
 
@@ -173,7 +173,7 @@ fn what_would_not_be_seen_is_made_visible() {
     assert!(page.contains("&lt;/div&gt;\\u{7}"));
 }
 
-/// Parsing time and page size grow only linearly with the text.
+/// Tests that parsing time and page size grow only linearly with an agent's text.
 #[test]
 fn a_megabyte_of_anything_is_bounded() {
     let deep = "> ".repeat(30_000) + &"\n".repeat(60_000);

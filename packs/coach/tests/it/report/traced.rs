@@ -1,4 +1,4 @@
-//! Tracing of numbers: tables of known numbers, written texts, and the numbers that are marked.
+//! Tracing of numbers: known numbers, written texts, and the numbers that are marked as unknown.
 
 use holdshort_coach::report::{KnownNumbers, Quantity, untraced};
 use jiff::civil::date;
@@ -249,7 +249,8 @@ fn ranges_are_in_order_and_on_characters() {
     }
 }
 
-/// Reading time grows linearly: long sequences of digits, words and lines are not scanned again for each digit.
+/// Tests that the time to scan a text grows linearly: long sequences of digits, words and lines are not scanned again
+/// for each digit.
 #[test]
 fn a_long_text_of_anything_is_read() {
     let known = known_numbers();

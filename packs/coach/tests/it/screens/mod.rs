@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 pub(crate) const AGENTS: [&str; 6] =
     ["metrics", "activity", "physiology", "synthesis", "season_planner", "weekly_planner"];
 
-/// Prompt of an answer. Text typed before the prompt appears is dropped.
+/// Prompt at which the athlete types an answer. Text that is typed before it appears is dropped.
 pub(crate) const ANSWER: &str = "your answer> ";
 
 pub(crate) const CONFIG: &str = "
@@ -50,7 +50,7 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Creates a configuration for the sample's data. Each scripted agent replies with one sentence.
+    /// Creates a stage with this configuration and the sample's data. Each scripted agent replies with one sentence.
     pub(crate) fn new(config: &str) -> Self {
         let runtime = Runtime::new().unwrap();
         let model = runtime.block_on(ScriptedModel::start());
@@ -122,7 +122,7 @@ pub(crate) fn asks(question: &str, context: &str) -> Scripted {
     Scripted::call("ask_human", json!({ "question": question, "context": context }))
 }
 
-/// Case 33: the agent receives the answer as a tool result, and continues.
+/// Tests case 33: an agent that asked receives the answer as a tool result, and continues.
 #[test]
 fn an_agent_asks_and_goes_on_with_the_answer() {
     let stage = Stage::new(CONFIG);
@@ -192,7 +192,7 @@ fn an_agent_asks_and_goes_on_with_the_answer() {
     assert!(!stage.offered("activity").contains(&"read_load_data".to_owned()), "each has its own data");
 }
 
-/// Questions that are open at the same time are numbered, and answered one after the other.
+/// Tests that questions of several agents are numbered, and answered one after the other.
 #[test]
 fn questions_side_by_side_are_numbered() {
     let stage = Stage::new(CONFIG);
@@ -234,8 +234,8 @@ fn questions_side_by_side_are_numbered() {
     assert_eq!(stage.model.requests_of("physiology").len(), 1, "what was done is not done again");
 }
 
-/// An agent may ask again (contract C3). The run ends only if a line is exactly `quit`, `exit` or `cancel`, in upper or
-/// lower case (contract C4, E15).
+/// Tests that an agent may ask again (contract C3). A line that is exactly `quit`, `exit` or `cancel`, in upper or
+/// lower case, ends the run (contract C4, E15).
 #[test]
 fn leaving_words_cancel_and_keep_what_there_is() {
     for word in ["QUIT", "Exit", "cancel"] {
@@ -262,7 +262,8 @@ fn leaving_words_cancel_and_keep_what_there_is() {
     }
 }
 
-/// After an empty line the question is asked again. A second empty line is accepted as the answer (contract E14).
+/// Tests that the question is asked again after an empty line, and that a second empty line is the answer (contract
+/// E14).
 #[test]
 fn an_empty_answer_is_asked_again_once() {
     let stage = Stage::new(CONFIG);
@@ -279,7 +280,7 @@ fn an_empty_answer_is_asked_again_once() {
     assert_eq!(requests[1].texts().last().map(String::as_str), Some("No response provided"));
 }
 
-/// An answer with structured data is asked for field by field, and shown before it is sent.
+/// Tests that a structured answer is typed field by field, and shown before it is sent.
 #[test]
 fn a_typed_answer_is_filled_in_part_by_part() {
     let stage = Stage::new(CONFIG);
@@ -323,7 +324,7 @@ fn a_typed_answer_is_filled_in_part_by_part() {
     assert_eq!(serde_json::from_str::<Value>(&told).unwrap(), json!({ "hours": 7.5, "quality": "bad" }));
 }
 
-/// Case 34: if the process is killed while a question is open, no completed work is repeated (contract C5).
+/// Tests case 34: after the process is killed at an open question, no completed work is repeated (contract C5).
 #[test]
 fn a_question_outlives_its_process() {
     let stage = Stage::new(&CONFIG.replace("extraction: {", "extraction: {enable_plotting: true, "));
@@ -369,8 +370,8 @@ fn a_question_outlives_its_process() {
     );
 }
 
-/// If the terminal hangs up, the command detaches from the run as with Ctrl-C: the run waits, its files are saved, and
-/// the command to attach again is printed.
+/// Tests that the command detaches from the run if the terminal hangs up. The run waits, its files are saved, and the
+/// command to attach again is printed.
 #[test]
 fn a_terminal_that_hangs_up_leaves_the_run() {
     let stage = Stage::new(CONFIG);
@@ -385,8 +386,8 @@ fn a_terminal_that_hangs_up_leaves_the_run() {
     assert!(rest.contains("partial results"), "{rest}");
 }
 
-/// Case 35: with asking disabled, agents have no tool to ask with, and the summary lists their assumptions (contract
-/// C2, E39).
+/// Tests case 35: with asking disabled, agents have no tool to ask with, and the summary lists their assumptions
+/// (contract C2, E39).
 #[test]
 fn with_asking_off_nothing_asks() {
     let stage = Stage::new(&CONFIG.replace("extraction: {", "extraction: {hitl_enabled: false, "));
@@ -413,7 +414,7 @@ fn with_asking_off_nothing_asks() {
     assert_eq!(stage.summary()["questions"], json!([]));
 }
 
-/// Case 36: the error is one clear line, and no run starts.
+/// Tests case 36: a wrong configuration causes one clear line of error, and no run starts.
 #[test]
 fn a_wrong_configuration_starts_nothing() {
     let home = Home::new();
@@ -482,7 +483,7 @@ fn a_wrong_configuration_starts_nothing() {
     assert!(ran.err.contains("--config coach.yaml"), "{ran:?}");
 }
 
-/// The template is a valid configuration, and `init` never overwrites a file.
+/// Tests that the template is a valid configuration, and that `init` never overwrites a file.
 #[test]
 fn the_template_is_written_once_and_works() {
     let home = Home::new();
@@ -523,7 +524,7 @@ fn the_template_is_written_once_and_works() {
     assert_eq!(stage.summary()["competitions"], json!([]));
 }
 
-/// The keys of the template of garmin-ai-coach (contract C9), each with its type.
+/// Checks that the template has the keys of garmin-ai-coach (contract C9), each with its type.
 fn has_the_keys_of_garmin_ai_coach(template: &str) {
     let keys: Value = serde_saphyr::from_str(template).unwrap();
     for (pointer, value) in [
@@ -550,8 +551,8 @@ fn has_the_keys_of_garmin_ai_coach(template: &str) {
     assert!(template.contains("analysis: |\n") && template.contains("planning: |\n"), "block texts");
 }
 
-/// A configuration of garmin-ai-coach is accepted as it is: keys without an effect get a notice, and the date of a race may
-/// be free text (contract C9).
+/// Tests that a configuration of garmin-ai-coach is accepted unchanged. Keys without an effect get a notice, and the
+/// date of a race may be free text (contract C9).
 #[test]
 fn a_configuration_of_garmin_ai_coach_is_accepted() {
     let config = CONFIG
@@ -600,7 +601,7 @@ fn the_demo_asks_and_leaves_its_report() {
     assert!(answered.len() >= 7, "{answered:?}");
 }
 
-/// A question is wrapped at blanks: no word is split at the edge of the terminal.
+/// Tests that a question is wrapped at blanks and no word is split at the edge of the terminal.
 #[test]
 fn what_an_agent_asks_is_wrapped_at_blanks() {
     let stage = Stage::new(CONFIG);
@@ -619,7 +620,7 @@ fn what_an_agent_asks_is_wrapped_at_blanks() {
     assert_eq!(terminal.end().0, 0);
 }
 
-/// Messages of other agents that arrive while a question is open are printed above the question, separated from it.
+/// Tests that messages about other agents are printed above an open question, separated from it.
 #[test]
 fn what_is_decided_elsewhere_is_told_with_its_decision() {
     let stage = Stage::new(CONFIG);
@@ -641,8 +642,8 @@ fn what_is_decided_elsewhere_is_told_with_its_decision() {
     assert_eq!(terminal.end().0, 0);
 }
 
-/// While an agent asks, the terminal lists the agents that work. After the answer it lists the agents that wait, and
-/// why.
+/// Tests that the terminal lists the working agents while one asks, and after the answer the waiting agents with the
+/// reason.
 #[test]
 fn a_person_sees_who_works_and_who_waits_for_whom() {
     let stage = Stage::new(CONFIG);
@@ -664,7 +665,7 @@ fn a_person_sees_who_works_and_who_waits_for_whom() {
     assert_eq!(terminal.end().0, 0);
 }
 
-/// The next run offers the athlete's earlier answer: `h` shows the earlier answer, and Enter sends it.
+/// Tests that the next run offers the athlete's earlier answer: `h` shows it, and Enter sends it.
 #[test]
 fn an_answer_that_was_given_before_is_taken_with_h() {
     let stage = Stage::new(CONFIG);

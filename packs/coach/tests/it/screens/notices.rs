@@ -25,7 +25,8 @@ fn spoil(stage: &Stage) {
     put("rows.csv", format!("date,weight_kg\n{}", "yesterday,70\n".repeat(70)).as_bytes());
 }
 
-/// Unread files make days look like rest days. They are reported before the agents start, and in every file of the run.
+/// Tests that unread files are reported before the agents start, and in every result file. A day whose file is unread
+/// looks like a rest day.
 #[test]
 fn what_was_not_read_is_told_in_the_terminal_the_page_and_the_summary() {
     let stage = Stage::new(CONFIG);
@@ -68,7 +69,7 @@ fn what_was_not_read_is_told_in_the_terminal_the_page_and_the_summary() {
     }
 }
 
-/// Starts in an hour that a clock change skips or repeats are reported everywhere.
+/// Tests that a start in an hour that a clock change skips or repeats is reported in the terminal and in the files.
 #[test]
 fn starts_that_the_clock_did_not_show_once_are_told() {
     let stage = Stage::new(&CONFIG.replace("sex: female", "sex: female, time_zone: Europe/Berlin"));
@@ -96,8 +97,7 @@ fn starts_that_the_clock_did_not_show_once_are_told() {
     }
 }
 
-/// The page of the plans draws planned weeks next to completed weeks. If two plans contain a week, the later plan is
-/// used.
+/// Tests that the plan's page draws planned weeks next to completed weeks. The later plan for a week is used.
 #[test]
 fn planned_weeks_are_drawn_beside_those_that_were_done() {
     let stage = Stage::new(CONFIG);
@@ -120,7 +120,8 @@ fn planned_weeks_are_drawn_beside_those_that_were_done() {
     assert!(page.contains("prefers-color-scheme: dark") && page.contains("@media print"));
 }
 
-/// If the training files exceed the size limit, this is reported before the run starts. The newest files are read.
+/// Tests that training files beyond the size limit are reported before the run starts, and that the newest files are
+/// read.
 #[test]
 fn too_much_data_is_told_before_the_start() {
     let stage = Stage::new(CONFIG);
@@ -137,7 +138,7 @@ fn too_much_data_is_told_before_the_start() {
     assert!(!stage.summary()["not_read"].is_null());
 }
 
-/// Numbers from a data file that an agent received are not marked.
+/// Tests that quoted numbers from a data file that an agent received are not marked as unknown.
 #[test]
 fn numbers_of_a_data_file_are_not_marked() {
     let stage = Stage::new(CONFIG);
@@ -171,7 +172,8 @@ fn listed(summary: &Value) -> Vec<String> {
     listed
 }
 
-/// The folder holds the files of one run at a time. A file that no run wrote is never overwritten (contract C9).
+/// Tests that the output folder has the files of one run at a time, and that a file that no run wrote is never
+/// overwritten (contract C9).
 #[test]
 fn files_of_an_earlier_run_go_and_those_of_a_person_stay() {
     let stage = Stage::new(CONFIG);
@@ -206,7 +208,7 @@ fn files_of_an_earlier_run_go_and_those_of_a_person_stay() {
     assert_eq!(std::fs::read_to_string(report.join("synthesis.md")).unwrap(), "my own");
 }
 
-/// Only a completed run replaces the report of another completed run. Until a run completes, its files are in a
+/// Tests that only a completed run replaces the report of another completed run. Until then, its files are in a
 /// separate folder.
 #[test]
 fn a_finished_report_outlives_a_run_that_is_left() {
@@ -250,7 +252,7 @@ fn a_finished_report_outlives_a_run_that_is_left() {
     assert!(stage.file("synthesis.md").contains("The second part of synthesis."));
 }
 
-/// If the start of a run fails, no empty folder is left.
+/// Tests that a run whose start fails leaves no empty folder.
 #[test]
 fn a_start_that_fails_leaves_no_empty_folder() {
     let stage = Stage::new(&CONFIG.replace("{directory: report}", "{directory: reports/spring}"));
@@ -265,7 +267,8 @@ fn a_start_that_fails_leaves_no_empty_folder() {
     drop(serving);
 }
 
-/// Prompts of a run without asking never tell an agent to ask. With asking, each prompt says when to ask (contract C2).
+/// Tests that prompts of a run without asking never tell an agent to ask. With asking, each prompt says when to ask
+/// (contract C2).
 #[test]
 fn prompts_speak_of_asking_only_while_somebody_may_be_asked() {
     for (asks, config) in [
@@ -283,7 +286,7 @@ fn prompts_speak_of_asking_only_while_somebody_may_be_asked() {
     }
 }
 
-/// If the configuration names a model, the command needs no `--model`.
+/// Tests that the command needs no `--model` if the configuration names a model.
 #[test]
 fn a_model_of_the_configuration_is_enough() {
     let stage = Stage::new(&format!("{CONFIG}models: {{development: big-model}}\n"));
@@ -293,7 +296,7 @@ fn a_model_of_the_configuration_is_enough() {
     assert_eq!(stage.model.requests_of("metrics")[0].body["model"], json!("big-model"));
 }
 
-/// For a detached run, the command prints how to continue, including the folder of the files.
+/// Tests that the command prints how to continue a detached run, including the folder of the files.
 #[test]
 fn a_detached_run_is_told_with_its_folder() {
     let stage = Stage::new(CONFIG);
@@ -304,7 +307,7 @@ fn a_detached_run_is_told_with_its_folder() {
     drop(serving);
 }
 
-/// The demo's script quotes the answers unchanged, whatever a person answers.
+/// Tests that the demo's script quotes a person's answers unchanged.
 #[test]
 fn the_demo_does_not_turn_an_answer_around() {
     let home = Home::new();
@@ -338,7 +341,7 @@ fn the_demo_does_not_turn_an_answer_around() {
     let _: Value = serde_json::from_str(&read("summary.json")).unwrap();
 }
 
-/// A section without content is accepted, and so is a day with a time.
+/// Tests that empty sections of the configuration and a day with a time are accepted.
 #[test]
 fn empty_sections_and_a_day_with_a_time_are_taken() {
     let config = CONFIG
@@ -351,7 +354,7 @@ fn empty_sections_and_a_day_with_a_time_are_taken() {
     assert!(stage.file("planning.html").contains("Written by the agent season_planner"));
 }
 
-/// If the terminal detaches while an agent works, the run waits, and the summary says this.
+/// Tests that the run waits if the terminal detaches while an agent works, and that the summary tells this.
 #[test]
 fn a_run_that_is_left_is_said_to_wait() {
     let stage = Stage::new(CONFIG);
@@ -363,7 +366,7 @@ fn a_run_that_is_left_is_said_to_wait() {
     assert_eq!(stage.summary()["status"], json!("waiting"));
 }
 
-/// If the choices are numbers, a typed number selects the choice with this text, not the choice at this position.
+/// Tests that a typed number selects the choice with this text, and not the choice at this position.
 #[test]
 fn a_choice_that_is_a_number_is_the_one_that_was_typed() {
     let stage = Stage::new(CONFIG);
@@ -392,8 +395,8 @@ fn a_choice_that_is_a_number_is_the_one_that_was_typed() {
     );
 }
 
-/// For an answer without a schema, the options are listed by name, and a typed number is the answer. A skip is shown
-/// before it is sent. After a rejected answer the keys are shown.
+/// Tests an answer that is typed as JSON: its options are listed by name, and a typed number is no position in a menu.
+/// A skip is shown before it is sent. After a rejected answer, the keys are shown.
 #[test]
 fn an_answer_of_json_is_no_entry_of_a_menu() {
     let stage = Stage::new(CONFIG);
@@ -425,7 +428,8 @@ fn an_answer_of_json_is_no_entry_of_a_menu() {
     assert!(page.contains("<p class=\"said\">rpe: 2</p>"), "{page}");
 }
 
-/// A quoted number from an analyst's data links to its file and line. A number that is not in the data is marked.
+/// Tests that a quoted number from an analyst's data links to its file and line. A number that is not in the data is
+/// marked as unknown.
 #[test]
 fn a_number_of_the_data_leads_to_its_file_and_line() {
     let stage = Stage::new(CONFIG);
@@ -450,8 +454,8 @@ fn a_number_of_the_data_leads_to_its_file_and_line() {
     assert!(marked.contains("98765"), "{marked}");
 }
 
-/// The athlete's texts reach every agent unchanged, and `mode` selects the model (contract E37). The password reaches
-/// neither an agent nor a file. The extension of the configuration file may be in upper case.
+/// Tests that the athlete's texts reach every agent unchanged, and that `mode` selects the model (contract E37). The
+/// password reaches neither an agent nor a file. The extension of the configuration file may be in upper case.
 #[test]
 fn what_the_configuration_says_reaches_the_agents() {
     for (mode, model) in [
@@ -497,7 +501,7 @@ fn what_the_configuration_says_reaches_the_agents() {
     }
 }
 
-/// Ctrl-C or the end of input at a question leaves the question open, and the files so far are saved (contract C4,
+/// Tests that Ctrl-C or the end of input leaves a question open, and that the files so far are saved (contract C4,
 /// E14).
 #[test]
 fn ctrl_c_and_the_end_of_input_leave_a_question_open() {
@@ -520,7 +524,7 @@ fn ctrl_c_and_the_end_of_input_leave_a_question_open() {
     }
 }
 
-/// Typing `quit` at one of several open questions cancels all of them (contract C6).
+/// Tests that `quit` at one of several open questions cancels all of them (contract C6).
 #[test]
 fn leaving_at_one_of_three_questions_cancels_all() {
     let stage = Stage::new(CONFIG);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{CONFIG, Stage};
 use crate::training::fit_writer::{FitWriter, TEXT, U8, U32, finish_run, run, time};
 
-/// 2025-06-01T18:00:00Z.
+/// Start of the test recordings: 2025-06-01T18:00:00Z.
 const START: i64 = 1_748_800_800;
 
 /// Returns a FIT file of a run whose records have a developer field.
@@ -24,7 +24,7 @@ fn with_fields_of_apps() -> Vec<u8> {
     writer.finish()
 }
 
-/// Faults of recordings and tables are reported with the file, and the readable content of the file is used.
+/// Tests that faults of recordings and tables are reported with the file, and that the readable content is used.
 #[test]
 fn what_is_wrong_with_recordings_and_tables_is_told() {
     let stage = Stage::new(CONFIG);
@@ -76,7 +76,7 @@ fn what_is_wrong_with_recordings_and_tables_is_told() {
     assert!(!problems.iter().any(|it| it["source"]["file"] == "pounds.csv"), "{problems:#?}");
 }
 
-/// Tables as people have them: an export in German, and a log with its own headers, which the command line explains.
+/// Tests an export in German, and a log with its own headers, which the command line maps.
 #[test]
 fn tables_of_other_programs_are_read_with_units_and_columns() {
     let config = CONFIG.replace("sex: female", "sex: female, units: metric, time_zone: Europe/Berlin");

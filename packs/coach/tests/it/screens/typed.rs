@@ -1,4 +1,4 @@
-//! Answers with structured data that has too many fields to ask for each one.
+//! Structured answers with too many fields to ask for each one.
 
 use holdshort_testkit::model::Scripted;
 use holdshort_testkit::terminal::PROMPT;
@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::{CONFIG, Stage};
 
-/// An answer of 200 fields is typed as JSON. Errors are reported with their location, and the question stays open.
+/// Tests that an answer of 200 fields is typed as JSON. Errors are reported with their location, and the question stays
+/// open.
 #[test]
 fn an_answer_of_200_fields_is_typed_as_json() {
     let stage = Stage::new(CONFIG);

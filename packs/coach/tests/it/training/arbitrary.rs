@@ -103,7 +103,7 @@ fn activity(today: Date, random: &mut Random) -> Activity {
     }
 }
 
-/// Returns pauses in order and without overlap, up to the end of time.
+/// Returns random pauses in order and without overlap, up to the end of time.
 fn pauses(random: &mut Random) -> Vec<(f64, f64)> {
     let mut at = 0.0;
     let mut pause = |_| {
@@ -141,7 +141,7 @@ fn athlete(random: &mut Random) -> Athlete {
     }
 }
 
-/// Returns true if the value contains a null: JSON writes non-finite numbers as null.
+/// Returns true if the value contains a null, as which JSON writes non-finite numbers.
 fn has_null(value: &Value) -> bool {
     match value {
         Value::Null => true,

@@ -78,7 +78,7 @@ pub(crate) fn all(season: &Season, athlete: &Athlete, as_of: Date) -> Value {
     })
 }
 
-/// Returns the metrics whose value depends on the day.
+/// Returns the values of all metrics that depend on the day.
 pub(crate) fn loads_and_trends(season: &Season, profile: &Profile, as_of: Date) -> Value {
     let loads = |scale: Scale| {
         let daily = DailyLoads::compute(season, profile, scale, as_of);
@@ -108,7 +108,7 @@ pub(crate) fn loads_and_trends(season: &Season, profile: &Profile, as_of: Date) 
     })
 }
 
-/// Returns the first path where two values differ by more than a billionth.
+/// Returns the first path at which two values differ by more than a billionth.
 pub(crate) fn difference(ours: &Value, theirs: &Value, at: &str) -> Option<String> {
     const RELATIVE: f64 = 1e-9;
     match (ours, theirs) {

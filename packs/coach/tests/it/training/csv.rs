@@ -109,7 +109,7 @@ fn a_bad_row_or_cell_is_told_with_its_line_and_the_others_count() {
     assert_eq!(left, ["2026-03-05"]);
 }
 
-/// An invalid cell does not change the other cells of its row or its column.
+/// Tests that an invalid cell is reported with row and column, and changes no other cell.
 #[test]
 fn a_cell_with_another_mark_is_told_with_row_and_column_and_is_absent() {
     // Separator, cells of a column, values that are read, and problems.
@@ -176,7 +176,7 @@ fn a_bad_cell_of_an_activity_leaves_its_other_cells() {
     );
 }
 
-/// Line numbers count empty lines and line breaks within cells, as in an editor.
+/// Tests that line numbers count empty lines and line breaks within cells, as in an editor.
 #[test]
 fn problems_name_the_line_in_which_their_row_begins() {
     let text = "date,weight_kg,notes\r\n\r\n\r\n2026-03-01,heavy,\"one\ntwo\"\r\n2026-03-02,light,\n\n";
@@ -199,7 +199,7 @@ fn one_day_has_one_value_or_none() {
     assert_eq!(left, ["2026-03-01"]);
 }
 
-/// Time zones are given as POSIX rules, because this crate has no time zone database.
+/// Tests local times in a time zone. Zones are given as POSIX rules, because this crate has no time zone database.
 #[test]
 fn local_times_are_of_the_zone_that_is_named_on_both_sides_of_its_change() {
     let text = "start,sport,duration_min,avg_hr\n\
@@ -223,7 +223,7 @@ fn local_times_are_of_the_zone_that_is_named_on_both_sides_of_its_change() {
     assert_eq!(codes(&unnamed), [Code::OffsetAssumed]);
 }
 
-/// Local times that a clock change skipped or repeated are read in the most likely way, and reported.
+/// Tests that local times that a clock change skipped or repeated are read in the most likely way, and reported.
 #[test]
 fn local_times_around_a_change_of_the_clock_are_told() {
     let text = "start,sport,duration_min,avg_hr\n\
@@ -283,7 +283,7 @@ fn a_start_that_is_none_and_an_activity_without_a_duration_are_told() {
     assert_eq!(reading.season.activities[0].measure(Measure::Duration), Some(4_500.0));
 }
 
-/// Sleep is never written in minutes and seconds, so `7:30` is hours. For an activity `1:05` is ambiguous and rejected.
+/// Tests durations of two parts. `7:30` of sleep is hours, and `1:05` of an activity is ambiguous and rejected.
 #[test]
 fn times_of_two_parts_are_read_where_they_can_mean_one_thing() {
     for (cell, hours) in [("7:30", 7.5), ("7:30:00", 7.5), ("0:45", 0.75)] {
@@ -306,7 +306,7 @@ fn times_of_two_parts_are_read_where_they_can_mean_one_thing() {
     }
 }
 
-/// 10 km in 65 s is impossible: either the distance or the time is wrong.
+/// Tests that an impossible speed, such as 10 km in 65 s, is reported: either the distance or the time is wrong.
 #[test]
 fn a_distance_that_nobody_covers_in_its_time_is_told() {
     for (sport, seconds, taken) in [
@@ -335,7 +335,7 @@ fn measures(activity: &Activity) -> Vec<(Measure, f64)> {
     activity.measures.iter().map(|(measure, known)| (*measure, known.value)).collect()
 }
 
-/// One run of Garmin Connect: headers in six languages, decimal points and decimal commas.
+/// Tests a run from Garmin Connect with headers in six languages, decimal points and decimal commas.
 #[test]
 fn an_export_of_garmin_connect_is_read_in_each_language() {
     let point = "2026-03-01 07:30:00,false,\"Title, with comma\",\"10.02\",\"1,612\",\"01:02:03\",\"151\",\"172\",\"--\",\"251\",\"263\"";
@@ -402,8 +402,8 @@ fn an_export_of_garmin_connect_is_read_in_each_language() {
     }
 }
 
-/// One ride of Strava. The elapsed time and the distance occur twice; the second distance is in metres. The date is
-/// UTC.
+/// Tests a ride from Strava in each language. The elapsed time and the distance occur twice, and the second distance is
+/// in metres. The date is UTC.
 #[test]
 fn an_export_of_strava_is_read_in_each_language() {
     for (header, sport, date) in [
@@ -482,7 +482,8 @@ fn an_export_of_strava_is_read_in_each_language() {
 
 const GARMIN: &str = "Activity Type,Date,Favorite,Title,Distance,Time,Avg HR";
 
-/// An export of Garmin Connect does not state its unit. The person states it, or the distance is left out.
+/// Tests that the distances of an export of Garmin Connect, which states no unit, are left out if the person states
+/// none.
 #[test]
 fn a_distance_without_a_unit_is_not_guessed() {
     let rows = "Running,2026-03-01 07:30:00,false,Run,\"10.00\",\"01:00:00\",150\n\
@@ -505,7 +506,7 @@ fn a_distance_without_a_unit_is_not_guessed() {
     }
 }
 
-/// Headers that only look like those of an export, and an export in a language without headers here.
+/// Tests headers that only look like an export, and an export in an unknown language.
 #[test]
 fn a_table_that_is_nearly_an_export_is_refused_by_name() {
     for header in [
@@ -521,7 +522,8 @@ fn a_table_that_is_nearly_an_export_is_refused_by_name() {
     }
 }
 
-/// Texts of spreadsheets: the line `sep=`, UTF-16 with and without a mark, and Windows-1252.
+/// Tests tables as spreadsheets write them: with the line `sep=`, in UTF-16 with and without a mark, and in
+/// Windows-1252.
 #[test]
 fn a_table_is_read_as_a_spreadsheet_writes_it() {
     let text = "Beginn;Sportart;Dauer;Ø Puls\r\n2026-03-01 07:30;Skilanglauf;62,5;151\r\n";
@@ -565,7 +567,8 @@ fn a_table_is_read_as_a_spreadsheet_writes_it() {
     }
 }
 
-/// In `1.800;12.345` each mark may separate thousands. Both cells are left out, and the messages name the columns.
+/// Tests that ambiguous cells such as `1.800` and `12.345`, in which each mark may separate thousands, are left out and
+/// reported by column.
 #[test]
 fn a_decimal_mark_without_evidence_is_not_guessed() {
     let header = "start;sport;duration_s;distance_m;avg_hr\n";
@@ -611,7 +614,7 @@ fn a_decimal_mark_without_evidence_is_not_guessed() {
     }
 }
 
-/// The mapping says which column is which. Columns that it does not name are not read.
+/// Tests that a mapping tells which column is which, and that other columns are not read.
 #[test]
 fn a_mapping_reads_any_table() {
     let days = "Tag;Ruhepuls;Gewicht;Laune\n01.03.2026;47;70,5;gut\n2. März 2026;48;--;\n2026-03-03;;71,0;\n";
@@ -705,7 +708,7 @@ fn a_wrong_mapping_is_refused_by_name() {
     }
 }
 
-/// Exports in six languages, and each language of both programs.
+/// Tests that exports of both programs are known in six languages.
 #[test]
 fn every_export_has_its_headers() {
     let programs: Vec<&str> = csv_exports().into_iter().map(|(program, _)| program).collect();

@@ -62,7 +62,7 @@ fn what_is_whole_of_a_truncated_file_counts() {
     assert_eq!(run.sport, Sport::Unknown);
 }
 
-/// Field sizes that no device writes must not cause a panic or an endless loop, as they do in public FIT readers.
+/// Tests that field sizes that no device writes cause no panic and no endless loop, as in public FIT readers.
 #[test]
 fn definitions_of_any_shape_do_no_harm() {
     for base in 0..=u8::MAX {
@@ -77,7 +77,8 @@ fn definitions_of_any_shape_do_no_harm() {
     }
 }
 
-/// Times and durations of any type and value must not cause a panic: the file defines the types of its fields.
+/// Tests that times and durations of any type and value cause no panic. A FIT file itself defines the types of its
+/// fields.
 #[test]
 fn times_beyond_all_time_do_no_harm() {
     for (base, size, value) in [
@@ -106,7 +107,7 @@ fn times_beyond_all_time_do_no_harm() {
     }
 }
 
-/// Reading ends for every modification of a real file. A file with changed bytes is refused.
+/// Tests that reading ends for every modification of a real file, and that a file with changed bytes is refused.
 #[test]
 fn no_byte_of_a_file_makes_it_panic() {
     let sample = include_bytes!("../../samples/garmin-fenix-5-bike.fit");
@@ -154,7 +155,7 @@ fn a_run_without_a_sensor_is_told() {
     }
 }
 
-/// The header of a record with a compressed timestamp holds the lowest five bits of the timestamp.
+/// Tests records with a compressed timestamp, whose header has only the lowest five bits of the timestamp.
 #[test]
 fn compressed_timestamps_go_on_from_the_last_whole_one() {
     let mut writer = FitWriter::activity_file();
@@ -193,7 +194,7 @@ fn scales_and_watches_tell_of_days() {
     assert_eq!(measures, [(Measure::RestingHeartRate, 47.0), (Measure::Hrv, 64.0), (Measure::Weight, 70.5)]);
 }
 
-/// The pauses of a session lie between timer events. A session that follows has its own pauses.
+/// Tests that the pauses of a session lie between timer events, and that the next session has its own pauses.
 #[test]
 fn pauses_are_between_timer_events() {
     let mut writer = FitWriter::activity_file();
@@ -215,7 +216,7 @@ fn pauses_are_between_timer_events() {
     assert_eq!(pauses, [vec![(15.0, 40.0), (45.0, 60.0)], vec![(0.0, 40.0)]]);
 }
 
-/// Without a session, the duration is the time in which the timer ran.
+/// Tests that the duration of a recording without a session is the time in which the timer ran.
 #[test]
 fn a_cut_recording_lasts_as_long_as_its_timer_ran() {
     let mut writer = FitWriter::activity_file();
@@ -231,7 +232,7 @@ fn a_cut_recording_lasts_as_long_as_its_timer_ran() {
     assert_eq!(reading.season.activities[0].measure(Measure::Duration), Some(30.0));
 }
 
-/// Names as in the FIT profile. A sport of any kind takes the name of its sub-sport.
+/// Tests that sports have the names of the FIT profile, and that a general sport takes the name of its sub-sport.
 #[test]
 fn sports_are_those_of_the_profile() {
     for (sports, name) in [
@@ -275,7 +276,7 @@ fn sports_are_those_of_the_profile() {
     }
 }
 
-/// A chain of three recordings. Each part that is whole is read, wherever the broken part is.
+/// Tests that each complete part of a chain of three recordings is read, wherever the broken part is.
 #[test]
 fn a_chain_keeps_its_good_parts() {
     let day = 86_400;
@@ -342,8 +343,8 @@ fn a_chain_keeps_its_good_parts() {
     assert_eq!(codes(&read_utc("a.fit", all)), [Code::FitCrc]);
 }
 
-/// A device writes the length last. Without the length, the records up to the end are read, and no message speaks of
-/// changed bytes.
+/// Tests a recording whose length is 0, because the device writes the length last. The records up to the end are read,
+/// and no message speaks of changed bytes.
 #[test]
 fn a_length_of_zero_is_a_recording_that_was_not_finished() {
     let whole = run(START, &[140; 30]).finish();
@@ -364,7 +365,7 @@ fn a_length_of_zero_is_a_recording_that_was_not_finished() {
     assert_eq!(codes(&read_utc("a.fit", empty)), [Code::NoActivity]);
 }
 
-/// A pause belongs to one of several sessions that overlap.
+/// Tests that a pause belongs to only one of several sessions that overlap.
 #[test]
 fn overlapping_sessions_share_no_pause() {
     let mut writer = FitWriter::activity_file();

@@ -7,7 +7,7 @@ pub(crate) const TEXT: u8 = 0x07;
 pub(crate) const U16: u8 = 0x84;
 pub(crate) const U32: u8 = 0x86;
 
-/// 1989-12-31T00:00:00Z.
+/// Time 0 of FIT files in seconds since 1970: 1989-12-31T00:00:00Z.
 pub(crate) const EPOCH: i64 = 631_065_600;
 
 #[derive(Default)]
@@ -16,7 +16,7 @@ pub(crate) struct FitWriter {
 }
 
 impl FitWriter {
-    /// Writes a definition. A field is its number, size and base type.
+    /// Writes a definition message. Each field has its number, size and base type.
     pub(crate) fn define(&mut self, local: u8, number: u16, fields: &[(u8, u8, u8)]) -> &mut Self {
         self.data.extend([0x40 | local, 0, 0]);
         self.data.extend(number.to_le_bytes());
@@ -25,7 +25,7 @@ impl FitWriter {
         self
     }
 
-    /// Writes a definition that also has developer fields, each with number, size and developer index.
+    /// Writes a definition message that also has developer fields, each with number, size and developer index.
     pub(crate) fn define_with_apps(
         &mut self,
         local: u8,
@@ -110,7 +110,7 @@ pub(crate) fn finish_run(writer: &mut FitWriter, start: i64, seconds: u32, sport
     writer.define(3, 34, &[(253, 4, U32), (5, 4, U32)]).message(3, &[&time(end), &time(end + 7_200)]);
 }
 
-/// Values of `event_type` of a timer event.
+/// Value of `event_type` with which the timer starts.
 pub(crate) const TIMER_STARTS: u8 = 0;
 pub(crate) const TIMER_STOPS: u8 = 4;
 

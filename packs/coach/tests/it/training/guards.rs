@@ -82,7 +82,8 @@ fn a_threshold_heart_rate_lies_between_rest_and_maximum() {
     }
 }
 
-/// The formula of Daniels & Gilbert gives no oxygen uptake below 24.9 m/min, so there is no VDOT and no predicted time.
+/// Tests that a run below 24.9 m/min gives no VDOT and no predicted time: there, the formula of Daniels & Gilbert gives
+/// no oxygen uptake.
 #[test]
 fn what_is_no_run_foretells_nothing() {
     assert_eq!(vdot(3_600.0, 1_400.0), None);
@@ -110,8 +111,8 @@ fn what_is_no_run_foretells_nothing() {
     assert_eq!(predictions(&slow, DAY).unwrap_err().needs, Need::Run);
 }
 
-/// A day of unknown load does not change a moving average. If more than a quarter of its window is unknown, the moving
-/// average has no result.
+/// Tests that a day of unknown load does not change a moving average. If more than a quarter of its window is unknown,
+/// the average has no result.
 #[test]
 fn moving_averages_over_gaps() {
     let log = |unknown: std::ops::RangeInclusive<i8>| {

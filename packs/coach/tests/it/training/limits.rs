@@ -1,4 +1,4 @@
-//! Every limit at its largest allowed value and one above. Data beyond a limit is refused while the file is read.
+//! Every limit at its largest allowed value and one above. Data beyond a limit is refused while the file is being read.
 
 use holdshort_coach::training::{Code, File, Options, Reading, Severity, limits, read};
 
@@ -123,7 +123,7 @@ fn records_of_a_fit_file_and_of_a_chain() {
     assert_eq!(outcome(&read_utc("a.fit", &chain)), (vec![Code::TooManySamples], 0, 0));
 }
 
-/// Each FIT file of a chain is read once, even if the chain has many files.
+/// Tests that each FIT file of a chain is read once, even if the chain has many files.
 #[test]
 fn files_of_a_fit_chain() {
     let chain = |count: usize| -> Vec<u8> {
@@ -134,7 +134,7 @@ fn files_of_a_fit_chain() {
     assert_eq!(outcome(&read_utc("a.fit", chain(limits::FIT_SEGMENTS + 1))), (vec![Code::FitChain], 0, 0));
 }
 
-/// The limit applies to a single FIT file and to a chain of FIT files.
+/// Tests that the limit of daily measures applies to a single FIT file and to a chain of FIT files.
 #[test]
 fn values_of_days_in_fit_files() {
     let weights = |from: usize, count: usize| {
@@ -187,7 +187,8 @@ fn activities_of_a_reading() {
     assert_eq!(outcome(&read_utc("a.json", data(most + 1))).0, [Code::TooManyActivities]);
 }
 
-/// The first warnings by file and place are listed. Further warnings are only counted, and not held in memory.
+/// Tests that the first warnings by file and place are listed, and that further warnings are only counted and not held
+/// in memory.
 #[test]
 fn warnings_of_a_reading() {
     let bad = |rows: usize| "date,weight_kg\n".to_owned() + &"yesterday,70\n".repeat(rows);

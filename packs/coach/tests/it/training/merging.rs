@@ -47,7 +47,7 @@ fn gpx(from: &str, to: &str) -> Vec<u8> {
     format!("<gpx><trk><type>running</type><trkseg>{points}</trkseg></trk></gpx>").into_bytes()
 }
 
-/// The athlete was in another time zone: the local time of the log is right, and the UTC computed from it is wrong.
+/// Tests a log from another time zone: its local time is right, and the UTC computed from it is wrong.
 #[test]
 fn a_local_time_is_the_same_wherever_it_was() {
     let csv = b"start,sport,duration_min\n2026-03-01 08:30,run,10\n".to_vec();
@@ -56,7 +56,7 @@ fn a_local_time_is_the_same_wherever_it_was() {
     assert_eq!(reading.season.activities.len(), 1);
 }
 
-/// A log entry without a sport close to a ride and a run: it is merged with the activity of the nearest start.
+/// Tests that a log entry without a sport is merged with the activity of the nearest start.
 #[test]
 fn an_activity_without_a_sport_is_the_one_whose_start_is_nearest() {
     let log = "start,sport,duration_s,avg_hr\n\
@@ -80,7 +80,8 @@ fn an_activity_without_a_sport_is_the_one_whose_start_is_nearest() {
     assert_eq!(reading.season.activities.len(), 2, "{:?}", reading.problems);
 }
 
-/// An activity is compared only with activities of its sport: at one moment each activity may have a different sport.
+/// Tests that thousands of activities with the same start and different sports are all kept, and compared only within
+/// their sport.
 #[test]
 fn activities_of_many_sports_at_one_moment_are_all_there() {
     let row = |number: usize| format!("2026-03-01T06:30:00Z,x{number},600\n");
@@ -127,7 +128,8 @@ fn what_the_person_wrote_of_a_day_stands_above_what_a_platform_says() {
     assert_eq!(rates, [45.0, 46.0, 48.0]);
 }
 
-/// A watch and a log have different names for a session, and a person writes down a time that is about right.
+/// Tests that a session in a log and in a recording is merged, although the sports have different names and the log's
+/// time is approximate.
 #[test]
 fn a_session_in_a_log_and_in_a_file_is_one() {
     let watch = |sports: [u8; 2]| {
@@ -168,7 +170,7 @@ fn a_session_in_a_log_and_in_a_file_is_one() {
     }
 }
 
-/// The advice is one that a person can follow: a row of a table can be deleted, a value of a recording cannot.
+/// Tests that the advice can be followed: a row of a table can be deleted, a value of a recording cannot.
 #[test]
 fn two_values_of_one_day_come_with_advice_that_can_be_followed() {
     let scale = |tenths: u16| {

@@ -40,8 +40,9 @@ fn profile(athlete: &Athlete) -> Profile {
     Profile::from_season(&Season::default(), athlete, DAY)
 }
 
-/// <http://fellrnr.com/wiki/TRIMP>: 32 for a man with a maximum of 200, 40 at rest, and 30 minutes at 130 bpm. The page
-/// gives 4.37 per minute at the maximum for men (0.64·e^1.92). Its constants for women give 0.86·e^1.67.
+/// Tests the example of <http://fellrnr.com/wiki/TRIMP>: a TRIMP of 32 for a man with a maximum of 200, 40 at rest, and
+/// 30 minutes at 130 bpm. The page gives 4.37 per minute at the maximum for men (0.64·e^1.92). Its constants for women
+/// give 0.86·e^1.67.
 #[test]
 fn trimp_is_that_of_the_worked_example() {
     let log = |bpm: u32| format!("start,sport,duration_min,avg_hr\n2026-03-01T06:30:00Z,run,30,{bpm}\n");
@@ -62,7 +63,7 @@ fn trimp_is_that_of_the_worked_example() {
     assert_near(trimp(&flat_out.activities[0], &profile(&woman)).unwrap().value / 30.0, 4.568_46, 1e-5);
 }
 
-/// By definition, an hour at the threshold gives 100: Allen & Coggan 2010, ch. 7.
+/// Tests that an hour at the threshold gives the load 100, by definition (Allen & Coggan 2010, ch. 7).
 #[test]
 fn an_hour_at_the_threshold_is_100() {
     let rates = run(START, &[170; 200]).finish();
@@ -102,9 +103,9 @@ fn ride(watts: impl Iterator<Item = u16>) -> Season {
     season("ride.fit", &writer.finish())
 }
 
-/// The normalised power of a constant power is that power. For two halves that are much longer than 30 s, the fourth
-/// powers are averaged: (1e8 + 81e8)/2 = 4.1e9, and the fourth root of 4.1e9 is 253.044. Allen & Coggan 2010, ch. 7,
-/// describe the four steps.
+/// Tests that the normalised power of a constant power is this power. For two halves that are much longer than 30 s,
+/// the fourth powers are averaged: (1e8 + 81e8)/2 = 4.1e9, and the fourth root of 4.1e9 is 253.044. Allen & Coggan
+/// 2010, ch. 7, describe the four steps.
 #[test]
 fn normalised_power_follows_the_four_steps() {
     let constant = ride(std::iter::repeat_n(200, 1_801));
@@ -148,7 +149,7 @@ fn mostly_unmeasured(averages: &[(u8, u16)]) -> Season {
     season("ride.fit", &writer.finish())
 }
 
-/// One minute at 500 W must not become the power of a two-hour ride.
+/// Tests that one minute at 500 W does not become the power of a two-hour ride.
 #[test]
 fn a_few_samples_are_not_taken_for_the_whole() {
     // Numbers of FIT session fields: 16 is avg_heart_rate, 20 is avg_power, 34 is normalized_power.
@@ -184,7 +185,7 @@ fn a_few_samples_are_not_taken_for_the_whole() {
     assert!(split.caveats.contains(&Caveat::UnknownIntensity));
 }
 
-/// Foster et al. 2001, table 5: nine sessions, weekly load 3400, monotony 1.26, strain 4284.
+/// Tests the diary of Foster et al. 2001, table 5: nine sessions, weekly load 3400, monotony 1.26, strain 4284.
 #[test]
 fn monotony_and_strain_are_those_of_fosters_diary() {
     let diary = [940.0, 50.0, 840.0, 280.0, 180.0, 390.0, 50.0, 390.0, 280.0];
@@ -481,8 +482,8 @@ fn weeks_are_those_of_the_calendar() {
     assert_eq!(weeks[1].1[&Sport::Running].inputs.activities.len(), 2);
 }
 
-/// An hour of running at one heart rate, with a pause of 24 s after each minute, has the load and the zones of an hour:
-/// with timer events, without them, and in the laps of a TCX file.
+/// Tests an hour of running at one heart rate with a pause of 24 s after each minute. Its load and zones are those of
+/// an hour: with timer events, without them, and in the laps of a TCX file.
 #[test]
 fn pauses_add_no_time_to_loads_and_zones() {
     let laps = |bpm: u32| {
@@ -518,7 +519,8 @@ fn pauses_add_no_time_to_loads_and_zones() {
     }
 }
 
-/// The sensor lost contact for a part of an hour. The load is that of the full hour, and a caveat reports the gap.
+/// Tests an hour in which the sensor lost contact for a part. The load is that of the full hour, and a caveat reports
+/// the gap.
 #[test]
 fn lost_samples_are_scaled_up_and_told() {
     let hour = |lost: usize| {

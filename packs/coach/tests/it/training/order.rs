@@ -6,7 +6,8 @@ use crate::training::computed;
 use crate::training::generated::{Generated, Random};
 use crate::training::support::read_all;
 
-/// Metrics are equal to the last bit, because values are summed in a fixed order.
+/// Tests that metrics are equal to the last bit for any order of files and records, because values are summed in a
+/// fixed order.
 #[test]
 fn no_metric_depends_on_the_order_of_files_or_records() {
     for seed in 0..16 {
@@ -30,7 +31,7 @@ fn no_metric_depends_on_the_order_of_files_or_records() {
     }
 }
 
-/// A file that occurs under two names is used once, and so is a row that occurs twice.
+/// Tests that a file under two names is used once, and so is a repeated row.
 #[test]
 fn no_metric_counts_anything_twice() {
     for seed in 0..5 {

@@ -223,7 +223,7 @@ fn files_that_differ_on_the_athlete_are_told() {
     );
 }
 
-/// A text that is longer than any valid measure is dropped as a whole.
+/// Tests that an XML text that is longer than any valid measure is dropped as a whole.
 #[test]
 fn an_element_that_is_too_long_is_no_number() {
     let long = format!("1<![CDATA[{}]]>40", " ".repeat(holdshort_coach::training::limits::CELL_CHARS));

@@ -37,7 +37,7 @@ fn output(command: &mut Command, input: &str) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Returns generated seasons, each with the season that is read from its files.
+/// Returns generated seasons, each with the season that this crate reads from its files.
 fn seasons() -> Vec<(Generated, Season)> {
     let of = |seed| {
         let generated = Generated::from_seed(seed);
@@ -70,7 +70,7 @@ fn an_independent_implementation_has_the_same_results() {
     assert!(computed > 10_000, "{computed} numbers");
 }
 
-/// Recordings with pauses, with and without timer events, and with lost samples.
+/// Tests recordings with pauses, with and without timer events, and with lost samples.
 #[test]
 fn an_independent_implementation_has_the_same_results_for_pauses() {
     let athlete = Athlete {
@@ -137,7 +137,7 @@ fn recording(seed: u64) -> Vec<u8> {
     writer.finish()
 }
 
-/// The results differ by at most a billionth. pandas computes all days at once, this crate computes single days.
+/// Tests that pandas has the same results up to a billionth. pandas computes all days at once, this crate single days.
 #[test]
 fn pandas_has_the_same_loads_and_trends() {
     let mut seasons = seasons();
@@ -179,7 +179,7 @@ fn numbers(value: &Value) -> usize {
     }
 }
 
-/// Returns the folder of the installed packages. The folder is kept for the next test run.
+/// Returns the folder with the installed Python packages, which is kept for the next test run.
 fn packages(wanted: &[&str]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("python {}", wanted.join(" ")));
     if !folder.exists() {
@@ -193,8 +193,8 @@ fn packages(wanted: &[&str]) -> PathBuf {
     folder
 }
 
-/// Installs packages. If this fails, the test fails too and names the missing packages: without them nothing is
-/// compared.
+/// Installs Python packages. A failure names the missing packages and fails the test, because nothing would be compared
+/// without them.
 fn install(folder: &Path, wanted: &[&str], options: &[&str]) -> Result<(), String> {
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]);
@@ -214,7 +214,7 @@ fn install(folder: &Path, wanted: &[&str], options: &[&str]) -> Result<(), Strin
     ))
 }
 
-/// The package index is unreachable, because no program listens on port 9 of this machine.
+/// Tests an unreachable package index: no program listens on port 9 of this machine.
 #[test]
 fn an_index_that_is_not_reached_is_a_failure_that_says_so() {
     let folder = tempfile::tempdir().unwrap();

@@ -51,7 +51,7 @@ fn every_metric_has_its_row() {
     assert_eq!(rows("Metrics"), expected);
 }
 
-/// `name` returns the same names as serialisation.
+/// Tests that the method `name` of each type returns the serialized name.
 #[test]
 fn what_is_serialised_has_the_names_of_the_page() {
     fn name(value: impl serde::Serialize) -> String {
@@ -126,7 +126,7 @@ fn every_analyst_has_its_parts() {
     assert_eq!(parts, Analyst::ALL.iter().map(joined).collect::<Vec<_>>());
 }
 
-/// The response in the document equals the response for the sample.
+/// Tests that the example response in the document is the response for the sample.
 #[test]
 fn the_answer_of_the_page_is_that_of_the_tool() {
     let page = page();
@@ -139,7 +139,7 @@ fn the_answer_of_the_page_is_that_of_the_tool() {
     assert_eq!(crate::training::computed::difference(&found, &shown, ""), None);
 }
 
-/// The example tables in the document are read without problems.
+/// Tests that the example tables in the document are read without problems.
 #[test]
 fn every_example_is_read_without_a_word() {
     let page = page();

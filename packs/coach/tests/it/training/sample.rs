@@ -24,7 +24,7 @@ use crate::training::support::read_all;
 /// First day of the sample, a Monday.
 const FIRST: Date = date(2026, 1, 5);
 const WEEKS: usize = 10;
-/// Training per week as a percentage of the plan.
+/// Training of each week as a percentage of the plan.
 const WEEK: [u32; WEEKS] = [85, 95, 105, 70, 95, 105, 115, 70, 105, 145];
 
 /// Planned session: weekday, sport, minutes at 100 %, bpm, exertion, metres per minute, watts.

@@ -3,10 +3,10 @@
 use holdshort_coach::training::{Code, File, Options, Reading, read};
 use jiff::tz::TimeZone;
 
-/// 2026-03-01T06:30:00Z.
+/// Start of the test activities: 2026-03-01T06:30:00Z.
 pub(crate) const START: i64 = 1_772_346_600;
 
-/// Reads one file, without a time zone.
+/// Reads one file without knowing the athlete's time zone.
 pub(crate) fn read_one(name: &str, bytes: &[u8]) -> Reading {
     read(&[File { name, bytes }], &Options::default())
 }

@@ -24,8 +24,8 @@ fn sample() -> Season {
     read_all(&crate::training::sample::read_committed_files()).season
 }
 
-/// Compares with a file. Numbers may differ by a billionth: the last bits of powers and logarithms depend on the
-/// platform.
+/// Compares a value with a golden file. Numbers may differ by a billionth, because the last bits of powers and
+/// logarithms depend on the platform.
 fn is_golden(name: &str, found: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
@@ -58,7 +58,7 @@ pub(crate) fn calls(metric: Metric, activity: &str) -> Vec<Value> {
     calls
 }
 
-/// A run of the sample that has a file with heart rates for every second.
+/// Id of a run of the sample with heart rates for every second.
 const RUN: &str = "2026-03-10T11:30:00Z running";
 
 #[test]
@@ -86,7 +86,7 @@ fn every_metric_of_the_catalogue_is_computed_over_the_sample() {
     is_golden("computed.json", &Value::Object(all));
 }
 
-/// Each number has a unit, and all inputs of the number are in the season and in a file.
+/// Tests that each number has a unit, and that all its inputs are in the season and in a file.
 #[test]
 fn every_number_can_be_traced_to_files() {
     let season = sample();
@@ -234,7 +234,7 @@ fn as_many_results_as_a_model_is_given() {
     assert_eq!((given.activities.len(), given.more_activities), (most, 1));
 }
 
-/// A summary leaves out implausible values of a season.
+/// Tests that a summary leaves out implausible values of a season.
 #[test]
 fn a_summary_has_plausible_values_alone() {
     let mut season = sample();

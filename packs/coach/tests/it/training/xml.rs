@@ -128,7 +128,7 @@ fn a_time_that_is_none_is_told_with_its_line() {
     );
 }
 
-/// People see quoted text of a file, also in terminals, so the text has no escape sequences and a limited length.
+/// Tests that quoted text of a file has no escape sequences and a limited length, because people see it in terminals.
 #[test]
 fn what_is_quoted_of_a_file_has_no_escapes_and_an_end() {
     let hostile = "\u{1b}]0;owned\u{7}\u{9b}31m\r".to_owned() + &"x".repeat(10_000);
@@ -149,7 +149,7 @@ fn what_is_quoted_of_a_file_has_no_escapes_and_an_end() {
     }
 }
 
-/// Some programs write the local time without a zone, or with an offset. The day is that of the local time.
+/// Tests times that programs write as local time, without a zone or with an offset. The day is that of the local time.
 #[test]
 fn times_without_a_zone_are_local() {
     let berlin = || TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();

@@ -6,8 +6,7 @@ use super::{Finding, Subject, by_customer, sum};
 use crate::casework::case::{Case, Direction, Transaction};
 use crate::casework::rules::Rule;
 
-/// Finds cash transactions whose amount is at least the one in the rule. There is one finding per customer with such
-/// transactions.
+/// Finds cash transactions of at least the rule's amount. There is one finding per customer with such transactions.
 pub(super) fn large_cash(case: &Case, rule: &Rule) -> Vec<Finding> {
     let is_large = |one: &Transaction| one.kind == "cash" && one.amount >= rule.amount();
     by_customer(case, is_large).map(|(subject, found)| Finding::new(rule, subject, &found)).collect()
@@ -29,7 +28,7 @@ pub(super) fn velocity(case: &Case, rule: &Rule) -> Vec<Finding> {
     in_windows(case, rule, |_| true, |found| found.len() >= rule.count() && sum(found) >= rule.amount())
 }
 
-/// Finds customers who receive money and send it on within the number of hours that the rule states.
+/// Finds customers who receive money and send it on within the rule's number of hours.
 pub(super) fn pass_through(case: &Case, rule: &Rule) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (subject, of) in by_customer(case, |_| true) {
@@ -62,8 +61,8 @@ pub(super) fn novel_technique(case: &Case, rule: &Rule, kinds: &BTreeSet<String>
     of_words(case, rule, |one| Some(one.kind.to_owned()).filter(|kind| kinds.contains(kind)))
 }
 
-/// For each customer, collects the transactions for which `word` returns a word. Returns one finding for each customer
-/// with such transactions. The detail of the finding lists these words.
+/// Returns one finding for each customer with transactions for which `word` returns a word. The detail of the finding
+/// lists these words.
 fn of_words(case: &Case, rule: &Rule, word: impl Fn(&Transaction) -> Option<String>) -> Vec<Finding> {
     let found = by_customer(case, |one| word(one).is_some());
     let finding = |(subject, of): (Subject, Vec<&Transaction>)| {
@@ -74,9 +73,8 @@ fn of_words(case: &Case, rule: &Rule, word: impl Fn(&Transaction) -> Option<Stri
     found.map(finding).collect()
 }
 
-/// Finds periods of time in which the transactions show a pattern. A period begins with a transaction and contains all
-/// transactions within the number of hours that the rule states. If the transactions of a period show the pattern, this
-/// is one finding. The next period begins after the end of this one.
+/// Returns one finding for each period in which a customer's transactions show a pattern. A period begins with a
+/// transaction, and lasts the rule's number of hours. After a finding, the next period begins after its end.
 fn in_windows(
     case: &Case,
     rule: &Rule,
@@ -99,7 +97,7 @@ fn in_windows(
     findings
 }
 
-/// Returns the transactions that are no more than `seconds` after the first one.
+/// Returns the leading transactions that are at most `seconds` after the first one.
 fn window<'w, 'c>(of: &'w [&'c Transaction], seconds: i64) -> &'w [&'c Transaction] {
     let Some(first) = of.first() else { return of };
     &of[..of.partition_point(|one| one.at - first.at <= seconds)]

@@ -1,5 +1,4 @@
-//! Rules about identity. Names of customers and counterparties are compared, word by word, with the names on watch
-//! lists.
+//! Rules about identity, which compare names of customers and counterparties, word by word, with names on watch lists.
 
 use jiff::civil::Date;
 
@@ -8,16 +7,16 @@ use crate::casework::case::{Case, List, Transaction, Watched};
 use crate::casework::names::{Dictionary, Name};
 use crate::casework::rules::{Rule, Rules};
 
-/// Percentage points that are subtracted from the certainty of a match if the dates of birth differ.
+/// Percentage points by which different dates of birth reduce the certainty of a match.
 const OTHER_BIRTH_DATE: u32 = 20;
 
-/// The entry of the watch list whose name is most similar to a name in the case.
+/// Entry of the watch list with the name that is most similar to a name in the case.
 struct Match<'c> {
     entry: &'c Watched,
-    /// Similarity in percent, rounded down.
+    /// Similarity of the names in percent, rounded down.
     percent: u32,
     other_birth_date: bool,
-    /// True if the two names are written in different scripts. In this case, one of them was transliterated.
+    /// True if the two names are in different scripts, so that one was transliterated.
     other_script: bool,
 }
 
@@ -49,7 +48,7 @@ pub(super) fn pep(case: &Case, rule: &Rule, dictionary: &Dictionary) -> Vec<Find
     customers.collect()
 }
 
-/// Returns how similar two names are, from 0 to 1. The word lists of the rules are used.
+/// Returns the similarity of two names, from 0 to 1, computed with the word lists of the rules.
 pub fn similarity(rules: &Rules, one: &str, other: &str) -> f64 {
     let dictionary = rules.names.dictionary();
     Name::new(one, dictionary).like(&Name::new(other, dictionary), dictionary)

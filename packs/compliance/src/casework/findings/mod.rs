@@ -1,4 +1,4 @@
-//! The findings of a case. Each rule is implemented by a function that takes the case. Each finding lists the rows that
+//! The findings of a case. A function implements each rule. Each finding lists the rows of the transactions file that
 //! prove it.
 
 mod behaviour;
@@ -13,13 +13,12 @@ pub use self::lists::similarity;
 use crate::casework::case::{Case, Transaction};
 use crate::casework::rules::{Rule, RuleId, Rules};
 
-/// Subject of a finding: either a customer or a counterparty. A subject is identified by a number from 1 and never by a
-/// name.
+/// Subject of a finding: a customer or a counterparty, by a number from 1 and never by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
-    /// A customer. Customers are numbered in the order of the customer table.
+    /// A customer, numbered in the order of the customer table.
     Customer(usize),
-    /// A counterparty. Counterparties are numbered in the order of their first transactions.
+    /// A counterparty, numbered in the order of first transactions.
     Party(usize),
 }
 
@@ -38,7 +37,7 @@ impl Serialize for Subject {
     }
 }
 
-/// One finding, which a rule has made.
+/// A fact about a subject that a rule has found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub rule: RuleId,
@@ -47,10 +46,10 @@ pub struct Finding {
     pub rows: Vec<u64>,
     /// Amount that the finding is about, in hundredths of the base currency.
     pub amount: i64,
-    /// Certainty in percent.
+    /// Certainty of the finding in percent.
     pub confidence: u32,
-    /// Details of the finding, such as countries, kinds of transactions, or a row of the watch list. Details consist
-    /// only of numbers and of words from given lists, and never of text from the case.
+    /// Details such as countries, kinds of transactions, or a row of the watch list. They consist only of numbers and
+    /// words from given lists, and never of text from the case.
     pub detail: String,
 }
 
@@ -69,7 +68,7 @@ impl Finding {
     }
 }
 
-/// Gravity of a case. The gravity is computed from the findings and the risk of the case.
+/// Gravity of a case, computed from its findings and its risk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gravity {
@@ -84,12 +83,12 @@ pub enum Gravity {
 pub struct Reason {
     pub id: String,
     pub description: String,
-    /// Numbers of those findings that are the reason, counted from 1. Empty if the reason is the risk of the case, or
-    /// that the case has rules of its own.
+    /// Numbers of the findings that are the reason, from 1. Empty if the reason is the risk of the case, or that the
+    /// case has its own rules.
     pub findings: Vec<usize>,
 }
 
-/// Findings of a case, and the risk and gravity that follow from them.
+/// Findings of a case, with its risk and gravity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examination {
     /// Findings, sorted by rule, then by subject, then by first row.
@@ -97,8 +96,7 @@ pub struct Examination {
     /// Risk of the case in percent: the highest of the risks of its subjects.
     pub risk: u32,
     pub gravity: Gravity,
-    /// Reasons why a person must review the report before it is released. Empty if the report can be released without a
-    /// review.
+    /// Reasons why a person must review the report before its release. Empty if no review is needed.
     pub pause: Vec<Reason>,
 }
 
@@ -180,8 +178,7 @@ fn sum(transactions: &[&Transaction]) -> i64 {
     transactions.iter().fold(0, |sum: i64, one| sum.saturating_add(one.amount))
 }
 
-/// For each customer, returns the transactions for which `wanted` returns true, sorted by time. The subject of the
-/// result is the customer.
+/// Returns, for each customer, the transactions for which `wanted` returns true, sorted by time.
 fn by_customer(
     case: &Case,
     wanted: impl Fn(&Transaction) -> bool,

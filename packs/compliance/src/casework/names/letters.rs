@@ -34,7 +34,7 @@ pub(super) fn fold(name: &str) -> Vec<String> {
     words
 }
 
-/// Returns true if the word contains letters of a script that does not write vowels.
+/// Returns true if the word contains letters of a script without vowels, such as Arabic.
 pub(super) fn is_abjad(word: &str) -> bool {
     word.chars()
         .any(|c| c.is_alphabetic() && matches!(c.script(), Script::Arabic | Script::Hebrew | Script::Syriac))
@@ -44,10 +44,10 @@ pub(super) fn is_han(word: &str) -> bool {
     word.chars().any(|c| c.script() == Script::Han)
 }
 
-/// Letters of another script that form one sound, and their form in Latin letters.
+/// Letters of another script that form one sound, with their form in Latin letters.
 pub(super) type LetterGroup = (Vec<char>, String);
 
-/// Converts a word to the letters a to z and digits. `groups` must be sorted, with the longest groups first.
+/// Converts a word to the letters a to z and digits. `groups` must be sorted by descending length.
 pub(super) fn latin(word: &str, groups: &[LetterGroup]) -> String {
     let chars: Vec<char> = word.chars().collect();
     let (mut out, mut at) = (String::with_capacity(word.len()), 0);

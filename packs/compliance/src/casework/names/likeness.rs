@@ -1,41 +1,39 @@
-//! Compares two names: finds pairs of words that correspond to each other, and combines the similarities of the pairs.
+//! Compares two names: pairs their corresponding words, and combines the similarities of the pairs.
 
 use super::tables::Dictionary;
 use super::words::{Kind, Word};
 use crate::casework::limits::WORD_LETTERS;
 
-/// Minimum similarity of two words that may correspond to each other.
+/// Minimum similarity of two corresponding words.
 const LEAST: f64 = 0.8;
-/// Maximum number of letters that a short word has. Short words correspond only if they are equal, because a short word
-/// with one other letter is a different word.
+/// Maximum number of letters of a short word. Short words correspond only if they are equal, because one other letter
+/// makes a different word.
 const SHORT: usize = 4;
-/// Similarity of two spellings of one name.
+/// Similarity of two words that are known spellings of one name.
 const SPELLINGS: f64 = 0.98;
 /// Similarity of two words that sound the same but have other letters.
 const SOUNDS: f64 = 0.99;
 /// Similarity of two words if only one of them is written together with its article.
 const ARTICLE: f64 = 0.97;
-/// Similarity of two words with the same consonants. Consonants are compared if one of the words is in a script that
-/// does not write vowels.
+/// Similarity of two words with the same consonants, if one word is in a script without vowels.
 const CONSONANTS: f64 = 0.96;
-/// Similarity of two words with the same one or two consonants. Consonants are compared if one of the words is in a
-/// script that does not write vowels.
+/// Similarity of two words with the same one or two consonants, if one word is in a script without vowels.
 const ONE_CONSONANT: f64 = 0.8;
 const TWO_CONSONANTS: f64 = 0.9;
 /// Similarity of an initial and a word that begins with it.
 const INITIAL: f64 = 0.9;
-/// Minimum similarity between a word and several adjacent words of the other name that are joined. If the similarity is
-/// at least this, they are treated as the same word.
+/// Minimum similarity between a word and joined adjacent words of the other name that makes them the same word.
 const JOINED: f64 = 0.87;
-/// Factor for the weight of words to which no word of the other name corresponds, if both names have such words.
+/// Factor for the weight of words without a counterpart, if both names have such words.
 const CONTRADICTION: f64 = 1.5;
-/// Factor for the weight of words to which no word of the other name corresponds, if only one name has such words.
+/// Factor for the weight of words without a counterpart, if only one of the names has such words.
 const MISSING: f64 = 0.1;
-/// Factor that is used instead if one of these words is distinctive and the names share at most one distinctive word.
+/// Factor that replaces [`MISSING`] if a word without a counterpart is distinctive, and the names share at most one
+/// distinctive word.
 const MISSING_OF_ONE: f64 = 0.6;
-/// Weight of an initial that is in only one of the names.
+/// Weight of an initial that only one of the names has.
 const MISSING_INITIAL: f64 = 0.1;
-/// Factor for the similarity of two names that contain different numbers: `Line 1`, `Line 2`.
+/// Factor for the similarity of two names with different numbers, such as `Line 1` and `Line 2`.
 const OTHER_NUMBER: f64 = 0.8;
 
 /// Returns the similarity of two names, from 0 to 1.
@@ -82,7 +80,7 @@ pub(super) fn of_names(one: &[Word], other: &[Word], dictionary: &Dictionary) ->
     if lacks(|word| word.kind == Kind::Number) { like * OTHER_NUMBER } else { like }
 }
 
-/// Returns the total weight of those words to which no word of the other name corresponds.
+/// Returns the total weight of the words without a counterpart in the other name.
 fn left(words: &[Word], is_left: &[bool]) -> f64 {
     let weight = |word: &Word| if word.kind == Kind::Initial { MISSING_INITIAL } else { word.weight() };
     words.iter().zip(is_left).filter(|(_, is_left)| **is_left).map(|(word, _)| weight(word)).sum()
@@ -95,8 +93,8 @@ fn is_distinctive(word: &Word) -> bool {
     }
 }
 
-/// Returns the similarity of two words. The result is either 0 or at least [`LEAST`] times a factor. The factor depends
-/// on the way in which the words are similar: for example, they sound the same.
+/// Returns the similarity of two words: 0, or at least [`LEAST`] times a factor for the kind of similarity. For
+/// example, the words sound the same.
 fn of_words(one: &Word, other: &Word, dictionary: &Dictionary) -> f64 {
     match (one.kind, other.kind) {
         (Kind::Common(list), Kind::Common(other)) => return if list == other { 1.0 } else { 0.0 },
@@ -151,8 +149,8 @@ enum Gaps {
     Whole,
 }
 
-/// Returns false if words with these letters certainly have a similarity below [`LEAST`]. This check is much faster
-/// than [`near`].
+/// Returns false if words with these sets of letters certainly have a similarity below [`LEAST`]. This check is much
+/// faster than [`near`].
 fn may_be_near((one, one_set): (&str, u32), (other, other_set): (&str, u32)) -> bool {
     let by_letters = (one_set & !other_set).count_ones().max((other_set & !one_set).count_ones()) as usize;
     let halves = by_letters.max(one.len().abs_diff(other.len()));
@@ -169,7 +167,7 @@ const fn as_float(count: usize) -> f64 {
     count as f64
 }
 
-/// Returns which share of the letters of two words is equal. The result is either 0 or at least [`LEAST`].
+/// Returns the share of equal letters in two words: 0, or at least [`LEAST`].
 fn near(one: &str, other: &str, gaps: Gaps, dictionary: &Dictionary) -> f64 {
     if one == other {
         return 1.0;
@@ -185,10 +183,10 @@ fn near(one: &str, other: &str, gaps: Gaps, dictionary: &Dictionary) -> f64 {
     if like >= LEAST { like } else { 0.0 }
 }
 
-/// Returns the edit distance of two words (optimal string alignment), counted in halves. Replacing a letter costs one
-/// half if people often write the one letter instead of the other. Otherwise it costs three halves, because people more
-/// often omit, double or swap letters by mistake. Words have at most [`WORD_LETTERS`] letters. Returns None if it is
-/// certain that the similarity is below [`LEAST`].
+/// Returns the edit distance of two words (optimal string alignment) in halves, or `None` if their similarity is
+/// certainly below [`LEAST`]. Replacing a letter costs one half if people often write one letter for the other. Any
+/// other replacement costs three halves, because people more often omit, double or swap letters. Words have at most
+/// [`WORD_LETTERS`] letters.
 fn distance(one: &[u8], other: &[u8], gaps: Gaps, dictionary: &Dictionary) -> Option<usize> {
     let gap = |word: &[u8], at: usize| {
         let is_weak = gaps == Gaps::Weak
@@ -234,16 +232,16 @@ fn distance(one: &[u8], other: &[u8], gaps: Gaps, dictionary: &Dictionary) -> Op
     Some(usize::from(rows[one.len() % 3][other.len()]))
 }
 
-/// Minimum number of letters of a word, if it is compared with joined words of the other name.
+/// Minimum number of letters of a word that is compared with joined words of the other name.
 const LEAST_JOINED: usize = 4;
-/// Maximum difference in the number of letters between joined words and the word of the other name.
+/// Maximum difference in length between joined words and a word of the other name.
 const OTHER_LETTERS: usize = 2;
 
 fn text_len(words: &[Word]) -> usize {
     words.iter().map(|word| word.text.len()).sum()
 }
 
-/// Joins adjacent words that are a single word in the other name. Returns None if there are no such words.
+/// Joins adjacent words that are a single word in the other name. Returns `None` if there are none.
 fn join(words: &[Word], others: &[Word], dictionary: &Dictionary) -> Option<Vec<Word>> {
     let mut joined: Option<Vec<Word>> = None;
     let shortest = words.windows(2).map(text_len).min()?;
@@ -265,7 +263,7 @@ fn join(words: &[Word], others: &[Word], dictionary: &Dictionary) -> Option<Vec<
     joined
 }
 
-/// Returns the words, joined into one word. Returns None if the joined word does not correspond to `other`.
+/// Joins the words into one word. Returns `None` if the result does not correspond to `other`.
 fn joined_word(words: &[Word], other: &Word, dictionary: &Dictionary) -> Option<Word> {
     let letters = words.iter().fold(0, |set, word| set | word.letters.text);
     if text_len(words).abs_diff(other.text.len()) > OTHER_LETTERS

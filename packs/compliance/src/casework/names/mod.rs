@@ -23,11 +23,11 @@ use words::Word;
 const LETTERS: [(char, &str); 8] =
     [('ß', "ss"), ('ł', "l"), ('ø', "o"), ('đ', "d"), ('æ', "ae"), ('œ', "oe"), ('ı', "i"), ('þ', "th")];
 
-/// A name that was split into words, so that it can be compared.
+/// A name that was split into words for comparisons.
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
     words: Vec<Word>,
-    /// Script to which the first letter belongs. None if the name has no letter.
+    /// Script of the first letter. `None` if the name has no letter.
     script: Option<&'static str>,
 }
 
@@ -36,14 +36,13 @@ impl Name {
         Self { words: words::split(name, dictionary), script: script(name) }
     }
 
-    /// Returns how similar the two names are, from 0 to 1. If the names have the same words, in any order, the
-    /// similarity is 1.
+    /// Returns the similarity of two names, from 0 to 1. It is 1 for names with the same words in any order.
     pub(crate) fn like(&self, other: &Self, dictionary: &Dictionary) -> f64 {
         likeness::of_names(&self.words, &other.words, dictionary)
     }
 
-    /// Returns the cost of comparing this name with another one. The time that a comparison takes is at most
-    /// proportional to the product of the costs of the two names.
+    /// Returns the cost of comparing this name. The time of a comparison is at most proportional to the product of both
+    /// names' costs.
     pub(crate) fn cost(&self) -> u64 {
         let letters: usize = self.words.iter().map(|word| word.text.len()).sum();
         (letters + self.words.len() * limits::WORD_COST) as u64

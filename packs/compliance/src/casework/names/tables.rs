@@ -1,5 +1,5 @@
-//! The word lists that are needed to compare names. The word lists are part of the rules. This module converts them to
-//! a form in which words are found quickly.
+//! The word lists for comparing names, which are part of the rules. This module converts them to a form for fast
+//! look-ups.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::letters::{LetterGroup, fold, is_abjad, is_han, latin};
 
-/// Word lists that the rules contain for comparing names, and the form in which words are found quickly.
+/// Word lists of the rules for comparing names, also in a form for fast look-ups.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NameTables {
     lists: Lists,
-    /// This form is built at the first comparison.
+    /// Form of the lists for fast look-ups, built at the first comparison.
     #[serde(skip)]
     dictionary: OnceLock<Arc<Dictionary>>,
 }
@@ -31,15 +31,15 @@ impl NameTables {
         self.dictionary.get_or_init(|| Arc::new(Dictionary::new(&self.lists)))
     }
 
-    /// Returns true if the rules have no word lists at all.
+    /// Returns true if the rules have no word lists for names at all.
     pub(crate) fn are_missing(&self) -> bool {
         self.lists == Lists::default()
     }
 
-    /// Checks the lists.
+    /// Checks the word lists.
     ///
     /// # Errors
-    /// If an entry is wrong, returns a sentence that names the list and the entry.
+    /// Returns a sentence that names the list and the wrong entry.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.lists.check()
     }
@@ -115,19 +115,19 @@ impl Lists {
     }
 }
 
-/// Kind of a phrase that many names contain, so that it hardly distinguishes them.
+/// Kind of a phrase that many names contain, and that hardly distinguishes names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phrase {
-    /// Title that is removed only if it is before a name. After a name, the same word may be a family name.
+    /// Title that is removed only before a name. After a name, the same word may be a family name.
     Title,
-    /// Title that is removed before a name and after it.
+    /// Title that is removed before and after a name.
     EndTitle,
     Form,
-    /// Word that is in a list of `names.common`, with the number of the list.
+    /// Word in a list of `names.common`, with the number of the list.
     Common(u16),
 }
 
-/// Word lists in the form in which words are found quickly.
+/// Word lists in a form for fast look-ups.
 #[derive(Debug)]
 pub(crate) struct Dictionary {
     /// Groups of letters that form one sound, the longest groups first.
@@ -136,9 +136,9 @@ pub(crate) struct Dictionary {
     /// For each letter, the set of letters that people often write instead of it.
     alike: [u32; 26],
     pub(super) particles: BTreeSet<String>,
-    /// Words that are treated as particles only between two other words.
+    /// Words that are particles only between two other words.
     pub(super) inner_particles: BTreeSet<String>,
-    /// Articles that are written together with the following word, the longest first.
+    /// Articles that are written together with the next word, the longest first.
     pub(super) articles: Vec<String>,
     pub(super) beginnings: Vec<String>,
     pub(super) ends: Vec<String>,
@@ -146,11 +146,11 @@ pub(crate) struct Dictionary {
     pub(super) phrases: BTreeMap<Vec<String>, Phrase>,
     /// Number of words in the longest phrase.
     pub(super) longest_phrase: usize,
-    /// For each spelling of a name, the number of the list that contains it.
+    /// Number of the list with spellings of a name, by spelling.
     pub(super) spellings: BTreeMap<String, u16>,
 }
 
-/// A group of letters, and the letters that replace it because they sound the same.
+/// A group of letters, with the letters that replace it because they sound the same.
 #[derive(Debug)]
 pub(super) struct Sound {
     pub from: String,
@@ -233,9 +233,8 @@ impl Dictionary {
         }
     }
 
-    /// Returns a word in the form in which it is looked up in the lists. In this form, the word is in Latin letters.
-    /// Words in Chinese characters, and words in a script that does not write vowels, stay as they are. In Latin
-    /// letters, different words would be equal.
+    /// Returns a word in the form for look-ups in the lists: in Latin letters. Words in Chinese characters or in a
+    /// script without vowels stay unchanged, because different ones would be equal in Latin letters.
     pub(super) fn look_up_form(&self, word: &str) -> String {
         if is_abjad(word) || is_han(word) { word.to_owned() } else { latin(word, &self.letters) }
     }
@@ -254,7 +253,7 @@ impl Dictionary {
     }
 }
 
-/// Returns the bit that represents a letter in a set of letters. For any other character, returns 0.
+/// Returns the bit of a letter in a set of letters, or 0 for any other character.
 pub(super) const fn bit(byte: u8) -> u32 {
     if byte.is_ascii_lowercase() { 1 << (byte - b'a') } else { 0 }
 }

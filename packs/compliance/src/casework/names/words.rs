@@ -1,5 +1,5 @@
-//! Splits a name into words that can be compared. For this purpose, converts the words to Latin letters, removes titles
-//! and company forms, and gives each word a weight.
+//! Splits a name into words that can be compared: converts them to Latin letters, removes titles and company forms, and
+//! gives each word a weight.
 
 use std::borrow::Cow;
 
@@ -7,21 +7,20 @@ use super::letters::{fold, is_abjad, is_han, latin};
 use super::tables::{Dictionary, Phrase, bit};
 use crate::casework::limits;
 
-/// Kind of a word. The weight of the word depends on it.
+/// Kind of a word in a name, on which its weight depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Plain,
-    /// Chinese character. Two characters correspond only if they have the same reading, because names with similar
-    /// readings are different.
+    /// Chinese character. Two characters correspond only if they have the same reading.
     Han,
     /// First part of a compound name, such as `abd`.
     Beginning,
-    /// Name that is derived from the name of the father.
+    /// Name derived from the name of the father.
     Patronymic,
     Initial,
     Particle,
     Number,
-    /// Word that is in a list of `names.common`, with the number of the list.
+    /// Word in a list of `names.common`, with the number of the list.
     Common(u16),
 }
 
@@ -31,18 +30,17 @@ pub(super) struct Word {
     pub kind: Kind,
     /// The word in the letters a to z and digits.
     pub text: Box<str>,
-    /// The word in a form that represents only how it sounds.
+    /// The word in a form that represents only its sound.
     pub key: Box<str>,
-    /// If the text begins with an article, the key of the text without the article, and its set of letters. None if the
-    /// text does not begin with an article.
+    /// Sound form and set of letters of the text without the article at its beginning. `None` if there is no article.
     pub without_article: Option<(Box<str>, u32)>,
-    /// Consonants of the word. The consonants are compared with words in scripts that do not write vowels.
+    /// Consonants of the word, for comparisons with words in scripts without vowels.
     pub consonants: Box<str>,
     /// The sets of letters of `text`, `key` and `consonants`.
     pub letters: Letters,
-    /// True if the word is in a script that does not write vowels, such as Arabic.
+    /// True if the word is in a script without vowels, such as Arabic.
     pub is_abjad: bool,
-    /// If a list in `names.spellings` contains the word, the number of this list.
+    /// Number of the list in `names.spellings` that contains the word.
     pub spelling: Option<u16>,
 }
 
@@ -75,8 +73,7 @@ impl Word {
         }
     }
 
-    /// Returns the word for a text in a script that does not write vowels. `written` is the text in the letters of this
-    /// script.
+    /// Returns the word for a text in a script without vowels. `written` is the text in this script.
     fn of_abjad(written: &str, dictionary: &Dictionary) -> Self {
         let word = Self::new(Kind::Plain, &latin(written, &dictionary.letters), dictionary);
         // Each letter is one sound. Therefore two letters in a row never form a group such as `sh`.
@@ -107,7 +104,7 @@ impl Word {
         }
     }
 
-    /// Returns the weight of the word. A word that clearly distinguishes people or companies has the weight 1.
+    /// Returns the weight of the word: 1 if it clearly distinguishes people or companies, and less otherwise.
     pub(super) const fn weight(&self) -> f64 {
         match self.kind {
             Kind::Plain | Kind::Han | Kind::Number => 1.0,
@@ -120,49 +117,48 @@ impl Word {
     }
 }
 
-/// Minimum number of letters that must follow an article which is written together with a word. Without this minimum,
-/// the `Al` in `Ali` would be treated as an article.
+/// Minimum number of letters after an article that is joined to a word. Without it, the `Al` in `Ali` would be an
+/// article.
 const LEAST_AFTER_ARTICLE: usize = 4;
-/// Minimum number of letters that must follow an Arabic article. The minimum is smaller than for other articles,
-/// because Arabic needs fewer letters for a word.
+/// Minimum number of letters after a joined Arabic article. It is smaller because Arabic needs fewer letters for a
+/// word.
 const LEAST_AFTER_ARABIC_ARTICLE: usize = 3;
 /// Minimum number of letters that the second part of a compound name must have.
 const LEAST_AFTER_BEGINNING: usize = 2;
 const LEAST_BEFORE_END: usize = 2;
-/// Minimum number of letters that must be before the ending of a patronymic. Without this minimum, `Rich` would be
-/// treated as a patronymic.
+/// Minimum number of letters before the ending of a patronymic. Without it, `Rich` would be a patronymic.
 const LEAST_BEFORE_PATRONYMIC: usize = 3;
-/// Minimum number of words that a name must have, if one of them is to be treated as a patronymic.
+/// Minimum number of words in a name with a patronymic.
 const LEAST_WORDS_WITH_PATRONYMIC: usize = 3;
 
-/// Letters that a script without vowels either omits or writes with the letters for long vowels. For example, Arabic
-/// and Persian write a `v` like a long `u`.
+/// Letters that a script without vowels omits, or writes with the letters for long vowels. For example, Arabic and
+/// Persian write a `v` like a long `u`.
 const UNWRITTEN: &str = "aeiouvwy";
 
 fn set(text: &str) -> u32 {
     text.bytes().fold(0, |set, byte| set | bit(byte))
 }
 
-/// Cuts a word at the limit of letters. The text is ASCII.
+/// Cuts an ASCII word at the maximum number of letters.
 fn shortened(text: &str) -> &str {
     text.get(..limits::WORD_LETTERS).unwrap_or(text)
 }
 
-/// Returns a text in a form that represents only how it sounds. Groups of letters that sound the same become equal, and
+/// Returns a text in a form that represents only its sound. Groups of letters with the same sound become equal, and
 /// double letters become single.
 fn reduced(text: &str, dictionary: &Dictionary) -> String {
     sound_key(&replaced(text, dictionary, |_| true))
 }
 
-/// Returns the consonants of a word. `pieces` are the parts of the word. Each of them is converted separately.
+/// Returns the consonants of a word, whose `pieces` are converted separately.
 fn consonants<'t>(pieces: impl Iterator<Item = &'t str>, dictionary: &Dictionary) -> String {
     let sounds: String =
         pieces.map(|piece| without_doubles(&replaced(piece, dictionary, |has_vowel| !has_vowel))).collect();
     sound_key(&sounds.chars().filter(|c| !UNWRITTEN.contains(*c)).collect::<String>())
 }
 
-/// Replaces groups of letters by letters that represent their sounds. `wanted` determines which groups are replaced.
-/// The argument of `wanted` is true if there is a vowel in the group.
+/// Replaces groups of letters by their sounds, if `wanted` returns true for the group. The argument of `wanted` is true
+/// if the group contains a vowel.
 fn replaced(text: &str, dictionary: &Dictionary, wanted: impl Fn(bool) -> bool) -> String {
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);
     while at < text.len() {
@@ -187,7 +183,7 @@ fn without_doubles(text: &str) -> String {
     out
 }
 
-/// Removes double letters. Also removes an `h` at the end, because most spellings omit it: `Fatimah`, `Fatima`.
+/// Removes double letters, and an `h` at the end, which most spellings omit: `Fatimah`, `Fatima`.
 fn sound_key(text: &str) -> String {
     let mut text = without_doubles(text);
     if text.len() > 2 && text.ends_with('h') {
@@ -233,8 +229,8 @@ pub(super) fn split(name: &str, dictionary: &Dictionary) -> Vec<Word> {
     words
 }
 
-/// Moves the family name to the end of a name: `Hawthorn, Ash` becomes `Ash Hawthorn`. This is needed because titles
-/// and particles are recognised by their position. If a name contains several commas, it is not changed.
+/// Moves the family name to the end of a name, where titles and particles are recognised: `Hawthorn, Ash` becomes `Ash
+/// Hawthorn`. A name with several commas stays unchanged.
 fn with_family_name_last(name: &str) -> Cow<'_, str> {
     let mut parts = name.split([',', '，']);
     match (parts.next(), parts.next(), parts.next()) {
@@ -243,7 +239,7 @@ fn with_family_name_last(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Splits words in Chinese characters into phrases of the lists and single characters.
+/// Splits words in Chinese characters into known phrases and single characters.
 fn split_han(words: Vec<String>, dictionary: &Dictionary) -> Vec<String> {
     let mut out = Vec::with_capacity(words.len());
     for word in words {
@@ -264,8 +260,7 @@ fn split_han(words: Vec<String>, dictionary: &Dictionary) -> Vec<String> {
     out
 }
 
-/// Finds titles, company forms and common words among the words of a name. If several phrases match at the same place,
-/// the longest is used.
+/// Finds titles, company forms and common words among the words of a name. The longest phrase at a place is used.
 fn find_phrases<'w>(written: &'w [String], dictionary: &Dictionary) -> Vec<(Option<Phrase>, &'w [String])> {
     let forms: Vec<String> = written.iter().map(|word| dictionary.look_up_form(word)).collect();
     let (mut out, mut at) = (Vec::new(), 0);
@@ -281,8 +276,8 @@ fn find_phrases<'w>(written: &'w [String], dictionary: &Dictionary) -> Vec<(Opti
     out
 }
 
-/// Adds a written word, or the parts into which it is split, to the words of a name. `is_inside` is true if the word is
-/// between the first and the last word.
+/// Adds a written word, or the parts into which it is split, to the words of a name. `is_inside` is true for a word
+/// between the first and the last.
 fn push_words(written: &str, is_inside: bool, dictionary: &Dictionary, words: &mut Vec<Word>) {
     if is_abjad(written) {
         words.push(abjad_word(written, dictionary));
@@ -334,8 +329,8 @@ fn abjad_word(written: &str, dictionary: &Dictionary) -> Word {
     }
 }
 
-/// Splits a compound name after its first part, for example `Abdulrahman`. The first part is replaced by the first
-/// spelling of the list of beginnings.
+/// Splits a compound name such as `Abdulrahman` after its first part. The second value is the first spelling in the
+/// list of beginnings, which replaces that part.
 fn split_beginning<'t>(text: &'t str, dictionary: &'t Dictionary) -> Option<(&'t str, Option<&'t str>)> {
     let known = dictionary.beginnings.iter().filter_map(|known| text.strip_prefix(known.as_str()));
     let rest = known.filter(|rest| rest.is_empty() || rest.len() >= LEAST_AFTER_BEGINNING);
@@ -343,8 +338,8 @@ fn split_beginning<'t>(text: &'t str, dictionary: &'t Dictionary) -> Option<(&'t
     Some((dictionary.beginnings.first()?, Some(rest).filter(|rest| !rest.is_empty())))
 }
 
-/// Splits a compound name before its last part, for example `Nureddin`. The last part is replaced by the first spelling
-/// of the list of ends.
+/// Splits a compound name such as `Nureddin` before its last part. The first spelling in the list of ends replaces that
+/// part.
 fn split_end<'t>(text: &'t str, dictionary: &'t Dictionary) -> Option<(&'t str, &'t str)> {
     let (canonical, known) = dictionary.ends.split_first()?;
     let rests = known.iter().filter_map(|end| text.strip_suffix(end.as_str()));

@@ -8,7 +8,7 @@ use holdshort_compliance::casework::{RuleId, Rules, similarity, warnings};
 
 use crate::casework::support::{CUSTOMERS, case, found, rules};
 
-/// Pair of names, with the kind of names to which it belongs.
+/// Pair of names, with the kind of names, such as `arabic`, and whether they are one person or company.
 pub(crate) struct Pair {
     pub kind: String,
     pub is_same: bool,
@@ -43,7 +43,7 @@ pub(crate) fn pairs(file: &str) -> Vec<Pair> {
     pairs
 }
 
-/// Counts of pairs by what the rule says about them.
+/// Numbers of pairs, by whether they are one name and whether the rule matches them.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     found: usize,
@@ -91,7 +91,7 @@ impl Counts {
     }
 }
 
-/// The recall is at least 0.95 at a precision of at least 0.9, on pairs that nothing was tuned with.
+/// Tests that the recall is at least 0.95 at a precision of at least 0.9, on pairs with which nothing was tuned.
 #[test]
 fn the_held_back_pairs_are_told_apart() {
     let held_back = pairs("held_back.txt");
@@ -160,7 +160,7 @@ fn letters_marks_order_forms_and_titles_make_no_difference() {
     }
 }
 
-/// Each row has a name, a spelling of it, and a near miss.
+/// Tests a name, a spelling of it, and a near miss in each row.
 #[test]
 fn near_misses_are_other_names() {
     for (name, same, other) in [
@@ -284,7 +284,7 @@ fn earlier_rules_are_refused_and_the_lists_are_checked() {
     }
 }
 
-/// The lists are data: a word that is added to them counts.
+/// Tests that a word that a case adds to the word lists is used.
 #[test]
 fn a_list_of_a_case_counts() {
     let own = Rules::text().replacen("  spellings:\n", "  spellings:\n    - [ash, escher]\n", 1);

@@ -23,7 +23,8 @@ fn ours(examined: &Examination) -> Value {
     json!({ "findings": examined.findings, "risk": examined.risk, "gravity": examined.gravity, "pause": pause })
 }
 
-/// Returns the transliteration of the letters that are not ASCII: the table of a library is not compared.
+/// Returns the transliteration of all letters that are not ASCII. The library's table is given to Python and not
+/// compared.
 fn ascii_of(texts: &[&str]) -> Value {
     let folded = texts.iter().map(|text| text.nfkc().collect::<String>().to_lowercase());
     let letters = folded.flat_map(|text| text.nfc().chain(text.nfd()).collect::<Vec<_>>());

@@ -1,4 +1,5 @@
-//! Each rule just below and at its thresholds, the conditions that hold a report back, and rules of a case.
+//! Each rule just below and at its thresholds, the conditions that hold a report back for review, and the rules of a
+//! case.
 
 use holdshort_compliance::casework::{Rules, examine, read};
 
@@ -152,7 +153,7 @@ fn rules_are_checked() {
     assert!(rules().rules.iter().all(|rule| !rule.source.is_empty() && !rule.description.is_empty()));
 }
 
-/// The order of the rows does not change the findings.
+/// Tests that the order of the rows does not change the findings.
 #[test]
 fn rows_in_another_order_have_the_same_findings() {
     let cells = [

@@ -1,4 +1,4 @@
-//! The shipped sample: exactly the planted findings are found.
+//! Tests that exactly the planted findings are found in the shipped sample.
 
 use std::path::Path;
 

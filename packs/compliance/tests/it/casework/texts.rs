@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use crate::casework::sample;
 use crate::casework::support::{AS_OF, CUSTOMERS, HEADER, NOBODY, case, rules};
 
-/// Returns every text in the tables that identifies a person.
+/// Returns every text in the sample's tables that identifies a person.
 fn personal() -> Vec<String> {
     let mut words = Vec::new();
     for (name, columns) in [
@@ -137,7 +137,7 @@ fn a_report_of_nothing_says_so() {
     );
 }
 
-/// The largest possible report fits into an interrupt.
+/// Tests that the largest possible report fits into an interrupt.
 #[test]
 fn a_report_has_a_size() {
     let (mut customers, mut rows) = (String::from("id,name,country,pep\n"), format!("{HEADER}\n"));

@@ -1,5 +1,5 @@
-//! Input: transactions, customers, watch list and, as an optional fourth part, the case's own rules. A line `---`
-//! separates the parts.
+//! Fuzz target for cases. Its input has transactions, customers, a watch list and optionally the case's own rules,
+//! separated by lines `---`.
 
 use std::sync::LazyLock;
 
@@ -54,7 +54,8 @@ fn split(bytes: &[u8]) -> (&[u8], Option<&[u8]>) {
     at.map_or((bytes, None), |at| (&bytes[..at], Some(&bytes[at + BETWEEN.len()..])))
 }
 
-/// Returns the case's own rules, or the shipped rules if the case has none. Returns None if its own rules are rejected.
+/// Returns the case's own rules, or the shipped rules if the case has none. Returns `None` if its own rules are
+/// rejected.
 fn rules(own: Option<&[u8]>) -> Option<Rules> {
     // Inputs without their own rules share the shipped ones, whose word lists are prepared once.
     static SHIPPED: LazyLock<Rules> = LazyLock::new(|| {

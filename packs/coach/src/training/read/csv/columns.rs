@@ -1,4 +1,4 @@
-//! Columns of a table: determines the measure and the unit of a column from its header.
+//! Determines the measure and the unit of a table column from its header.
 
 use crate::training::measure::{Level, Measure};
 
@@ -8,22 +8,20 @@ pub(super) enum Column {
     Date,
     Start,
     Sport,
-    /// Text for people, such as `name` or `notes`. It is not read.
+    /// Text for people, such as `name` or `notes`, which is not read.
     Remark,
-    /// A number. The variant has the measure, and the factor that converts the unit of the column to the unit of the
-    /// measure.
+    /// A number of the measure. The factor converts the unit of the column to the unit of the measure.
     Number(Measure, f64),
     /// A duration such as `1:02:03`. The duration of an activity may also be written as `62:03`, and sleep as `7:30`.
     Clock(Measure),
-    /// A number that has the unit of the measure. The column is used only if the row has no other value of this
-    /// measure.
+    /// A number in the unit of the measure. It is used only if the row has no other value of this measure.
     Fallback(Measure),
-    /// Distance in an export that states no unit: it is in the unit that is set in the account.
+    /// A distance in an export without units. Its unit is in the settings of the exporting account.
     DistanceWithoutUnit,
 }
 
 impl Column {
-    /// Returns the content of a column, if the reference document lists its header.
+    /// Returns the content of a column whose header is in `docs/training.md`.
     pub(super) fn from_header(header: &str) -> Result<Self, HeaderError> {
         let name = normal(header);
         if let Some((_, column)) = WORDS.iter().find(|(word, _)| *word == name) {
@@ -41,7 +39,7 @@ impl Column {
         })
     }
 
-    /// Returns the column without its unit. With it, columns with the same measure are found.
+    /// Returns the column without its unit, to recognise two columns of the same measure.
     pub(super) const fn kind(self) -> Self {
         match self {
             Self::Number(measure, _) => Self::Clock(measure),
@@ -52,8 +50,8 @@ impl Column {
         }
     }
 
-    /// Returns the kind of table (days or activities) to which the column belongs. Returns None if it can be in both
-    /// kinds of table.
+    /// Returns the kind of table (days or activities) in which the column can be. Returns `None` for a column of both
+    /// kinds.
     pub(super) const fn level(self) -> Option<Level> {
         match self {
             Self::Date => Some(Level::Day),
@@ -70,21 +68,20 @@ impl Column {
 #[derive(Debug, PartialEq)]
 pub(super) enum HeaderError {
     Unknown,
-    /// The header names a measure, but no unit that is known. Contains the accepted headers.
+    /// The header names a measure, but no known unit. The text lists the accepted headers.
     Unit(String),
 }
 
-/// Name of the measure in headers, the measure, and the units that it can have, each with its factor.
+/// Name of a measure in headers, the measure, and its units, each with a factor.
 struct Row(&'static str, Measure, &'static [(&'static str, f64)]);
 
-/// Length of an international mile in metres. This value, and the weight of the avoirdupois pound, are exact by
-/// definition.
+/// Length of an international mile in metres, exact by definition.
 pub(super) const MILE_M: f64 = 1_609.344;
 /// Length of a yard in metres, exact by definition.
 pub(super) const YARD_M: f64 = 0.9144;
 const POUND_KG: f64 = 0.453_592_37;
 
-/// Headers of numeric columns. If a name has the unit `""`, the header needs no unit.
+/// Headers of numeric columns. The unit `""` means that the header needs no unit.
 const NUMBERS: [Row; 13] = [
     Row("duration", Measure::Duration, &[("s", 1.0), ("min", 60.0), ("h", 3_600.0)]),
     Row("distance", Measure::Distance, &[("m", 1.0), ("km", 1_000.0), ("mi", MILE_M)]),
@@ -113,15 +110,15 @@ const WORDS: [(&str, Column); 9] = [
     ("comment", Column::Remark),
 ];
 
-/// Converts a header to the form in which the headers of other programs are compared: lower case, single blanks between
-/// words, no trademark signs.
+/// Converts a header for comparison with the headers of other programs: lower case, single blanks between words, no
+/// trademark signs.
 pub(super) fn plain(header: &str) -> String {
     let kept = header.chars().filter(|c| !['®', '™'].contains(c)).map(|c| if c == '’' { '\'' } else { c });
     let lower = kept.collect::<String>().to_lowercase();
     lower.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Converts a header to the form of the reference document: `Distance (km)` becomes `distance_km`.
+/// Converts a header to the form in `docs/training.md`: `Distance (km)` becomes `distance_km`.
 fn normal(header: &str) -> String {
     let spaced: String =
         header.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { ' ' }).collect();
@@ -136,7 +133,7 @@ fn starts_with(name: &str, known: &str) -> bool {
     name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }
 
-/// Returns all headers that are accepted, for the reference document.
+/// Returns all accepted headers, for `docs/training.md`.
 pub(super) fn accepted_headers() -> Vec<(String, Option<Measure>)> {
     let words = WORDS.iter().map(|(word, column)| {
         let measure = match column {

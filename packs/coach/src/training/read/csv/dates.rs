@@ -1,4 +1,4 @@
-//! Dates and times as exports and people write them: with the name of a month, or as numbers whose order is known.
+//! Dates and times as people and exports write them: with the name of a month, or as numbers in a known order.
 
 use jiff::civil::{Date, DateTime, Time};
 
@@ -15,8 +15,8 @@ impl DateOrder {
         [("dmy", Self::DayMonthYear), ("mdy", Self::MonthDayYear), ("ymd", Self::YearMonthDay)];
 }
 
-/// Names and abbreviations of the months, in English, German, French, Spanish, Italian and Dutch. Each text stands for
-/// only one month.
+/// Names and abbreviations of the months in English, German, French, Spanish, Italian and Dutch. Each stands for only
+/// one month.
 static MONTHS: &[(&str, i8)] = &[
     ("january", 1),
     ("jan", 1),
@@ -116,8 +116,8 @@ static MONTHS: &[(&str, i8)] = &[
 const FILLERS: [&str; 6] = ["à", "at", "um", "alle", "ore", "de"];
 
 /// Parses a date with a time, such as `Sep 20, 2026, 2:12:12 PM`, `20.09.2026, 14:12:12` or `6 mrt. 2024 14:23:15`. A
-/// date that consists of numbers is accepted only if its order is certain. Either `order` is given, or points separate
-/// the numbers: no language with points writes the month before the day.
+/// date of numbers is accepted only if its order is certain: `order` is given, or points separate the numbers. No
+/// language with points writes the month before the day.
 pub(super) fn date_time(text: &str, order: Option<DateOrder>) -> Option<DateTime> {
     let mut tokens = Tokens::new(text);
     let date = tokens.date(order)?;
@@ -125,14 +125,14 @@ pub(super) fn date_time(text: &str, order: Option<DateOrder>) -> Option<DateTime
     tokens.is_at_end().then(|| date.to_datetime(time))
 }
 
-/// Parses a date without a time.
+/// Parses a date without a time. `order` is the order of a date that consists of numbers.
 pub(super) fn date(text: &str, order: Option<DateOrder>) -> Option<Date> {
     let mut tokens = Tokens::new(text);
     let date = tokens.date(order)?;
     tokens.is_at_end().then_some(date)
 }
 
-/// Words and numbers of a text, in order. With each of them is the text between it and the previous one.
+/// Words and numbers of a text in order, each with the text before it.
 struct Tokens {
     left: std::vec::IntoIter<(String, String)>,
 }
@@ -197,7 +197,7 @@ impl Tokens {
         is_whole.then(|| Date::new(year, month.try_into().ok()?, day.try_into().ok()?).ok())?
     }
 
-    /// Parses hours, minutes and, if another number follows, seconds. `pm` adds twelve hours.
+    /// Parses hours, minutes and optional seconds. `pm` adds twelve hours.
     fn time(&mut self) -> Option<Time> {
         let (hour, minute) = (self.number()?, self.number()?);
         // In `10:00+02`, the third number is an offset.

@@ -1,8 +1,8 @@
 //! Tables that Garmin Connect and Strava export. The tables are recognised by their headers in six languages (contract
 //! C10).
 //!
-//! A table is an export only if it has all headers that identify the export. To support a further language, add an
-//! entry to the data in this module. Headers are compared in the form that [`plain`] gives them.
+//! A table is an export if it has all headers that identify this export. A new language needs only an entry in this
+//! module. Headers are compared in the form that [`plain`] gives them.
 
 use super::columns::{Column, plain};
 use crate::training::measure::Measure;
@@ -13,18 +13,18 @@ pub(super) enum Program {
     Strava,
 }
 
-/// Content of a column that is read, or by which the export is recognised.
+/// Content of a column that is read, or that identifies the export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// Number of the activity. It is not read. The export is recognised by it.
+    /// Number of the activity, which only identifies the export.
     Id,
-    /// Title of the activity. It is not read. The export is recognised by it.
+    /// Title of the activity, which only identifies the export.
     Title,
     Start,
     Sport,
-    /// Time for which the timer ran.
+    /// Duration without pauses, in which the timer ran.
     Duration,
-    /// Time from the start to the end.
+    /// Time from the start to the end, including pauses.
     Elapsed,
     Distance,
     HeartRateAverage,
@@ -34,8 +34,8 @@ enum Part {
     Exertion,
 }
 
-/// The headers that a program writes in one language. A part can have several possible headers, because programs have
-/// changed them over the years.
+/// The headers of a program's export in one language. A column can have several headers, because programs have changed
+/// them.
 pub(super) struct Export {
     pub(super) program: Program,
     headers: &'static [(Part, &'static [&'static str])],
@@ -265,7 +265,7 @@ pub(super) fn find(headers: &[String]) -> Option<&'static Export> {
     })
 }
 
-/// Returns those headers of each export that are read, for the reference document.
+/// Returns the headers of each export that are read, for `docs/training.md`.
 pub(super) fn headers() -> Vec<(&'static str, Vec<&'static str>)> {
     let read = |export: &'static Export| {
         let names = export.headers.iter().filter(|(part, _)| *part != Part::Id && *part != Part::Title);
@@ -282,7 +282,7 @@ impl Program {
         }
     }
 
-    /// Returns the parts by whose headers the export is recognised.
+    /// Returns the columns whose headers identify the export.
     const fn identified_by(self) -> &'static [Part] {
         match self {
             Self::Garmin => &[Part::Sport, Part::Start, Part::Title, Part::Distance, Part::Duration],
@@ -296,11 +296,10 @@ impl Export {
         self.headers.iter().find(|(each, _)| *each == part).map_or(&[], |(_, names)| names)
     }
 
-    /// Returns the content of each column. A column that is not read is treated as a remark.
+    /// Returns the content of each column. Columns that are not read become remarks.
     ///
-    /// Strava uses some headers for two columns. The first of these columns has the unit that is set in the account,
-    /// and the last one is in seconds or metres. The last one is read. If there is only one column for the distance, it
-    /// has the unit that is set in the account.
+    /// Strava uses some headers for two columns. The first is in the unit of the account, and the last is in seconds or
+    /// metres. The last is read. A single distance column is in the unit of the account.
     pub(super) fn columns(&self, headers: &[String]) -> Vec<Column> {
         let plain: Vec<String> = headers.iter().map(|header| plain(header)).collect();
         let mut columns = vec![Column::Remark; headers.len()];

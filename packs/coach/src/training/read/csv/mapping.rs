@@ -1,30 +1,29 @@
-//! Mapping from the headers in the reference document to the headers in a person's own tables. A person states it with
+//! Mapping from the headers in `docs/training.md` to the headers in a person's own tables. A person states it with
 //! `--columns`, or in the configuration under the key `columns`.
 
 use super::columns::{Column, HeaderError, plain};
 use super::dates::DateOrder;
 use super::numbers::Decimal;
 
-/// Mapping for tables whose headers are not in the reference document.
+/// Mapping for tables whose headers are not in `docs/training.md`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ColumnMap {
-    /// Columns. Each has its header in normalized form, its header as the person wrote it, and its content.
+    /// Mapped columns, each with its normalized header, its header as the person wrote it, and its content.
     columns: Vec<(String, String, Column)>,
     pub(super) decimal: Option<Decimal>,
     pub(super) order: Option<DateOrder>,
 }
 
-/// Names in a mapping that stand for no column, but for the format of the cells.
+/// Name in a mapping that states the decimal mark of the cells and not a column.
 const DECIMAL: &str = "decimal";
 const DATES: &str = "dates";
 
 impl ColumnMap {
-    /// Creates a mapping from pairs. A pair consists of a header in the reference document and a header in the table.
-    /// Two names are not headers, but state the format of the cells: `decimal` (`,` or `.`) and `dates` (`dmy`, `mdy`
-    /// or `ymd`).
+    /// Creates a mapping from pairs. A pair consists of a header in `docs/training.md` and a header in the table. Two
+    /// names are not headers: `decimal` (`,` or `.`) and `dates` (`dmy`, `mdy` or `ymd`) state the format of the cells.
     ///
     /// # Errors
-    /// If a pair is wrong, returns a sentence about it.
+    /// Returns a sentence about the first wrong pair.
     pub fn new<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
         let mut map = Self::default();
         for (name, header) in pairs {
@@ -95,8 +94,8 @@ impl ColumnMap {
         Ok(())
     }
 
-    /// Returns the content of each column. Returns None if the table does not have all headers in the mapping. A column
-    /// that the mapping does not contain is treated as a remark.
+    /// Returns the content of each column, or `None` if the table lacks a header of the mapping. Other columns become
+    /// remarks.
     pub(super) fn columns(&self, headers: &[String]) -> Option<Vec<Column>> {
         let plain: Vec<String> = headers.iter().map(|header| plain(header)).collect();
         let is_there = |(header, ..): &(String, String, Column)| plain.iter().any(|each| each == header);
@@ -110,7 +109,7 @@ impl ColumnMap {
         Some(plain.iter().map(content).collect())
     }
 
-    /// Returns those headers in the mapping that the table does not have, as the person wrote them.
+    /// Returns the headers of the mapping that the table lacks, as the person wrote them.
     pub(super) fn missing(&self, headers: &[String]) -> Vec<&str> {
         let plain: Vec<String> = headers.iter().map(|header| plain(header)).collect();
         let missing = self.columns.iter().filter(|(header, ..)| !plain.contains(header));

@@ -1,9 +1,9 @@
 //! Tables with one row per day (`date`) or one row per activity (`start`).
 //!
-//! The headers of a table are known in three ways: they are in the reference document, they are those of an export of
+//! The headers of a table are known in three ways: they are in `docs/training.md`, they are those of an export of
 //! Garmin Connect or Strava ([`exports`]), or a person has stated a mapping ([`ColumnMap`]). This module never guesses
-//! what a column means, its unit, the decimal mark, or the order of a date. If a cell can mean two things, it is left
-//! out and reported.
+//! the meaning of a column, its unit, the decimal mark, or the order of a date. An ambiguous cell is left out and
+//! reported.
 
 mod columns;
 mod dates;
@@ -30,28 +30,28 @@ use crate::training::model::FileLocation;
 use crate::training::problem::Code;
 use crate::training::sport::Sport;
 
-/// Returns all headers that are accepted, each with its measure.
+/// Returns all accepted headers of table columns, each with its measure.
 pub fn headers() -> Vec<(String, Option<Measure>)> {
     columns::accepted_headers()
 }
 
-/// Returns the exports that can be read: for each program and language, the headers.
+/// Returns the readable exports: a program and a language, with the headers of the export.
 pub fn export_headers() -> Vec<(&'static str, Vec<&'static str>)> {
     exports::headers()
 }
 
-/// Units of an account. The units are needed for exports of the account that do not state their units.
+/// Units in the settings of an account. Exports of the account do not state their units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Units {
-    /// Kilometres; metres for swimming.
+    /// Kilometres, but metres for swimming.
     Metric,
-    /// Miles; yards for swimming.
+    /// Miles, but yards for swimming.
     Statute,
 }
 
 impl Units {
-    /// Returns how many metres the unit of a distance has in this sport.
+    /// Returns the metres in the account's unit of distance for this sport.
     const fn metres(self, sport: &Sport) -> f64 {
         match (self, sport) {
             (Self::Metric, Sport::Swimming) => 1.0,
@@ -62,7 +62,7 @@ impl Units {
     }
 }
 
-/// Facts about tables that the tables do not state.
+/// Facts about tables that the tables do not contain.
 #[derive(Clone, Copy)]
 pub(super) struct TableOptions<'a> {
     pub(super) columns: &'a ColumnMap,
@@ -74,13 +74,13 @@ struct Row {
     cells: Vec<String>,
 }
 
-/// Header of a column that is read, and what the column means.
+/// A column that is read: its header and its content.
 struct NamedColumn {
     name: String,
     column: Column,
 }
 
-/// Says how the headers of a table are known.
+/// Source that tells what the headers of a table mean.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Reference,
@@ -156,7 +156,8 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Removes the line `sep=;`, in which spreadsheets state the separator, and returns the separator.
+/// Removes a first line `sep=;`, in which spreadsheets state the separator of columns. Returns the rest and the
+/// separator.
 fn stated_separator(text: &str) -> (&str, Option<u8>) {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let stated = first.trim_end_matches('\r').trim_matches('"').to_ascii_lowercase();
@@ -166,8 +167,7 @@ fn stated_separator(text: &str) -> (&str, Option<u8>) {
     }
 }
 
-/// Returns the separator that is most frequent in the header, not counting text in quotes. If there is none, returns a
-/// comma.
+/// Returns the most frequent separator in the header, outside of quotes. Returns a comma if there is none.
 fn separator(header: &str) -> u8 {
     let outside: String = header.split('"').step_by(2).collect();
     let count = |separator: u8| outside.bytes().filter(|byte| *byte == separator).count();
@@ -178,12 +178,12 @@ fn separator(header: &str) -> u8 {
         .unwrap_or(b',')
 }
 
-/// Returns true if the cell contains no value: it is empty, or `--` as in exports.
+/// Returns true if the cell has no value: it is empty, or contains `--` as in exports.
 fn is_nothing(cell: &str) -> bool {
     cell.is_empty() || cell == "--"
 }
 
-/// Reads the rows one by one, and their cells one by one. Therefore content beyond a limit is never in memory.
+/// Reads the rows and their cells one by one, so that content beyond a limit is never in memory.
 fn rows(text: &str, lines_before: u64, separator: u8, context: &Context<'_>) -> Result<Vec<Row>, Refused> {
     let mut reader = csv_core::ReaderBuilder::new().delimiter(separator).build();
     reader.set_line(reader.line() + lines_before);
@@ -225,7 +225,7 @@ fn rows(text: &str, lines_before: u64, separator: u8, context: &Context<'_>) -> 
     }
 }
 
-/// Text of a cell, cut at the maximum length.
+/// Text of a table cell, cut at the maximum length.
 #[derive(Default)]
 struct Cell {
     bytes: Vec<u8>,
@@ -243,7 +243,7 @@ impl Cell {
         self.bytes.extend(bytes.iter().take(room));
     }
 
-    /// Returns the text. If the text was cut, a mark is added at its end, so that it cannot be read as a number.
+    /// Returns the text of the cell. A cut text gets a mark at its end, so that it is not read as a number.
     fn text(self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         let mut text = text.trim().to_owned();
@@ -254,8 +254,7 @@ impl Cell {
     }
 }
 
-/// Returns how the headers are known, and what each column means. An unknown column is reported, and its meaning is
-/// None.
+/// Returns how the headers are known, and the content of each column. An unknown column is reported and becomes `None`.
 fn header_columns(
     header: &Row,
     map: &ColumnMap,
@@ -277,7 +276,7 @@ fn header_columns(
     Ok((origin, columns))
 }
 
-/// Returns the meaning of each column whose header is in the reference document.
+/// Returns the content of each column whose header is in `docs/training.md`.
 fn reference_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Option<NamedColumn>>, Refused> {
     let place = || FileLocation::Line(header.line);
     let mut columns: Vec<Option<NamedColumn>> = Vec::new();
@@ -303,7 +302,7 @@ fn reference_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Opti
     Ok(columns)
 }
 
-/// Refuses a table in which two columns have the same content.
+/// Returns an error if an earlier column has the same content as this column.
 fn check_twice(
     name: &str,
     column: Column,
@@ -319,9 +318,9 @@ fn check_twice(
     Ok(())
 }
 
-/// Returns the format that the numbers of a table have. The columns that are read from exports of Strava have a decimal
-/// point. In all other tables, the format is found from the numbers, or is taken from the mapping. This also applies to
-/// an export that a spreadsheet program has saved again.
+/// Returns the format of the numbers in a table. The columns that are read from exports of Strava have a decimal point.
+/// In all other tables, the mapping or the numbers themselves determine the format: a spreadsheet program may have
+/// saved an export again.
 fn number_format(
     rows: &[Row],
     columns: &[Option<NamedColumn>],
@@ -352,18 +351,18 @@ fn number_format(
     found.or_decimal(map.decimal)
 }
 
-/// Format of a table, found from its header and its numbers.
+/// Format of a table, determined from its header and its numbers.
 struct Table {
     columns: Vec<Option<NamedColumn>>,
     numbers: Numbers,
     origin: Origin,
-    /// Order of day, month and year in dates that consist of numbers, if the mapping states it.
+    /// Order of day, month and year in dates of numbers, if the mapping states it.
     order: Option<DateOrder>,
     units: Option<Units>,
 }
 
 impl Table {
-    /// Returns the measures of a row. An invalid cell is reported and left out.
+    /// Returns the measures in a row. Invalid cells are reported and left out.
     fn measures(&self, row: &Row, sport: &Sport, context: &mut Context<'_>) -> Vec<(Measure, f64)> {
         let (mut found, mut fallbacks) = (Vec::new(), Vec::new());
         for (cell, named) in row.cells.iter().zip(&self.columns) {
@@ -421,8 +420,7 @@ impl Table {
         Ok(())
     }
 
-    /// Parses a date. If the headers of the table are those of the reference document, only dates such as `2026-03-01`
-    /// are valid.
+    /// Parses a date. Without a mapping or an export, only dates such as `2026-03-01` are valid.
     fn date(&self, text: &str) -> Result<Date, Code> {
         let by_form = super::date(text);
         match (by_form, self.origin) {
@@ -448,7 +446,7 @@ impl Table {
         drafts.activity(draft, context)
     }
 
-    /// Parses the start of an activity. Times are local in exports of Garmin Connect, and in UTC in exports of Strava.
+    /// Parses the start of an activity, which is local in exports of Garmin Connect and in UTC in exports of Strava.
     fn start(
         &self,
         text: &str,
@@ -470,12 +468,11 @@ impl Table {
 }
 
 const HOUR_S: f64 = 3_600.0;
-/// Limit for the first of the two parts of a duration. From this value on, the first part is minutes, because no
-/// activity takes so many hours.
+/// Smallest first part of a duration such as `62:03` that must be minutes. No activity takes so many hours.
 const MINUTES: f64 = 24.0;
 
-/// Parses `1:02:03` or `62:03` into seconds. Rejects `1:05`, because it could be hours and minutes, or minutes and
-/// seconds.
+/// Parses a duration such as `1:02:03` or `62:03` into seconds. Rejects `1:05`, which could be hours and minutes or
+/// minutes and seconds.
 fn clock(cell: &str) -> Result<f64, Code> {
     match parts(cell).as_deref() {
         Some([hours, minutes, seconds]) => whole(*hours, *minutes, *seconds),
@@ -485,8 +482,7 @@ fn clock(cell: &str) -> Result<f64, Code> {
     }
 }
 
-/// Parses `7:30:00` or `7:30` into seconds. The first part is always hours, because sleep is never written in minutes
-/// and seconds.
+/// Parses a sleep duration such as `7:30:00` or `7:30` into seconds. The first part is always hours.
 fn night(cell: &str) -> Result<f64, Code> {
     match parts(cell).as_deref() {
         Some([hours, minutes, seconds]) => whole(*hours, *minutes, *seconds),
@@ -510,7 +506,7 @@ fn parts(cell: &str) -> Option<Vec<f64>> {
     cell.split(':').map(part).collect()
 }
 
-/// Shortens the text of a cell, so that it can be quoted in the message of a problem.
+/// Shortens the text of a cell for a message that quotes it.
 fn shortened(text: &str) -> String {
     const QUOTED: usize = 60;
     if text.chars().count() <= QUOTED {

@@ -1,5 +1,5 @@
-//! Numbers in the cells of a table. The decimal mark is determined by evidence, that is by cells whose mark cannot be a
-//! thousands separator. Without evidence, the decimal mark is left undetermined.
+//! Numbers in the cells of a table. Cells whose mark cannot be a thousands separator are evidence of the decimal mark.
+//! Without evidence, it stays unknown.
 
 use std::cmp::Ordering;
 
@@ -31,9 +31,9 @@ impl Decimal {
 /// Format of the numbers in a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
-    /// Decimal mark. None if the cells do not show which of the two marks it is.
+    /// Decimal mark. `None` if the cells are no evidence of it.
     decimal: Option<Decimal>,
-    /// True if the decimal mark is unknown because equally many cells, at least one each, show a point and a comma.
+    /// True if the decimal mark is unknown because as many cells show a point as show a comma.
     is_mixed: bool,
     is_comma_separated: bool,
     /// True if the numbers may have thousands separators.
@@ -47,11 +47,11 @@ impl Numbers {
         Self { decimal, is_mixed: false, is_comma_separated: separator == b',', has_thousands: false }
     }
 
-    /// Determines the decimal mark from those cells that contain numbers.
+    /// Determines the decimal mark from the cells that contain numbers.
     ///
-    /// A cell is evidence if the mark in it cannot be a thousands separator: `70,5`, `0.125` and `1234.567` are, but
-    /// `1.234` is not. The decimal mark is the one for which there is more evidence. If there is no evidence and commas
-    /// separate the columns, the decimal mark is a point. This does not apply if a cell contains a comma too.
+    /// A cell is evidence if its mark cannot be a thousands separator: `70,5`, `0.125` and `1234.567`, but not `1.234`.
+    /// The mark with more evidence is the decimal mark. Without evidence, it is a point if commas separate the columns
+    /// and no cell contains a comma.
     pub(super) fn from_cells<'a>(cells: impl Iterator<Item = &'a str>, separator: u8) -> Self {
         let is_comma_separated = separator == b',';
         let (mut sure, mut marks) = ([0_usize; 2], [0_usize; 2]);
@@ -76,7 +76,7 @@ impl Numbers {
         Self { decimal, is_mixed, is_comma_separated, has_thousands: false }
     }
 
-    /// If the cells do not show the decimal mark, uses the stated one. The other mark then separates thousands.
+    /// Uses the stated decimal mark if the cells do not show it. The other mark then separates thousands.
     pub(super) const fn or_decimal(mut self, stated: Option<Decimal>) -> Self {
         if self.decimal.is_none() && !self.is_mixed && stated.is_some() {
             self.decimal = stated;
@@ -91,7 +91,7 @@ impl Numbers {
         self
     }
 
-    /// Parses a number. If it is ambiguous what a mark in it means, returns an error.
+    /// Parses a number. Returns an error if a mark in it is ambiguous.
     pub(super) fn parse(self, cell: &str) -> Result<f64, Code> {
         let grouped = self.has_thousands.then(|| self.without_thousands(cell)).flatten();
         let cell = grouped.as_deref().unwrap_or(cell);
@@ -115,8 +115,8 @@ impl Numbers {
         cell.replace(',', ".").parse().map_err(|_| Code::BadNumber)
     }
 
-    /// Returns a number without its thousands separators. A thousands separator is a blank, an apostrophe, or the mark
-    /// that is not the decimal mark. The separator must be before each group of three digits.
+    /// Returns a number without its thousands separators, which must precede each group of three digits. A separator is
+    /// a blank, an apostrophe, or the mark that is not the decimal mark.
     fn without_thousands(self, cell: &str) -> Option<String> {
         let decimal = self.decimal?;
         let (whole, fraction) = match cell.split_once(decimal.mark()) {
@@ -141,7 +141,7 @@ fn is_number(cell: &str) -> bool {
     !cell.is_empty() && cell.bytes().all(|byte| byte.is_ascii_digit() || b".,-+".contains(&byte))
 }
 
-/// Returns the decimal mark for which a cell is evidence. Returns None if the cell has no mark, or if the mark may be a
+/// Returns the decimal mark that a cell proves. Returns `None` if the cell has no mark, or if the mark may be a
 /// thousands separator.
 fn sure_mark(cell: &str) -> Option<Decimal> {
     let at = cell.rfind(['.', ','])?;

@@ -17,7 +17,7 @@ use crate::training::model::{FileLocation, Sample};
 use crate::training::problem::Code;
 use crate::training::sport::Sport;
 
-/// Numbers of the FIT messages that this module reads.
+/// Numbers of the FIT messages that are read.
 mod message {
     pub(super) const SPORT: u16 = 12;
     pub(super) const SESSION: u16 = 18;
@@ -68,20 +68,19 @@ const DAYS: [(u16, u8, f64, Measure); 3] = [
     (message::HRV_STATUS_SUMMARY, 1, 128.0, Measure::Hrv),
 ];
 
-/// Numbers of the fields `event` and `event_type` in the message `event`. If the field `event` is 0, the event starts
-/// or stops the timer.
+/// Numbers of the fields `event` and `event_type` in the FIT message `event`. The value 0 of `event` means the timer.
 const EVENT_FIELDS: (u8, u8) = (0, 1);
 const TIMER: f64 = 0.0;
 /// Values of `event_type`: `start`, `stop`, `stop_all`, `stop_disable` and `stop_disable_all`. The flag is true if the
-/// timer runs after this event. Automatic pauses have the same values as manual pauses.
+/// timer runs afterwards. Automatic and manual pauses have the same values.
 const TIMER_EVENTS: [(f64, bool); 5] = [(0.0, true), (1.0, false), (4.0, false), (8.0, false), (9.0, false)];
 
-/// Messages of one FIT file. A chain consists of several FIT files in one file.
+/// Messages of one FIT file in a chain of FIT files.
 #[derive(Default)]
 struct SegmentMessages {
     sessions: Vec<Session>,
     records: Vec<(i64, Sample)>,
-    /// Times at which the timer was started (flag true) or stopped (flag false).
+    /// Times in seconds since 1970 at which the timer was started (true) or stopped (false).
     timer: Vec<(i64, bool)>,
     sport: Option<Sport>,
     offset: Option<Offset>,
@@ -90,7 +89,7 @@ struct SegmentMessages {
 }
 
 impl SegmentMessages {
-    /// If a limit is exceeded, returns the problem code and the message. Returns None if no limit is exceeded.
+    /// Returns the problem code and the message for an exceeded limit. Returns `None` if no limit is exceeded.
     fn exceeded_limit(&self) -> Option<(Code, String)> {
         let limits = [
             (self.records.len(), limits::SAMPLES, Code::TooManySamples, "records"),
@@ -289,13 +288,13 @@ fn session(message: &Message) -> Option<Session> {
     Some(Session { at: message.at, starts, ends: starts + lasts, sport, measures })
 }
 
-/// Returns the sport that two fields of a message state. `sport` and `sub_sport` are the numbers of these fields.
+/// Returns the sport of a message. `sport` and `sub_sport` are the numbers of the two fields that state it.
 fn sport(message: &Message, (sport, sub_sport): (u8, u8)) -> Option<Sport> {
     let value = message.number_of(sport)?;
     Some(sports::sport(value, message.number_of(sub_sport)))
 }
 
-/// Returns the time of an event that starts or stops the timer, and true if the timer runs after it.
+/// Returns the time of a timer event, and true if the timer runs afterwards. Returns `None` for any other event.
 fn timer_event(message: &Message) -> Option<(Option<i64>, bool)> {
     let (event, kind) = EVENT_FIELDS;
     let is =
@@ -304,7 +303,7 @@ fn timer_event(message: &Message) -> Option<(Option<i64>, bool)> {
     Some((message.time(), *runs))
 }
 
-/// Returns the pauses between timer events, in seconds since 1970. Before the first event, the timer runs.
+/// Returns the pauses between timer events, in seconds since 1970. The timer runs before the first event.
 fn pauses(mut timer: Vec<(i64, bool)>) -> Vec<(i64, i64)> {
     // Events of the same second keep their order.
     timer.sort_by_key(|(time, _)| *time);
@@ -324,8 +323,8 @@ fn pauses(mut timer: Vec<(i64, bool)>) -> Vec<(i64, i64)> {
     pauses
 }
 
-/// Returns the pauses that are in a session, in seconds since the start of the session. `next` is the time at which the
-/// next session starts. Sessions may overlap. Each pause is counted in only one of them.
+/// Returns the pauses in a session, in seconds since its start. `next` is the start of the next session. A pause is
+/// counted in only one of two overlapping sessions.
 #[expect(clippy::cast_precision_loss, reason = "a session is shorter than 2^53 seconds")]
 fn pauses_of(session: &Session, next: i64, pauses: &[(i64, i64)]) -> Vec<(f64, f64)> {
     let last = session.ends.min(next).max(session.starts);
@@ -338,8 +337,8 @@ fn pauses_of(session: &Session, next: i64, pauses: &[(i64, i64)]) -> Vec<(f64, f
         .collect()
 }
 
-/// Returns the UTC offset for the difference between local time and UTC. The difference is rounded to a quarter of an
-/// hour, because the two times in a file can differ by a few seconds.
+/// Returns the UTC offset for a difference between local time and UTC. The difference is rounded to a quarter of an
+/// hour, because the two times in a file can differ by seconds.
 fn offset(difference_s: i64) -> Option<Offset> {
     const QUARTER_S: i64 = 15 * 60;
     let quarters = (difference_s + QUARTER_S / 2).div_euclid(QUARTER_S);
@@ -347,7 +346,7 @@ fn offset(difference_s: i64) -> Option<Offset> {
     (seconds.abs() <= 14 * 3_600).then(|| Offset::from_seconds(seconds).ok()).flatten()
 }
 
-/// Converts a time in a FIT file. The conversion cannot fail, because FIT times are seconds since 1989 in 32 bits.
+/// Converts a time of a FIT file. Cannot fail, because these times are seconds since 1989 in 32 bits.
 fn instant(seconds: i64) -> Timestamp {
     Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX)
 }

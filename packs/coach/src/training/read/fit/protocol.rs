@@ -4,16 +4,15 @@
 //! checked before it is used.
 //!
 //! The crate `fitparser` (0.11) is not used, because it reads only complete files. If the end of a file is missing, or
-//! one part of a chain is broken, the crate returns no messages. The crate also converts times to the time zone of the
-//! machine, writes to standard error, and has no limits. In the tests, the results of this reader are compared with
-//! those of two other readers.
+//! one part of a chain is broken, it returns no messages. It also converts times to the time zone of the machine,
+//! writes to standard error, and has no limits. The tests compare this reader with two other readers.
 
 /// Time 0 of FIT files: 1989-12-31T00:00:00Z.
 pub(super) const EPOCH_S: i64 = 631_065_600;
-/// Smallest absolute timestamp. A smaller timestamp counts the seconds since the device was started.
+/// Smallest absolute timestamp. Smaller timestamps count the seconds since the device was started.
 const FIRST_ABSOLUTE: u32 = 0x1000_0000;
 const TIMESTAMP: u8 = 253;
-/// Number of bytes of the CRC, which is at the end of a FIT file.
+/// Number of bytes of the CRC at the end of a FIT file.
 const CRC_BYTES: usize = 2;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +21,7 @@ pub(super) enum Value {
     Text(String),
 }
 
-/// Data message. Fields are left out if they have the value with which FIT marks invalid fields.
+/// Data message of a FIT file, without the fields that FIT marks as invalid.
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) number: u16,
@@ -46,7 +45,7 @@ impl Message {
         })
     }
 
-    /// Returns the time that a field contains, in seconds since 1970.
+    /// Returns the time in a field, in seconds since 1970.
     pub(super) fn time_of(&self, field: u8) -> Option<i64> {
         let seconds = self.number_of(field)?;
         // The file itself defines the types of its fields. A valid time has 32 bits.
@@ -60,7 +59,7 @@ impl Message {
     }
 }
 
-/// Reason why the reader cannot continue.
+/// Reason why the reader of a FIT file cannot continue.
 #[derive(Debug, PartialEq)]
 pub(super) enum Broken {
     Header(String),
@@ -71,7 +70,7 @@ pub(super) enum Broken {
 /// One FIT file, which may be part of a chain of FIT files.
 #[derive(Debug)]
 pub(super) struct Segment<'a> {
-    /// Offset of the segment in the file, in bytes.
+    /// Offset of this FIT file within the chain, in bytes.
     begins: usize,
     bytes: &'a [u8],
     at: usize,
@@ -82,14 +81,14 @@ pub(super) struct Segment<'a> {
     pub(super) has_developer_fields: bool,
 }
 
-/// Ending of a segment.
+/// Completeness of a FIT file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// The segment is as long as its header states, and its CRC is correct.
+    /// The file is as long as its header states, and its CRC is correct.
     Complete,
     /// The file ends before the length that the header states.
     Truncated,
-    /// The header states the length 0 although data follows. The device has not finished writing the file. Records are
+    /// The header states the length 0 although data follows, because the device has not finished writing. Records are
     /// read until one is invalid.
     Unfinished,
 }
@@ -99,7 +98,7 @@ struct Definition {
     number: u16,
     big_endian: bool,
     fields: Vec<Field>,
-    /// Total number of bytes of the developer fields, which are after the other fields.
+    /// Total number of bytes of the developer fields, which follow the other fields.
     developer_bytes: usize,
 }
 
@@ -110,7 +109,7 @@ struct Field {
     base: u8,
 }
 
-/// Reads the next FIT file of a chain. Reads its header, and checks its CRC if the file is complete.
+/// Reads the next FIT file of a chain: parses its header, and checks its CRC if it is complete.
 ///
 /// # Errors
 /// Returns an error if the header is invalid, or if a CRC is wrong.
@@ -152,8 +151,8 @@ pub(super) fn segment(file: &[u8], begins: usize) -> Result<(Segment<'_>, usize)
     Ok((segment, begins.saturating_add(end).saturating_add(CRC_BYTES).min(file.len())))
 }
 
-/// Returns the offset at which the FIT file after a broken one begins. This is where the broken file ends according to
-/// its header. If the header states no valid end, it is the offset of the next bytes that look like a header.
+/// Returns the offset of the FIT file after a broken one in a chain. This is the end in the broken file's header if
+/// valid, and otherwise the next bytes that look like a header.
 pub(super) fn after_broken(file: &[u8], begins: usize) -> Option<usize> {
     let stated = file.get(begins..begins + 8).filter(|_| is_header(file, begins)).map(|header| {
         let size = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);
@@ -166,7 +165,7 @@ fn next_header(file: &[u8], from: usize) -> Option<usize> {
     (from..file.len()).find(|at| is_header(file, *at))
 }
 
-/// Returns true if a FIT file can begin here.
+/// Returns true if a FIT file can begin at the offset `at`.
 fn is_header(file: &[u8], at: usize) -> bool {
     let bytes = file.get(at..).unwrap_or_default();
     matches!(bytes.first(), Some(12 | 14)) && bytes.get(8..12) == Some(b".FIT")
@@ -191,8 +190,7 @@ impl<'a> Segment<'a> {
         Self { begins, bytes, at, ending, definitions, clock, has_developer_fields }
     }
 
-    /// Returns the next data message whose message number is wanted. Returns None at the end, or at the place where a
-    /// truncated segment ends.
+    /// Returns the next data message with a wanted message number. Returns `None` at the end, also of a truncated file.
     pub(super) fn next(&mut self, wanted: impl Fn(u16) -> bool) -> Result<Option<Message>, Broken> {
         while self.at < self.bytes.len() {
             let begins = self.at;
@@ -231,7 +229,7 @@ impl<'a> Segment<'a> {
         self.take(1).map(|taken| taken[0])
     }
 
-    /// Reads one record. If the record is a definition or an unwanted message, returns None.
+    /// Reads one record. Returns `None` for a definition or an unwanted message.
     fn message(&mut self, wanted: &impl Fn(u16) -> bool) -> Result<Option<Message>, Stop> {
         let at = self.begins + self.at;
         let header = self.byte()?;
@@ -324,7 +322,7 @@ enum Stop {
     Malformed(String),
 }
 
-/// Returns the number of bytes that a value of this base type has, and the value that means "invalid". Returns None for
+/// Returns the number of bytes of a value with this base type, and the value that means "invalid". Returns `None` for
 /// texts, bytes and unknown types.
 const fn shape(base: u8) -> Option<(usize, u64)> {
     Some(match base {
@@ -344,7 +342,7 @@ const fn shape(base: u8) -> Option<(usize, u64)> {
     })
 }
 
-/// Parses a single number or a text. Returns None for lists, bytes and invalid values.
+/// Parses a single number or a text. Returns `None` for lists, bytes and invalid values.
 fn value(bytes: &[u8], base: u8, big_endian: bool) -> Option<Value> {
     const TEXT: u8 = 0x07;
     if base == TEXT {

@@ -170,16 +170,15 @@ const SUB_SPORTS: [(u8, &str); 89] = [
     (254, "all"),
 ];
 
-/// Values of `sport` that are less specific than their `sub_sport`: equipment and training of any kind, and racket
-/// sports.
+/// Values of `sport` that are less specific than their `sub_sport`: equipment, training and racket sports of any kind.
 const LESS_THAN_SUB_SPORT: [&str; 4] = ["generic", "fitness_equipment", "training", "racket"];
 /// Values of `sub_sport` with which cycling means cycling with a motor.
 const E_BIKES: [&str; 2] = ["e_bike_fitness", "e_bike_mountain"];
 /// Values of `sport` and `sub_sport` that state no sport.
 const NOTHING: [&str; 2] = ["generic", "all"];
 
-/// Returns the sport that the values of the two fields mean together. If the profile has no name for a value, the
-/// number is used as the name of the sport.
+/// Returns the sport that the values of the two fields mean together. A value without a name in the profile gives the
+/// sport its number as the name.
 pub(super) fn sport(sport: f64, sub_sport: Option<f64>) -> Sport {
     let Some(named) = name(&SPORTS, sport) else { return Sport::Other(format!("fit sport {sport}")) };
     let sub_sport = sub_sport.and_then(|value| name(&SUB_SPORTS, value)).filter(|sub| !NOTHING.contains(sub));
