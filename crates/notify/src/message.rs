@@ -34,6 +34,8 @@ pub struct Message {
     pub posted: Vec<SlackMessageRef>,
     /// Complete resolution of the interrupt, only in a message to the agent that asked.
     pub resolution: Option<Value>,
+    /// Approval with the digest of the approved action, only in a message to the agent that asked.
+    pub approval: Option<Value>,
 }
 
 /// Button that opens a form for an option. Pressing it does not send a decision yet.

@@ -113,6 +113,8 @@ pub mod header {
     pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
     /// `true` if the server returned the stored response of an earlier request with the same key.
     pub const IDEMPOTENCY_REPLAYED: &str = "idempotency-replayed";
+    /// Cursor with which `GET /v1/agent/decisions` returns the decision on the interrupt that was just opened.
+    pub const DECISIONS_CURSOR: &str = "decisions-cursor";
     /// Type of client that is recorded with a decision: `cli` or `rest`.
     pub const VIA: &str = "x-holdshort-via";
     /// Secret of a browser's login. The server accepts the secret only together with the session cookie of the login.

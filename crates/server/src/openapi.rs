@@ -84,6 +84,7 @@ pub(crate) fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Opera
             rejected; later versions may add fields to responses.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
+    servers((url = "http://127.0.0.1:7349", description = "Default address of `holdshort serve`")),
     components(schemas(Problem, holdshort_protocol::GrantStatus, holdshort_protocol::Preview)),
     tags(
         (name = "runs", description = "Start, watch and steer runs"),

@@ -250,10 +250,11 @@ impl Callbacks {
         if is_erased(app, &row).await? {
             return Ok(Err(ERASED));
         }
-        let resolution = view::interrupt::resolution_for_asker(app, &row).await?;
+        let (resolution, approval) = view::interrupt::result_for_asker(app, &row).await?;
         let resolution = resolution.and_then(|resolution| serde_json::to_value(resolution).ok());
         let resolution = resolution.ok_or_else(|| Refused::from_code(Code::Internal))?;
-        Ok(Ok(Callback { channel, resolution }))
+        let approval = approval.and_then(|approval| serde_json::to_value(approval).ok());
+        Ok(Ok(Callback { channel, resolution, approval }))
     }
 
     /// Deletes stored callbacks that are no longer needed. An error for one callback is logged, and the others are

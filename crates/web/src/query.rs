@@ -260,7 +260,8 @@ pub struct AuditEventsQuery {
 #[into_params(parameter_in = Query)]
 pub struct DecisionsQuery {
     /// Position of the last decision that you have: the `next_cursor` of the previous page, or the `position` of an
-    /// item. The response has the decisions after this position.
+    /// item. The response has the decisions after this position. `start` is the position before the first decision.
+    /// The response to `POST /v1/interrupts` has a position before its decision in the header `Decisions-Cursor`.
     pub cursor: Option<String>,
     /// Maximum number of items on the page: 1 to 200, by default 50. Streams ignore this parameter.
     #[param(minimum = 1, maximum = 200)]

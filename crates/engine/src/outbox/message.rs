@@ -52,6 +52,8 @@ pub struct Callback {
     pub channel: Channel,
     /// The resolution of the interrupt in the format that the agent expects.
     pub resolution: Value,
+    /// The approval that the agent can use. `None` if the resolution is no approval.
+    pub approval: Option<Value>,
 }
 
 /// Reason why no callback is sent to an agent.

@@ -368,12 +368,12 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     };
     // The content and the address are read only after the wait, because they may have been erased during it.
     let began = driver.clock().now();
-    let Callback { channel: to, resolution } = match around.pages.callback(&delivery).await {
+    let Callback { channel: to, resolution, approval } = match around.pages.callback(&delivery).await {
         Ok(callback) => callback,
         Err(why) => return settle_unsent(driver, channel, around, delivery, why).await,
     };
     let message = match compose(driver, channel, around.pages, &delivery).await? {
-        Composed::Ready(message) => Message { resolution: Some(resolution), ..*message },
+        Composed::Ready(message) => Message { resolution: Some(resolution), approval, ..*message },
         Composed::Dropped(why) => {
             let dropped = verdict::dropped(delivery, &why, began);
             return settle(driver, channel, around, dropped).await.map(drop);

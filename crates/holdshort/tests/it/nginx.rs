@@ -109,7 +109,7 @@ fn the_file_for_nginx_works_as_it_stands_in_the_page() {
     assert_eq!(entered.status, 200, "{entered:?}");
     let cookie = entered.header("set-cookie").unwrap();
     assert!(cookie.starts_with("__Host-") && cookie.ends_with("; Secure"), "{cookie}");
-    assert_eq!(send_tls(&tls, "GET /healthz", &["host: evil.example"], "").status, 421);
+    assert_eq!(send_tls(&tls, "GET /v1/openapi.json", &["host: evil.example"], "").status, 421);
 
     // A WebSocket works, and an event stream is not buffered.
     let (stream, _) = tls_handshake(&tls).unwrap();

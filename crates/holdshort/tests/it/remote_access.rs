@@ -102,7 +102,7 @@ fn host_and_origin_are_those_of_the_public_url_or_of_loopback() {
     let at = at(&serving);
     let port = at.rsplit_once(':').unwrap().1;
     assert_eq!(serving.started["listening"], format!("http://0.0.0.0:{port}"));
-    let host = |host: &str| send_plain(&at, "GET /healthz", &[&format!("host: {host}")], "");
+    let host = |host: &str| send_plain(&at, "GET /v1/openapi.json", &[&format!("host: {host}")], "");
     for ours in [
         "holdshort.example",
         "HoldShort.Example:443",
@@ -126,14 +126,15 @@ fn host_and_origin_are_those_of_the_public_url_or_of_loopback() {
         assert_eq!((answer.status, &*code(&answer)), (421, "wrong_host"), "{other}");
         assert_eq!(answer.json()["detail"], "address the server as https://holdshort.example");
     }
-    let twice = send_plain(&at, "GET /healthz", &["host: holdshort.example", "host: holdshort.example"], "");
+    let twice =
+        send_plain(&at, "GET /v1/openapi.json", &["host: holdshort.example", "host: holdshort.example"], "");
     assert!(matches!(twice.status, 400 | 421), "{twice:?}");
     // No trusted proxy is configured here, so its headers are ignored.
     let forged =
         ["x-forwarded-host: holdshort.example", "forwarded: host=holdshort.example", "host: evil.example"];
-    assert_eq!(send_plain(&at, "GET /healthz", &forged, "").status, 421);
+    assert_eq!(send_plain(&at, "GET /v1/openapi.json", &forged, "").status, 421);
     let forged = ["x-forwarded-host: evil.example", "x-forwarded-proto: http", "host: holdshort.example"];
-    assert_eq!(send_plain(&at, "GET /healthz", &forged, "").status, 200);
+    assert_eq!(send_plain(&at, "GET /v1/openapi.json", &forged, "").status, 200);
 
     let token = format!("authorization: Bearer {}", serving.started["token"].as_str().unwrap());
     let change = |origin: &str| {
@@ -161,7 +162,7 @@ fn host_and_origin_are_those_of_the_public_url_or_of_loopback() {
 /// Returns the client address of each request in the log.
 fn clients(log: &std::path::Path) -> Vec<String> {
     let text = fs::read_to_string(log).unwrap();
-    let lines = text.lines().filter(|line| line.contains("answered") && line.contains("/healthz"));
+    let lines = text.lines().filter(|line| line.contains("answered") && line.contains("/v1/openapi.json"));
     let named = lines.filter_map(|line| line.split("client=").nth(1)?.split(' ').next());
     named.map(str::to_owned).collect()
 }
@@ -180,7 +181,7 @@ fn the_word_of_a_proxy_counts_and_that_of_nobody_else() {
         let at = at(&serving);
         let status = |headers: &[&str]| {
             let headers = [headers, &["x-forwarded-for: 198.51.100.1, 203.0.113.9, 10.1.2.3"]].concat();
-            send_plain(&at, "GET /healthz", &headers, "").status
+            send_plain(&at, "GET /v1/openapi.json", &headers, "").status
         };
         let found = [
             status(&["host: backend", "x-forwarded-host: holdshort.example", "x-forwarded-proto: https"]),

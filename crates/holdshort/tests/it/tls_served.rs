@@ -55,7 +55,7 @@ fn it_speaks_tls_under_its_name_and_plainly_to_the_commands_of_this_machine() {
     assert_eq!(shown, certificate("served-first.pem"));
     let host = format!("host: {NAME}");
     assert_eq!(send_tls(&at, "GET /healthz", &[&host], "").status, 200);
-    assert_eq!(send_tls(&at, "GET /healthz", &["host: evil.example"], "").status, 421);
+    assert_eq!(send_tls(&at, "GET /v1/openapi.json", &["host: evil.example"], "").status, 421);
     assert_ne!(send_plain(&at, "GET /healthz", &[&host], "").status, 200);
     let token = format!("authorization: Bearer {}", serving.started["token"].as_str().unwrap());
     let change = |origin: &str| {

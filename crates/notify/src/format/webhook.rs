@@ -59,6 +59,9 @@ pub(super) fn body(message: &Message) -> Value {
         data["status"] = "resolved".into();
         data["resolution"] = resolution.clone();
     }
+    if let Some(approval) = &message.approval {
+        data["approval"] = approval.clone();
+    }
     json!({"type": kind_of(message), "timestamp": at.to_string(), "data": data})
 }
 

@@ -72,6 +72,7 @@ pub(crate) fn message() -> Message {
         buttons: Vec::new(),
         posted: Vec::new(),
         resolution: None,
+        approval: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use axum::Json;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use holdshort_core::definition::EXTERNAL;
 use holdshort_core::id::{InterruptId, RunId};
@@ -12,11 +12,12 @@ use holdshort_core::people::People;
 use holdshort_core::projection::InterruptRow;
 use holdshort_core::run::{self, Config, Origin};
 use holdshort_engine::{StartRun, StartedRun};
-use holdshort_protocol::{Ask, Code, Interrupt, InterruptStatus, List};
+use holdshort_protocol::{Ask, Code, Interrupt, InterruptStatus, List, header};
 use holdshort_store::{InterruptFilter, Tables};
 use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
+use holdshort_web::feed::position;
 use holdshort_web::idempotency::Idempotency;
 use holdshort_web::identity::AuthMethod;
 use holdshort_web::interrupt_ref::InterruptRef;
@@ -49,7 +50,11 @@ use crate::openapi::{Asks, Lists, ReadsPart};
     request_body = Ask,
     responses(
         (status = 201, description = "The interrupt", body = Interrupt,
-         headers(("Idempotency-Replayed" = String, description = "`true`: a request with this key created this interrupt before"))),
+         headers(
+             ("Location" = String, description = "Path of the interrupt"),
+             ("Decisions-Cursor" = String, description = "`cursor` with which `GET /v1/agent/decisions` returns the decision on this interrupt, no matter how soon it was made"),
+             ("Idempotency-Replayed" = String, description = "`true`: a request with this key created this interrupt before")
+         )),
         Asks
     )
 )]
@@ -96,6 +101,8 @@ pub(crate) async fn ask(
         caller.app.callbacks.check(callback)?;
     }
     let reader = caller.reader().await?;
+    // Read before the interrupt opens, so that every decision on it has a later position.
+    let cursor = position::text(position::last(&caller.app));
     let Caller { app, actor, principal, .. } = caller;
     let asked_with = if let AuthMethod::Key(id) = &principal.how { Some(id.clone()) } else { None };
     let definition = app.library.get(EXTERNAL).ok_or_else(|| Refused::from_code(Code::Internal))?;
@@ -142,7 +149,11 @@ pub(crate) async fn ask(
         Some(shown) => shown,
         None => view::now::interrupt(&app, &InterruptRef { run: started.run, interrupt }, &reader).await?,
     };
-    Ok(created(replayed, Json(shown)))
+    let mut response = created(replayed, &format!("/v1/interrupts/{}", shown.id), Json(shown));
+    if let Ok(cursor) = HeaderValue::from_str(&cursor) {
+        response.headers_mut().insert(header::DECISIONS_CURSOR, cursor);
+    }
+    Ok(response)
 }
 
 /// Returns true if the request opened no new interrupt: it repeated an earlier request, or certainly wrote nothing.

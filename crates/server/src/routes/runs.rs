@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
+use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use holdshort_core::definition::{Definition, EXTERNAL};
@@ -36,7 +37,10 @@ use crate::openapi::{Lists, ReadsOne, ReadsResult, Starts};
     request_body = StartRun,
     responses(
         (status = 201, description = "The run", body = Run,
-         headers(("Idempotency-Replayed" = String, description = "`true`: a request with this key started this run before"))),
+         headers(
+             ("Location" = String, description = "Path of the run"),
+             ("Idempotency-Replayed" = String, description = "`true`: a request with this key started this run before")
+         )),
         Starts
     )
 )]
@@ -69,7 +73,7 @@ pub(crate) async fn start(
     let started = detached(async move { driver.start(start, actor).await }).await;
     let started = started.map_err(unknown_session)?;
     let shown = view::now::left(&app, &started).await?;
-    Ok(created(started.is_replayed(), Json(shown)))
+    Ok(created(started.is_replayed(), &format!("/v1/runs/{}", shown.id), Json(shown)))
 }
 
 /// Returns the workflow of a run: `definition` with the changes that the run's configuration makes.
@@ -98,8 +102,9 @@ pub(super) fn unknown_session(error: Error) -> Refused {
     }
 }
 
-pub(super) fn created(is_replay: bool, body: impl IntoResponse) -> Response {
-    replayed(is_replay, (StatusCode::CREATED, body))
+/// Returns a response with status 201 and the path of the new resource. `is_replay`: see [`replayed`].
+pub(super) fn created(is_replay: bool, path: &str, body: impl IntoResponse) -> Response {
+    replayed(is_replay, (StatusCode::CREATED, [(LOCATION, path.to_owned())], body))
 }
 
 /// Converts `body` to a response. If `is_replay` is true, a header says that the result belongs to an earlier request

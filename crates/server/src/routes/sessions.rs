@@ -34,7 +34,10 @@ use crate::openapi::{Lists, OpensSession, ReadsOne, ReadsPart, Revokes, SteersSe
     request_body = OpenSession,
     responses(
         (status = 201, description = "The session", body = Session,
-         headers(("Idempotency-Replayed" = String, description = "`true`: a request with this key opened this session before"))),
+         headers(
+             ("Location" = String, description = "Path of the session"),
+             ("Idempotency-Replayed" = String, description = "`true`: a request with this key opened this session before")
+         )),
         OpensSession
     )
 )]
@@ -67,7 +70,8 @@ pub(crate) async fn open(caller: Caller, idempotency: Idempotency, body: Body) -
     let driver = app.driver.clone();
     let opened = detached(async move { driver.open_session(open, actor).await }).await?;
     let row = find_session(&app, &opened.session).await?;
-    Ok(created(opened.replayed, Json(view::session::session(&app, &row).await?)))
+    let path = format!("/v1/sessions/{}", opened.session);
+    Ok(created(opened.replayed, &path, Json(view::session::session(&app, &row).await?)))
 }
 
 /// List sessions, newest first.

@@ -188,7 +188,10 @@ pub(crate) async fn stop(caller: Caller, Ids(id, call): Ids<RunId, String>, body
     request_body(content = Option<UndoChanges>, description = "Optional"),
     responses(
         (status = 201, description = "The run of the undo", body = Run,
-         headers(("Idempotency-Replayed" = String, description = "`true`: a request with this key started this run before"))),
+         headers(
+             ("Location" = String, description = "Path of the run"),
+             ("Idempotency-Replayed" = String, description = "`true`: a request with this key started this run before")
+         )),
         Undoes
     )
 )]
@@ -220,7 +223,10 @@ pub(crate) async fn undo(
     request_body(content = Option<MergeChanges>, description = "Optional"),
     responses(
         (status = 201, description = "The run of the merge", body = Run,
-         headers(("Idempotency-Replayed" = String, description = "`true`: a request with this key started this run before"))),
+         headers(
+             ("Location" = String, description = "Path of the run"),
+             ("Idempotency-Replayed" = String, description = "`true`: a request with this key started this run before")
+         )),
         Undoes
     )
 )]
@@ -256,7 +262,7 @@ async fn follow_up(
     let driver = app.driver.clone();
     let begun = detached(async move { driver.follow_up(&id, purpose, key, trace, actor).await }).await?;
     let shown = view::now::left(&app, &begun).await?;
-    Ok(created(begun.is_replayed(), Json(shown)))
+    Ok(created(begun.is_replayed(), &format!("/v1/runs/{}", shown.id), Json(shown)))
 }
 
 /// End a run of an external agent.

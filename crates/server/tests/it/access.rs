@@ -130,17 +130,26 @@ async fn only_this_host_and_its_own_pages() {
     let operator = served.operator();
     let port = served.address().port();
     for host in ["evil.example", "127.0.0.1", "localhost:1", "127.0.0.1.evil.example", ""] {
-        for path in ["/v1/runs", "/healthz", "/v1/openapi.json", "/nothing"] {
+        for path in ["/v1/runs", "/v1/openapi.json", "/nothing", "/healthz/"] {
             let request = operator.request(Method::GET, path).header(HOST, host);
             assert_eq!(refusal(&send_request(request).await), (421, "wrong_host", vec![]), "{host} {path}");
         }
+        // Probes and balancers address a server by its IP address.
+        for path in ["/healthz", "/readyz", "/metrics"] {
+            let send = async |method| send_request(operator.request(method, path).header(HOST, host)).await;
+            assert_eq!(send(Method::GET).await.0, 200, "{host} {path}");
+            assert_eq!(refusal(&send(Method::POST).await), (421, "wrong_host", vec![]), "{host} {path}");
+        }
+        let without_token =
+            reqwest::Client::new().get(format!("http://{}/metrics", served.address())).header(HOST, host);
+        assert_eq!(refusal(&send_request(without_token).await), (421, "wrong_host", vec![]), "{host}");
     }
     // A target in absolute form also names a host.
     let address = served.address();
     let status = tokio::task::spawn_blocking(move || {
         let mut socket = std::net::TcpStream::connect(address).unwrap();
         let request = format!(
-            "GET http://evil.example/healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
+            "GET http://evil.example/v1/openapi.json HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
         );
         socket.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();

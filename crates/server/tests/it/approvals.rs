@@ -5,7 +5,7 @@ use holdshort_core::digest::Digest;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, Served, created, ok, send_request, text};
+use crate::harness::{Api, Served, created, ok, read, send_request, text};
 use crate::streams::Stream;
 
 async fn ask(agent: &Api, more: Value) -> Value {
@@ -160,6 +160,41 @@ async fn a_question_is_withdrawn() {
     let (status, refused) =
         agent.post(&format!("/v1/interrupts/{}/cancel", text(&second, "id")), &json!({})).await;
     assert_eq!((status, &refused["code"]), (409, &json!("already_resolved")));
+}
+
+/// A decision that is made before the agent subscribes is not lost: the response to the ask contains a cursor before it.
+#[tokio::test]
+async fn a_decision_between_ask_and_subscription_is_found() {
+    let served = Served::new().await;
+    let (agent, operator) = (served.agent(), served.operator());
+    let earlier = ask(&agent, json!({})).await;
+    ok(operator.decide(&earlier, &json!({"option": "approve"})).await);
+    let body = json!({"kind": "tool_approval", "title": "May I?", "payload": {}});
+    let request = || agent.request(Method::POST, "/v1/interrupts").header("idempotency-key", "k").json(&body);
+    let response = request().send().await.unwrap();
+    let header = |name: &str| response.headers()[name].to_str().unwrap().to_owned();
+    let (cursor, location) = (header("decisions-cursor"), header("location"));
+    let asked = created(read(response).await);
+    assert_eq!(location, format!("/v1/interrupts/{}", text(&asked, "id")));
+    assert_eq!(ok(agent.get(&location).await)["id"], asked["id"]);
+    // A repeat has a cursor too, and the decision follows it.
+    let repeated = request().send().await.unwrap();
+    let again = repeated.headers()["decisions-cursor"].to_str().unwrap().to_owned();
+    ok(operator.decide(&asked, &json!({"option": "approve"})).await);
+    for cursor in [cursor, again] {
+        let path = format!("/v1/agent/decisions?cursor={cursor}");
+        let page = ok(agent.get(&path).await);
+        let [decision] = &page["items"].as_array().unwrap()[..] else { panic!("{page}") };
+        assert_eq!(decision["interrupt"]["id"], asked["id"]);
+        let mut stream = Stream::at(&agent, &path, None).await;
+        stream.next().await.expect("where it starts");
+        assert_eq!(stream.next().await.expect("a decision").data["interrupt"]["id"], asked["id"]);
+    }
+    let mut whole = Stream::at(&agent, "/v1/agent/decisions?cursor=start", None).await;
+    whole.next().await.expect("where it starts");
+    for expected in [&earlier, &asked] {
+        assert_eq!(whole.next().await.expect("a decision").data["interrupt"]["id"], expected["id"]);
+    }
 }
 
 #[tokio::test]

@@ -281,7 +281,10 @@ async fn runs_are_held_and_erased_in_a_terminal() {
     assert!(said.contains("is under a legal hold"), "{said}");
     assert_eq!(called(&["hold", &run, "--reason", "Case 115 is open."]).0, Some(1), "nothing holds it twice");
     let (code, said) = called(&["hold", &run, "--lift"]);
-    assert!(code == Some(0) && said.contains("no legal hold now. Lifted: the legal hold by operator, "), "{said}");
+    assert!(
+        code == Some(0) && said.contains("no legal hold now. Lifted: the legal hold by operator, "),
+        "{said}"
+    );
     assert!(said.contains(": Case 114 is open."), "{said}");
     assert!(!called(&["hold", &run, "--lift"]).1.contains("Lifted"), "there was nothing to lift");
     let (code, said) = called(&["erase", &run]);

@@ -166,7 +166,8 @@ async fn a_command_in_the_workspace_is_stopped_and_says_that_it_may_have_done_a_
     assert_eq!(server.events_of(&run, "tool_stopped").await.len(), 1);
     let said = stop_it();
     assert!(
-        !said.status.success() && String::from_utf8_lossy(&said.stderr).contains("no command of the run run_"),
+        !said.status.success()
+            && String::from_utf8_lossy(&said.stderr).contains("no command of the run run_"),
         "{said:?}"
     );
     server.choose(&server.wait_one(&run).await, "reject").await;

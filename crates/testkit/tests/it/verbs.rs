@@ -89,7 +89,9 @@ async fn whoever_removes_a_person_reads_what_that_leaves() {
     }
     let (code, said) = verb(&server, &["people", "remove", "anna"]);
     assert_eq!(code, 0, "{said}");
-    for (id, who) in ids.iter().zip(["no approver is left, so admins and operators decide now", "others may decide"]) {
+    for (id, who) in
+        ids.iter().zip(["no approver is left, so admins and operators decide now", "others may decide"])
+    {
         let line = format!("{id} tool call ({who}) Archive 41 branches");
         assert!(said.contains(&line), "{said}");
     }

@@ -9,12 +9,18 @@ use crate::problem::{Answer, Refused};
 /// Position before the first event.
 pub const START: u64 = 0;
 
+/// Word with which a client asks for [`START`].
+const START_WORD: &str = "start";
+
 pub fn text(position: u64) -> String {
     format!("p{position}")
 }
 
 /// Parses a position in the journal. Calls `refuse` for the error if this server cannot have returned the position.
 pub async fn parse(app: &App, text: &str, refuse: impl FnOnce(&str) -> Refused) -> Answer<u64> {
+    if text == START_WORD {
+        return Ok(START);
+    }
     let Some(position) = number(text) else {
         return Err(refuse("is not a position that this server issued"));
     };

@@ -118,12 +118,20 @@ pub async fn resolution_for_reader(
     Ok(resolution(covered.as_ref().map_or(&interrupt, |covered| &covered.interrupt)))
 }
 
-/// Like [`resolution_for_reader`], for the external agent that opened the interrupt.
-pub async fn resolution_for_asker(app: &App, row: &InterruptRow) -> Answer<Option<wire::Resolution>> {
+/// Returns the resolution of an interrupt, and the approval if there is one, for the external agent that opened the
+/// interrupt. Parts that the agent may not see are removed.
+pub async fn result_for_asker(
+    app: &App,
+    row: &InterruptRow,
+) -> Answer<(Option<wire::Resolution>, Option<wire::Approval>)> {
     let (interrupt, _) = read(app, row).await?;
     let asker = Actor::agent(interrupt.opened.agent.as_deref().unwrap_or_default(), "rest");
     let covered = Reader::for_actor(app, &asker).await?.covered(&interrupt);
-    Ok(resolution(covered.as_ref().map_or(&interrupt, |covered| &covered.interrupt)))
+    // An approval of a covered interrupt is left out: its digest would reveal withheld values.
+    Ok(match &covered {
+        Some(covered) => (resolution(&covered.interrupt), None),
+        None => (resolution(&interrupt), approval(&interrupt)),
+    })
 }
 
 /// Removes the text that the reader may not see from an error, because an error about an edit may quote the content.

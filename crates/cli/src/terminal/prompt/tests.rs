@@ -147,8 +147,7 @@ fn what_a_card_has_not_shown_is_said_before_it_is_released() {
     let paint = Paint::plain();
     let cut = || {
         let mut interrupt = interrupt(Kind::ToolApproval);
-        interrupt.unseen =
-            Some("Not shown here: 9 more added lines, 8 more removed lines.".to_owned());
+        interrupt.unseen = Some("Not shown here: 9 more added lines, 8 more removed lines.".to_owned());
         Prompt::new(interrupt, 0)
     };
     for option in ["1", "y", "approve", "2"] {

@@ -86,6 +86,29 @@ async fn until_forgotten(server: &TestServer) {
     eventually("nothing is kept of it", async || files(server, SECRET).is_empty().then_some(())).await;
 }
 
+/// The callback of an approval contains what the agent needs to use the approval: the digest, and the edited action.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_callback_contains_the_approval() {
+    let sink = WebhookSink::start().await;
+    let server = local_callback_setup().start().await;
+    let body = json!({
+        "kind": "tool_approval", "title": "Delete 41 branches", "payload": {"branches": 41},
+        "callback": callback(&sink),
+    });
+    let id = post(&server, &body, None).await.ok()["id"].as_str().unwrap().to_owned();
+    server
+        .decide(&server.interrupt(&id).await, &json!({"option": "edit", "edit": {"branches": 40}}))
+        .await
+        .ok();
+    let data = sink.wait_for(1).await.remove(0).json()["data"].clone();
+    let read = server.send(server.agent_request(Method::GET, &format!("/v1/interrupts/{id}"))).await.ok();
+    assert_eq!(data["approval"], read["approval"]);
+    assert_eq!(data["approval"]["approved"], json!({"branches": 40}));
+    let digest = json!({"digest": data["approval"]["digest"]});
+    let used = server.agent_request(Method::POST, &format!("/v1/interrupts/{id}/consume")).json(&digest);
+    assert_eq!(server.send(used).await.ok()["approved"], json!({"branches": 40}));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_is_told_what_was_decided_where_it_said() {
     let sink = WebhookSink::start().await;
@@ -106,6 +129,7 @@ async fn an_agent_is_told_what_was_decided_where_it_said() {
     let read = server.send(read).await.ok();
     assert_eq!(read["resolution"]["text"], "On Monday.");
     assert_eq!(data["resolution"], read["resolution"]);
+    assert_eq!(data.get("approval"), None);
 
     let [delivery] = &wait_state(&server, "delivered", 1).await[..] else { panic!("one delivery") };
     assert_eq!((&delivery["channel"], &delivery["event"]), (&json!(CHANNEL), &json!("resolved")));
