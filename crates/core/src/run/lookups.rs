@@ -28,8 +28,8 @@ impl Run {
         matches!(self.spec(&call.tool).map(|spec| &spec.runs), Some(Runs::Client { .. }))
     }
 
-    /// Returns true if the server itself executes this tool. Returns false if a client executes the tool, or if a call
-    /// of the tool opens an interrupt or begins a phase.
+    /// Returns true if the server itself executes calls of this tool. Returns false for tools that a client executes,
+    /// and for tools whose calls open an interrupt, begin a phase, hand work over, or only record an assumption.
     pub fn runs_here(&self, tool: &str) -> bool {
         matches!(self.spec(tool).map(|spec| &spec.runs), Some(Runs::Here { .. }))
     }
@@ -95,8 +95,8 @@ impl Run {
     }
 }
 
-/// Adds the run's keywords to the workflow's keywords. Uses the judging model of the run only if the workflow names
-/// none.
+/// Returns the workflow's settings of smart approval with the run's keywords added. Uses the judging model of the run
+/// only if the workflow names none.
 fn together(mut own: Smart, added: Smart) -> Smart {
     let new: Vec<String> = added.keywords.into_iter().filter(|word| !own.keywords.contains(word)).collect();
     own.keywords.extend(new);

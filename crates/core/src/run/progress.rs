@@ -2,7 +2,7 @@
 
 use super::{CallState, Run, Step, StepEnd};
 
-/// Progress of a subtask. The progress no longer changes after the run has ended.
+/// Progress of a subtask of a plan. The progress no longer changes after the run has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     Pending,

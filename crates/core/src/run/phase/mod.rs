@@ -88,8 +88,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Starts a step without an agent, and makes the step's only call at once. The step is named after the agent that
-    /// would do the work, or after the workflow.
+    /// Starts a step without an agent, and makes the only tool call of the step at once. The step is named after the
+    /// agent that would do the work, or after the workflow.
     fn start_call(&mut self, phase: &Phase, tool: &str, agent: Option<&str>) {
         let agent = agent.unwrap_or(&self.run.definition.name).to_owned();
         self.start_step(&phase.id, &phase.id, &agent, StepRole::Worker);
@@ -104,8 +104,8 @@ impl Draft<'_> {
         self.emit(fact, Content::data(arguments));
     }
 
-    /// Ends a step that consists of a single call, after the call has ended. If the call failed, handles the failure of
-    /// the step. Returns true if events were emitted.
+    /// Ends a step that consists of a single tool call, after the call has ended. If the call failed, handles the
+    /// failure of the step. Returns true if events were emitted.
     pub(super) fn advance_call(&mut self, id: &str) -> bool {
         let made = self.run.calls.values().find(|call| call.step == id);
         let Some((call, CallState::Ended(end))) = made.map(|call| (call, &call.state)) else { return false };
@@ -182,7 +182,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns true if the checkpoint is approved without asking a person.
+    /// Returns true if a checkpoint of the workflow is approved without asking a person.
     pub(super) fn asks_nobody(&self, look: &CheckpointPhase) -> bool {
         let is_unattended = self.config().is_some_and(|config| config.unattended);
         look.unasked || is_unattended && look.when_no_channel == NoChannel::Auto
