@@ -63,7 +63,7 @@ pub(super) fn found(content: &Content, digest: Digest, changed: usize, deleted: 
     }
 }
 
-/// Reads a changeset from the content of an event. `None` if the changeset does not have the digest `digest`.
+/// Reads a changeset from the content of a run's event. `None` if the changeset does not have the digest `digest`.
 pub(super) fn changeset_of(content: &Content, digest: Digest) -> Option<Arc<Changeset>> {
     let changes = Changeset::deserialize(content.data.get("changes")?).ok()?;
     (changes.digest() == digest).then(|| Arc::new(changes))

@@ -97,8 +97,8 @@ impl Run {
         self.spec(RECORD).is_some()
     }
 
-    /// Returns true if the step's agent may record an assumption, because questions are switched off or a question of
-    /// the step got no answer.
+    /// Returns true if the agent of the step `id` may record an assumption, because questions are switched off or a
+    /// question of the step got no answer.
     fn may_assume(&self, id: &str) -> bool {
         self.records_assumptions()
             && (!self.definition.asking.enabled || self.unanswered(id).next().is_some())

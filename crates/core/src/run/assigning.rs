@@ -15,7 +15,6 @@ use crate::people::{People, STARTER};
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// Returns the actor who sent the input, with the state on which the actor's right to vote depends.
     pub(super) fn voter(&self) -> Voter<'_> {
         Voter {
             actor: &self.cx.actor,

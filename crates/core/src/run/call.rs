@@ -102,7 +102,7 @@ impl Draft<'_> {
 
     /// Handles the second inspection of an approved tool call, which is needed if the call waited for other calls to
     /// write. The approval is valid only for the state of files that the first inspection found. If the state is
-    /// different now, the gates vote again on the call.
+    /// different now, the approval gates vote again on the call.
     fn looked_before_start(
         &mut self,
         id: &str,
@@ -139,15 +139,15 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(text), data });
     }
 
-    /// Closes the interrupt about a tool call, because the interrupt shows an outdated state of the call. The gates can
-    /// then open a new interrupt about the call.
+    /// Closes the interrupt about a tool call, because the interrupt shows an outdated state of the call. The approval
+    /// gates can then open a new interrupt about the call.
     pub(super) fn supersede(&mut self, call: &Call) {
         if let CallState::Gated(interrupt) = &call.state {
             self.resolve(interrupt, Outcome::Superseded, None, Cause::Superseded);
         }
     }
 
-    /// Lets the gates vote on an inspected tool call, and acts on their verdict.
+    /// Lets the approval gates vote on an inspected tool call, and acts on their verdict.
     pub(super) fn gate(&mut self, id: &str) {
         let Ok(call) = self.call(id) else { return };
         let Some(look) = call.look.clone() else { return };
@@ -194,8 +194,8 @@ impl Draft<'_> {
         self.emit(Fact::ToolAuthorised { call: id.to_owned(), digest, by, effect }, Content::none());
     }
 
-    /// Authorises a tool call that the gates allow without a person. The call can then have only the effect on the
-    /// workspace that the gates allow.
+    /// Authorises a tool call that the approval gates allow without a person. The call can then have only the effect on
+    /// the workspace that the gates allow.
     fn release(&mut self, id: &str, call: &Call, release: Release) {
         let Some(look) = &call.look else { return };
         // If the sandbox could not enforce the effect, `vote` has already asked a person instead of releasing the call.
@@ -378,7 +378,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Sends a tool call back to the gates, so that the gates vote on the call again.
+    /// Sends a tool call back to the approval gates, so that the gates vote on the call again.
     pub(super) fn give_back(&mut self, id: &str, why: ReturnReason, paths: Vec<String>) {
         self.emit(Fact::ToolReturned { call: id.to_owned(), why, paths }, Content::none());
     }
@@ -417,7 +417,7 @@ impl Draft<'_> {
     }
 
     /// Handles the result of committing the changes of a tool call to the workspace. If a file had changed before the
-    /// commit, the gates vote on the call again. If only some of the changes were written, a person decides.
+    /// commit, the approval gates vote on the call again. If only some of the changes were written, a person decides.
     fn committed(&mut self, id: &str, found: &super::CallChanges, outcome: Ran) {
         match outcome {
             Ran::Done { .. } | Ran::Confined { .. } | Ran::SetAside { .. } => {
@@ -467,9 +467,9 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Lets the gates vote again on the run's open tool calls after the policy has changed. If the gates now allow or
-    /// forbid a call, the interrupt of the call is closed. Grants that were given after the card of the call was shown
-    /// do not apply to the call.
+    /// Lets the approval gates vote again on the run's open tool calls after the policy has changed. If the gates now
+    /// allow or forbid a call, the interrupt of the call is closed. Grants that were given after the approval card of
+    /// the call was shown do not apply to the call.
     pub(super) fn revote(&mut self) {
         self.revote_foreign();
         let gated: Vec<(String, Call)> = self

@@ -37,7 +37,7 @@ impl Call {
     }
 }
 
-/// Formats paths for a message to an agent: the first paths, and the number of further paths.
+/// Formats file paths for a message to an agent: the first paths, and the number of further paths.
 pub(super) fn some<S: AsRef<str>>(paths: &[S]) -> String {
     let named: Vec<&str> = paths.iter().take(limits::TOLD_PATHS).map(AsRef::as_ref).collect();
     match paths.len() - named.len() {
@@ -59,7 +59,6 @@ impl CallChanges {
         self.layer.as_deref().map_or(&changeset::EMPTY, |layer| &layer.changes)
     }
 
-    /// Returns a short description of a tool call's changes, for a title.
     pub(super) fn describe(&self) -> String {
         let files = |n: usize| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
         let of_content = |changeset: &Changeset| {

@@ -15,8 +15,8 @@ use crate::schema::Problem;
 use crate::tool::Inspection;
 
 impl Draft<'_> {
-    /// Lets the gates vote on new tool calls that a client will execute. The server cannot inspect the client's files,
-    /// so the gates see only the arguments of the calls.
+    /// Lets the approval gates vote on new tool calls that a client will execute. The server cannot inspect the
+    /// client's files, so the gates see only the arguments of the calls.
     pub(super) fn gate_client_calls(&mut self) -> bool {
         let mut proposed = self.run.calls.open().filter(|(_, call)| {
             let is_due = call.state == CallState::Proposed && call.look.is_none() && !self.run.is_held(call);

@@ -33,7 +33,7 @@ pub struct Config {
     /// E20).
     #[serde(default, skip_serializing_if = "is_default")]
     pub unreviewed: bool,
-    /// Tools that are removed from all agents of the run.
+    /// Names of the tools that are removed from all agents of the run.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub without_tools: BTreeSet<String>,
 }

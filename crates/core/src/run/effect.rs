@@ -37,8 +37,8 @@ impl Run {
         Some(if guarded { CommandEffect::Guarded } else { wider })
     }
 
-    /// Returns the effect that a command is allowed to have after the gates allowed it. Returns a reason to ask a
-    /// person if the sandbox cannot enforce that effect.
+    /// Returns the effect that a command is allowed to have after the approval gates allowed it. Returns a reason to
+    /// ask a person if the sandbox cannot enforce that effect.
     pub(super) fn released_effect(
         &self,
         call: &Call,

@@ -184,7 +184,8 @@ impl Draft<'_> {
     }
 }
 
-/// Fields of an external agent's card that Holdshort itself sets from the tool call about which the interrupt asks.
+/// Fields of an external agent's approval card that Holdshort itself sets from the tool call about which the interrupt
+/// asks.
 const OF_CALLS: [&str; 11] = [
     "tool",
     "arguments",
@@ -383,7 +384,8 @@ fn check(ask: &Ask) -> Vec<Problem> {
     problems
 }
 
-/// Returns a problem if the journal cannot store a value that an external agent sent.
+/// Returns a problem if the journal cannot store a value that an external agent sent. `pointer` is the JSON pointer of
+/// the value in the request.
 pub fn unkeepable(value: &Value, pointer: &str) -> Option<Problem> {
     if let Some(problem) = json::unsafe_part(value) {
         return Some(Problem::new(pointer, format!("holds a value that cannot be stored: {problem}")));

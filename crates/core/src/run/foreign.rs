@@ -21,7 +21,7 @@ use crate::session::{self, Granters, Session};
 use crate::system::System;
 use crate::time::Timestamp;
 
-/// Data for the gates' vote on a tool call of an external agent, in addition to the call itself.
+/// Data for the approval gates' vote on a tool call of an external agent, in addition to the call itself.
 #[derive(Clone, Copy, Debug)]
 pub struct GateContext<'a> {
     pub agent: &'a str,
@@ -37,7 +37,7 @@ pub struct GateContext<'a> {
 }
 
 impl ForeignCall {
-    /// Lets the gates vote on an external agent's tool call with the current rules and grants.
+    /// Lets the approval gates vote on an external agent's tool call with the current rules and grants.
     pub fn gated(&self, context: GateContext<'_>) -> Gated {
         let GateContext { agent, assignment, session, system, now, asked_at, evidence } = context;
         let granters = Granters {
@@ -52,9 +52,9 @@ impl ForeignCall {
 }
 
 impl Run {
-    /// Lets the gates vote, with the current rules and grants, on the external agent's tool call that an interrupt asks
-    /// about. `edit`: the arguments as a person edited them, or the paths whose changes a person approved. `asked_at`:
-    /// grants that were given after this time do not apply to the call.
+    /// Lets the approval gates vote, with the current rules and grants, on the external agent's tool call that an
+    /// interrupt asks about. `edit`: the arguments as a person edited them, or the paths whose changes a person
+    /// approved. `asked_at`: grants that were given after this time do not apply to the call.
     pub(super) fn gate_foreign(
         &self,
         interrupt: &Interrupt,
@@ -78,12 +78,13 @@ impl Run {
     }
 }
 
-/// Note on the card of an external agent's command that ran in a trial.
+/// Note on the approval card of an external agent's command that ran in a trial.
 const NOTE: &str = "The command ran on a copy of the workspace, and nothing has happened yet. \
     You approve exactly the changes and \
     the output that are shown; the command does not run again.";
 
-/// Returns the card of an external agent's tool call: the agent's payload, plus fields that are computed from the call.
+/// Returns the approval card of an external agent's tool call: the agent's payload, plus fields that are computed from
+/// the call.
 pub(super) fn card(
     call: &ForeignCall,
     gated: &Gated,
@@ -146,8 +147,8 @@ pub(super) fn tried_offers(mut offers: Vec<Offer>, trial: &ForeignTrial) -> Vec<
 }
 
 impl Draft<'_> {
-    /// Resolves the interrupt of an external agent's tool call if the gates allow or forbid the call, so that no person
-    /// needs to decide. Returns false if a person must decide.
+    /// Resolves the interrupt of an external agent's tool call if the approval gates allow or forbid the call, so that
+    /// no person needs to decide. Returns false if a person must decide.
     pub(super) fn settle_foreign(&mut self, id: &InterruptId, verdict: &Verdict) -> bool {
         // During a freeze the call is not released, because the external agent would continue at once after a release.
         if matches!(verdict, Verdict::Allow(_)) && self.run.freeze(self.cx.system).is_some() {
@@ -231,7 +232,7 @@ impl Draft<'_> {
         self.revoke_refusals(interrupt);
     }
 
-    /// Lets the gates vote again on open tool calls of external agents.
+    /// Lets the approval gates vote again on open tool calls of external agents.
     pub(super) fn revote_foreign(&mut self) {
         let open: Vec<Interrupt> = self
             .run

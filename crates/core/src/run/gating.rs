@@ -45,8 +45,8 @@ pub(super) fn category(run: &Run, call: &Call) -> Category {
     }
 }
 
-/// Maximum number of earlier tool calls on a card that offers a grant. These calls are examples of calls that the grant
-/// would have allowed.
+/// Maximum number of earlier tool calls on an approval card that offers a grant. These calls are examples of calls that
+/// the grant would have allowed.
 const PAST: usize = 3;
 
 /// Returns the path that is used if a call of the tool `tool` names no path: `.` for tools that read the whole
@@ -116,14 +116,14 @@ pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
 }
 
 impl Run {
-    /// Lets the gates vote on a tool call at the time `now`. If a person was asked about the call, grants that were
-    /// given after the question do not apply to the call.
+    /// Lets the approval gates vote on a tool call at the time `now`. If a person was asked about the call, grants that
+    /// were given after the question do not apply to the call.
     pub(super) fn vote(&self, call: &Call, session: &Session, system: &System, now: Timestamp) -> Verdict {
         self.vote_asked(call, session, system, now, self.asked_at(call))
     }
 
-    /// Lets the gates vote on a tool call about which a person was asked at `asked_at`. Grants that were given after
-    /// `asked_at` do not apply to the call.
+    /// Lets the approval gates vote on a tool call about which a person was asked at `asked_at`. Grants that were given
+    /// after `asked_at` do not apply to the call.
     pub(super) fn vote_asked(
         &self,
         call: &Call,
@@ -178,7 +178,7 @@ impl Run {
         self.definition.gate(phase, Kind::ToolApproval)
     }
 
-    /// Returns the risks of a tool call, which are reported even if the gates allow the call.
+    /// Returns the risks of a tool call, which are reported even if the approval gates allow the call.
     pub(super) fn stakes_of(&self, call: &Call) -> Vec<Reason> {
         let runs_commands = self.spec(&call.tool).is_some_and(|spec| !matches!(spec.runs, Runs::Opens(_)));
         if let Some(found) = call.found() {
@@ -187,9 +187,9 @@ impl Run {
         call.argument("command").filter(|_| runs_commands).map(stakes::find_risks).unwrap_or_default()
     }
 
-    /// Returns an earlier approval of an identical action that has been used for exactly one call. Such an approval is
-    /// also valid for one further call if the workflow allows it (contract E21). `None` if the workflow does not allow
-    /// it.
+    /// Returns an earlier approval of an identical action that has been used for exactly one tool call. Such an
+    /// approval is also valid for one further call if the workflow allows it (contract E21). `None` if the workflow
+    /// does not allow it.
     pub(super) fn approved_before(
         &self,
         call: &Call,
@@ -248,8 +248,8 @@ impl Run {
         here.filter_map(|grant| Some(grant.matcher.category?.as_str())).collect()
     }
 
-    /// Returns the grant that would result if a person allowed the tool call for the session. The card shows the grant
-    /// before the decision. The decision adds the grant to the session.
+    /// Returns the grant that would result if a person allowed the tool call for the session. The approval card shows
+    /// the grant before the decision. The decision adds the grant to the session.
     pub(super) fn grant_for(&self, call: &Call) -> Option<Matcher> {
         // This process does not know what a call in a client affects, so it cannot determine the scope of a grant for
         // the call.
@@ -335,8 +335,8 @@ impl Run {
     }
 
     /// Returns true if a running tool call is allowed to follow a redirect to this URL. A redirect is allowed if the
-    /// gates allow the new URL. If a person approved the call, a redirect is also allowed if the gates have no new
-    /// reason to ask.
+    /// approval gates allow the new URL. If a person approved the call, a redirect is also allowed if the gates have no
+    /// new reason to ask.
     pub fn may_follow(
         &self,
         id: &str,
@@ -363,7 +363,8 @@ impl Run {
         }
     }
 
-    /// Returns the paths that the current rules leave out of the result of a running search or directory listing.
+    /// Returns the paths that the current rules leave out of the result of a running search or directory listing, which
+    /// is the tool call `id`.
     pub fn withheld_paths(&self, id: &str, system: &System) -> Option<WithheldPaths> {
         let call = self.calls.get(id)?;
         let run = self.config().map(|config| config.gates.rules.as_slice()).unwrap_or_default();
@@ -373,13 +374,12 @@ impl Run {
         Some(WithheldPaths::for_call(&self.subject(call), lists, reads))
     }
 
-    /// Returns the digest that binds an approval to a tool call.
     pub(super) fn approval_digest(&self, call: &Call, look: &InspectionFacts) -> Digest {
         if call.found().is_some() { self.action_digest(call, look, None) } else { look.digest }
     }
 
-    /// Returns the card that an inspection of a tool call built, and the facts of the inspection that the gates and the
-    /// digest of the action need.
+    /// Returns the approval card that an inspection of a tool call built, and the facts of the inspection that the
+    /// approval gates and the digest of the action need.
     pub(super) fn look_of(&self, call: &Call, inspection: Inspection) -> (InspectionFacts, Value) {
         let category = category(self, call);
         let Inspection { workspace, cwd, mut preconditions, sandbox, ask_because, places, card, .. } =

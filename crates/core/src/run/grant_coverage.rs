@@ -192,7 +192,8 @@ impl Run {
 }
 
 impl Draft<'_> {
-    /// Checks the interrupts that a decision lists in `also`. Returns the problems of the list.
+    /// Checks the further interrupts that a decision approves with the same grant, in the decision's list `also`.
+    /// Returns the problems of the list.
     pub(super) fn check_also(
         &self,
         interrupt: &Interrupt,
@@ -269,7 +270,8 @@ impl Draft<'_> {
         self.emit_session_with(session::Fact::RefusalAdded { interrupt, run, call }, words);
     }
 
-    /// Revokes the refusals of an identical tool call, if the card showed the person that the call was refused before.
+    /// Revokes the refusals of an identical tool call, if the approval card showed the person that the call was refused
+    /// before.
     pub(super) fn revoke_refusals(&mut self, interrupt: &Interrupt) {
         let is_told = interrupt.opened.risk.reasons.iter().any(|reason| reason.code == refusal::CODE);
         let Some(RefusalRecord { call, .. }) = self.run.refusable(interrupt).filter(|_| is_told) else {

@@ -21,8 +21,8 @@ use crate::time::Timestamp;
 use crate::tool::Receiver;
 
 impl Draft<'_> {
-    /// Handles the hand-offs in replies whose other calls have ended. Such a hand-off takes place, asks a person, or is
-    /// forbidden by a rule. Returns true if events were emitted.
+    /// Handles the hand-offs in agents' replies whose other tool calls have ended. Such a hand-off takes place, asks a
+    /// person, or is forbidden by a rule. Returns true if events were emitted.
     pub(super) fn advance_handoffs(&mut self) -> bool {
         let due = self.run.calls.open().filter(|(id, call)| {
             call.state == CallState::Proposed
@@ -137,8 +137,8 @@ impl Run {
     }
 
     /// Returns the reasons to ask a person before a hand-off. If a rule forbids the hand-off, returns the reason of the
-    /// rule as an error. A hand-off for which there is no rule is allowed, because the gates also apply to the calls of
-    /// the receiving agent.
+    /// rule as an error. A hand-off for which there is no rule is allowed, because the approval gates also apply to the
+    /// calls of the receiving agent.
     fn vote_on_handoff(
         &self,
         call: &Call,

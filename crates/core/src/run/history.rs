@@ -20,7 +20,7 @@ use crate::message::{Message, Request};
 use crate::text::clip;
 use crate::tool::{Opens, Runs};
 
-/// Name of the summarising agent in requests to models.
+/// Name, in model requests, of the agent that summarises old turns.
 pub const SUMMARISER: &str = "summariser";
 
 const INSTRUCTIONS: &str = "\

@@ -51,7 +51,7 @@ pub enum Input {
     Adopt {
         at_work: BTreeSet<ActionId>,
     },
-    /// Handles a deadline of the run that has passed.
+    /// Handles the deadlines of the run that have passed.
     Tick,
     Decide {
         interrupt: InterruptId,
@@ -63,8 +63,8 @@ pub enum Input {
     Claim {
         interrupt: InterruptId,
         holder: Option<ClaimHolder>,
-        /// Sequence number of an earlier claim that this claim replaces, because the client of the earlier claim has
-        /// disconnected.
+        /// Sequence number of an earlier claim on the interrupt that the sender's claim replaces, because the client of
+        /// the earlier claim has disconnected.
         over: Option<u64>,
     },
     /// Gives up the sender's claim on an interrupt.
@@ -112,7 +112,7 @@ pub enum Input {
         interrupt: InterruptId,
     },
     /// Erases one part of the run's content. Each input of this kind erases the next part. The sender repeats the input
-    /// until it causes no event.
+    /// until the input causes no event.
     EraseContent {
         because: ErasureReason,
     },
@@ -143,8 +143,8 @@ pub enum Input {
     Cancel {
         text: Option<String>,
     },
-    /// Stops the running work at once, and makes the run wait for a person's message. `text`: the message, if the
-    /// person has already written it.
+    /// Stops the running work of the run at once, and makes the run wait for a person's message. `text`: the message,
+    /// if the person has already written the message.
     Interrupt {
         text: Option<String>,
     },
@@ -153,7 +153,7 @@ pub enum Input {
         call: String,
         text: Option<String>,
     },
-    /// Lets the gates vote again on the run's open approvals, because the policy or the grants changed.
+    /// Lets the approval gates vote again on the run's open approvals, because the policy or the grants changed.
     Revote,
 
     /// Announces actions that the driver is about to perform. The driver then performs an action only if the resulting
@@ -219,7 +219,7 @@ pub enum Input {
         interrupt: InterruptId,
         text: Option<String>,
     },
-    /// Finishes the run of an external agent.
+    /// Completes the run of an external agent with the result that the agent reports.
     Finish {
         result: Value,
     },
@@ -313,7 +313,7 @@ pub struct Start {
 /// Parameters of a run that becomes the front run of its session's conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FrontStart {
-    /// Agent that the person talks to after the start of the run. `None` keeps the current agent.
+    /// Agent that the person talks to after the start of the run. `None` keeps the conversation's current agent.
     pub agent: Option<String>,
 }
 
@@ -361,14 +361,15 @@ pub struct Ask {
     pub expires_in_ms: Option<u64>,
     pub on_expiry: Option<String>,
     pub assignment: Assignment,
-    /// External agent's tool call that the gates vote on, and the diff that the card shows. Only for a `tool_approval`.
+    /// External agent's tool call that the approval gates vote on, and the diff that the approval card shows. Only for
+    /// a `tool_approval`.
     pub call: Option<(ForeignCall, Option<Value>)>,
     /// Trial of the external agent's tool call, if the agent requested a trial. Only with `call`.
     pub trial: Option<AskedTrial>,
     /// Time in milliseconds during which the external agent may use an approval. `None` means no time limit.
     pub usable_ms: Option<u64>,
     pub timing: Timing,
-    /// Fields of the card that are hidden from people with certain roles.
+    /// Fields of the external agent's card that are hidden from people with certain roles.
     pub withhold: Vec<Withhold>,
     /// Id of the interrupt that the external agent's question opens. Set if the agent requested a callback when the
     /// interrupt is resolved. The callback URL is stored under this id. If `None`, a new id is generated and no
@@ -385,7 +386,8 @@ pub enum Rejection {
     Ended(Status),
     #[error("the run has no interrupt with this id")]
     UnknownInterrupt,
-    /// The interrupt has no stored answer. The value is the reason, as the end of the error message.
+    /// The interrupt has no stored answer to correct or erase. The value is the reason, as the end of the error
+    /// message.
     #[error("the interrupt has no stored answer: {0}")]
     NoAnswer(&'static str),
     #[error("the run has not ended, so its content cannot be erased yet")]
@@ -435,7 +437,7 @@ pub enum Rejection {
     SessionSuspended,
     #[error("the session is closed ({}), so its runs can start no work", .0.as_str())]
     SessionClosed(session::End),
-    /// Another undo of the same run has started and not yet ended.
+    /// Another undo of the same run has started and not yet ended. The value is the run of that undo.
     #[error("the undo {by} of this run is still open: decide or cancel it first")]
     UndoOpen { by: RunId },
 }

@@ -107,7 +107,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Handles the end of a stopped model call. `text`: the part of the reply that had arrived.
+    /// Handles the end of a model call that a person stopped. `text`: the part of the reply that had arrived.
     pub(super) fn model_stopped(&mut self, step: &str, turn: u32, text: &str) -> Result<(), Rejection> {
         let attempt = self.awaited(step, turn)?;
         if !self.run.is_stopping(step) {
@@ -176,8 +176,8 @@ impl Draft<'_> {
         asked.into_iter().map(withdraw).collect()
     }
 
-    /// Ends each open step with the last reply of its agent. A phase that was begun by a call ends together with the
-    /// call.
+    /// Ends each open step of the interrupted run with the last reply of the step's agent. A phase that was begun by a
+    /// tool call ends together with the call.
     fn end_interrupted(&mut self) {
         // The person ends the work before its first round, so the questions before the first round need no answer.
         for phase in self.withdraw_asked_first() {
@@ -222,7 +222,7 @@ enum StopEffect {
     Untouched,
     WhenItsProcessEnds,
     Skipped,
-    /// The call only reads, so its partial result is discarded.
+    /// The tool call only reads, so its partial result is discarded.
     Abandoned,
 }
 

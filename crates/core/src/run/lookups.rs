@@ -59,7 +59,7 @@ impl Run {
         Some(PlanPart { id: subtask.id.clone(), number, of: plan.subtasks.len() })
     }
 
-    /// Returns the tool call about which the step with this id gives a judgement.
+    /// Returns the tool call about which the step `step` gives a judgement.
     pub(super) fn call_to_judge(&self, step: &str) -> Option<String> {
         self.calls.keys().find(|call| step_ids::judging(call) == step).cloned()
     }
@@ -74,7 +74,7 @@ impl Run {
         }
     }
 
-    /// Returns the name of the model that requests of this step use.
+    /// Returns the name of the model that requests of the step `id` use.
     pub fn model_of(&self, id: &str) -> Option<String> {
         let step = self.steps.get(id)?;
         let own = match step.role {

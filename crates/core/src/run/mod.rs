@@ -194,7 +194,7 @@ pub struct RunEnd {
     pub result: Value,
 }
 
-/// Erasure of the content of a run.
+/// Record of the erasure of a run's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Erasure {
     pub by: String,
@@ -202,7 +202,7 @@ pub struct Erasure {
     pub because: ErasureReason,
 }
 
-/// Legal hold: forbids the erasure of a run's content.
+/// Legal hold on a run, which forbids the erasure of the run's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LegalHold {
     pub by: String,
@@ -303,7 +303,7 @@ impl Run {
         interrupt.opened.step.is_none() && self.plans.get(phase).is_some_and(|plan| plan.settled.is_some())
     }
 
-    /// Returns true if this actor started the run for an external agent.
+    /// Returns true if the actor started the run for an external agent.
     pub fn is_begun_by(&self, actor: &Actor) -> bool {
         let by = self.started.as_ref().map(|started| &started.by);
         self.definition.is_external() && by.is_some_and(|by| (by.role, &by.id) == (actor.role, &actor.id))
@@ -351,7 +351,7 @@ impl Run {
         }
     }
 
-    /// Returns the text and calls of the last turn of a step. `None` if the step has no turn.
+    /// Returns the text and the tool calls of the last turn of a step. `None` if the step has no turn.
     fn last_turn<'a>(&'a self, step: &'a Step) -> Option<(&'a str, Vec<&'a Call>)> {
         match step.entries.iter().rev().find(|entry| matches!(entry, Entry::Turn { .. }))? {
             Entry::Turn { text, calls, .. } => {

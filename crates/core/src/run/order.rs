@@ -94,8 +94,8 @@ impl Run {
         })
     }
 
-    /// Returns the writing tool calls that come before the call `id` in its reply. The card shows each of these calls
-    /// as `{call_id, title, became?}`.
+    /// Returns the writing tool calls that come before the call `id` in its reply. The approval card shows each of
+    /// these calls as `{call_id, title, became?}`.
     pub(super) fn after(&self, id: &str, call: &Call) -> Vec<Value> {
         let before = self.earlier(id, call).filter(|(_, other)| self.writes(&other.tool));
         let told = before.map(|(id, other)| {

@@ -13,8 +13,8 @@ use crate::changeset::{self, Change};
 use crate::mentioned_paths;
 
 impl Run {
-    /// Labels each changed path that the task does not mention in the payload of a tool call's card, and adds the
-    /// number of these paths.
+    /// Labels each changed path that the task does not mention in the payload of a tool call's approval card, and adds
+    /// the number of these paths.
     pub(super) fn mark_outside(&self, call: &Call, payload: &mut Value) {
         if self.is_worked_out(call) {
             return;
@@ -46,8 +46,8 @@ impl Run {
     }
 
     /// Returns the paths changed by a tool call that the task does not mention. Leaves out files that git ignores,
-    /// because tasks do not mention such files. For the same reason, git's internal files are included only if the card
-    /// lists them.
+    /// because tasks do not mention such files. For the same reason, git's internal files are included only if the
+    /// approval card lists them.
     fn outside<'f>(
         &self,
         call: &Call,

@@ -168,8 +168,8 @@ impl Run {
         if is_watched { smart::uncertainty(text) } else { None }
     }
 
-    /// Returns true if a model must judge a tool call that the gates allow. No judgement is needed if a person has
-    /// already seen the reasons to ask about the call.
+    /// Returns true if a model must judge a tool call that the approval gates allow. No judgement is needed if a person
+    /// has already seen the reasons to ask about the call.
     pub(super) fn needs_judgement(&self, call: &Call) -> bool {
         let category = call.look.as_ref().map_or(Category::ReadOnly, |look| look.category);
         let judges = self.smart().is_some_and(|smart| smart.judge != Judge::Off);
@@ -271,7 +271,7 @@ fn is_too_long(call: &Call) -> bool {
 }
 
 /// Converts a model's judgement about a tool call into a reason to ask a person. The text of the judging model is
-/// stored in the content of the event, and is shown on the card.
+/// stored in the content of the event, and is shown on the approval card.
 fn judged(judgement: Judgement) -> Option<Reason> {
     let (code, text) = match judgement {
         Judgement::Clear => return None,

@@ -7,7 +7,7 @@ use super::{CallState, Run, Step, StepEnd};
 pub enum Progress {
     Pending,
     Running,
-    /// The subtask waits for a person's decision.
+    /// The subtask of the plan waits for a person's decision.
     Waiting,
     Completed,
     Skipped,

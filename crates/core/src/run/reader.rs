@@ -16,7 +16,7 @@ use crate::plan::{Plan, Subtask};
 /// Subtask of the plan that agents of a run are carrying out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part<'r> {
-    /// Planning phase to which the plan belongs.
+    /// Planning phase to which the subtask's plan belongs.
     pub planning: &'r str,
     pub subtask: &'r Subtask,
     /// Position of the subtask in the plan, from 1.

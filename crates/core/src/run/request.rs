@@ -9,7 +9,7 @@ use crate::message::{self, Declaration, Message, Request};
 use crate::tool::Spec;
 
 impl Run {
-    /// Returns the request for the step's next model call.
+    /// Returns the request for the next model call of the step `id`.
     pub fn request(&self, id: &str) -> Option<Request> {
         let step = self.steps.get(id)?;
         match step.role {

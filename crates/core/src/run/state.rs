@@ -23,7 +23,7 @@ use crate::tool::{CommandEffect, LayerChanges};
 pub enum Trouble {
     #[default]
     None,
-    /// The step failed or reached a limit, and a person was asked.
+    /// The step failed or reached a limit, and a person was asked for a decision.
     Stuck,
     /// A person had the step retried, and the step has not failed since then.
     Retried,
@@ -34,9 +34,9 @@ pub enum Trouble {
 pub struct Step {
     pub phase: String,
     pub role: StepRole,
-    /// Subtask of the plan that the step carries out.
+    /// Id of the subtask of the plan that the step carries out.
     pub subtask: Option<String>,
-    /// Tool call about which this step gives a judgement. Set only for steps with the role [`StepRole::Overseer`].
+    /// Tool call about which the step gives a judgement. Set only for steps with the role [`StepRole::Overseer`].
     pub judges: Option<String>,
     /// Step whose old turns are summarised by the step with this field.
     pub summarises: Option<String>,
@@ -89,7 +89,7 @@ pub struct Step {
     pub plans: u32,
     /// Number of judgements that the step received.
     pub judged: u32,
-    /// State of shortening the step's requests.
+    /// State of shortening the step's model requests.
     pub history: History,
     /// Number of entries at the beginning of the step's conversation that are messages from before the start of the
     /// step.
@@ -180,7 +180,7 @@ impl Step {
 pub enum Entry {
     /// Reply of an agent with its tool calls. The results of the calls are stored with the calls.
     Turn { agent: String, text: Arc<str>, calls: Vec<String>, stop: Stop },
-    /// Text for the agent from a person, from Holdshort, or from a judge.
+    /// Text for the agent of the step from a person, from Holdshort, or from a judge.
     Note { text: Arc<str> },
 }
 
@@ -254,7 +254,7 @@ pub struct Call {
     pub lost: Option<u32>,
     pub look: Option<InspectionFacts>,
     /// True if the tool call must be inspected again, because another call has written to the workspace. The inspection
-    /// takes place before the call starts. If the card shows files, the inspection takes place at once.
+    /// takes place before the call starts. If the approval card shows files, the inspection takes place at once.
     pub look_again: bool,
     /// True if the tool call depends on effects of earlier calls. Such a call is inspected again after the earlier
     /// calls have ended.
@@ -262,7 +262,7 @@ pub struct Call {
     pub card: Value,
     /// Changes that a file tool proposes, from the last inspection of the tool call.
     pub proposal: Option<Arc<CallChanges>>,
-    /// State of the trial of the tool call. Has its default value if the gates require no trial.
+    /// State of the trial of the tool call. Has its default value if the approval gates require no trial.
     pub trial: Trial,
     pub digest: Option<Digest>,
     pub authority: Option<Authority>,
@@ -271,12 +271,13 @@ pub struct Call {
     pub stopped: Option<Arc<str>>,
     /// True if the tool call was stopped because a person interrupted the run.
     pub interrupted: bool,
-    /// Effect that the command is permitted to have after its approval.
+    /// Effect that the command of the tool call is permitted to have after its approval.
     pub effect: Option<CommandEffect>,
-    /// Permitted effect that the command exceeded. The sandbox stopped the command for this reason.
+    /// Permitted effect that the command of the tool call exceeded. The sandbox stopped the command, or the command
+    /// created guarded files.
     pub confined: Option<CommandEffect>,
-    /// Interrupt with which a person approved the tool call, and the reasons to ask that the card showed. If the person
-    /// then edits the call, these reasons do not cause a second question.
+    /// Interrupt with which a person approved the tool call, and the reasons to ask that the approval card showed. If
+    /// the person then edits the call, these reasons do not cause a second question.
     pub cleared: Option<(InterruptId, Vec<Reason>)>,
     /// Judgement of the overseer about the tool call, if an overseer was asked.
     pub judged: Option<Judgement>,
@@ -350,14 +351,14 @@ impl Call {
         }
     }
 
-    /// Returns true if the card of the tool call shows files, with their current content or their content after the
-    /// call.
+    /// Returns true if the approval card of the tool call shows files, with their current content or their content
+    /// after the call.
     pub fn shows_files(&self) -> bool {
         self.trial.found.is_some() || self.look.as_ref().is_some_and(|look| !look.preconditions.is_empty())
     }
 
-    /// Returns true if the files on the card of the tool call must be inspected again. False for a call whose result
-    /// waits for review, because this result can no longer change.
+    /// Returns true if the files on the approval card of the tool call must be inspected again. False for a call whose
+    /// result waits for review, because this result can no longer change.
     pub(super) fn awaits_another_look(&self) -> bool {
         self.look_again && self.shows_files() && self.held.is_none()
     }
@@ -436,8 +437,8 @@ pub enum CallState {
     Ended(CallEnd),
 }
 
-/// State of shortening a step's requests: the turns that are summarised or left out, and the size of the model's
-/// context window.
+/// State of shortening the model requests of a step: the turns that are summarised or left out, and the size of the
+/// model's context window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     pub summary: Option<Summary>,
@@ -594,7 +595,8 @@ pub struct StartedPhase {
 pub struct Spent {
     /// Number of model replies in the run.
     pub requests: u64,
-    /// Number of starts of tool calls in the run, plus the number of calls that failed before they started.
+    /// Number of starts of tool calls in the run. Calls that never started also count if they failed, or if their trial
+    /// completed them.
     pub calls: u64,
     pub tokens: u64,
     /// Number of input tokens of the run's model requests, which `tokens` includes.

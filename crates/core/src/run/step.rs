@@ -16,8 +16,8 @@ use crate::text::clip;
 struct Failure {
     reason: &'static str,
     text: String,
-    /// Number of failures: consecutive failed model calls, consecutive unusable plans, or the failed calls of one
-    /// reply.
+    /// Number of failures that the failure of the step reports: consecutive failed model calls, consecutive unusable
+    /// plans, or the failed calls of one reply.
     failures: u32,
 }
 
@@ -177,9 +177,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Handles a limit that the step has reached. For the limits on rounds and tool calls, up to `continues` new
-    /// budgets are given without asking. After that, a person is asked for a new budget. If agents are not allowed to
-    /// ask people, the phase fails with the name of the limit as the reason.
+    /// Handles a limit that a step has reached. For the limits on rounds and tool calls, up to `continues` new budgets
+    /// are given without asking. After that, a person is asked for a new budget. If agents are not allowed to ask
+    /// people, the phase fails with the name of the limit as the reason.
     fn limit(&mut self, id: &str, limit: &str, value: u64) {
         self.emit(
             Fact::LimitReached { step: id.to_owned(), limit: limit.to_owned(), value },
@@ -303,7 +303,7 @@ impl Run {
         self.steps.get(step).map(|step| step.phase.clone()).unwrap_or_default()
     }
 
-    /// Returns the limits of the phase to which the step belongs.
+    /// Returns the limits of the phase to which the step `step` belongs.
     pub(super) fn limits(&self, step: &str) -> Limits {
         self.steps
             .get(step)

@@ -163,7 +163,7 @@ impl Run {
         Some(SessionRow::from_run(started.session.clone(), started.at, last_at))
     }
 
-    /// Returns the rows of these interrupts for the table of interrupts in the store.
+    /// Returns the rows of the interrupts `ids` for the table of interrupts in the store.
     pub fn interrupt_rows<'a>(&self, ids: impl IntoIterator<Item = &'a InterruptId>) -> Vec<InterruptRow> {
         let Some(started) = &self.started else { return Vec::new() };
         ids.into_iter()

@@ -23,17 +23,17 @@ use crate::policy::Checkpoint;
 use crate::schema::Problem;
 use crate::tool::{SandboxLevel, TrialOutcome, TrialResult};
 
-/// Note on the card of a command that ran in a trial.
+/// Note on the approval card of a command that ran in a trial.
 const NOTE: &str = "The command ran on a copy of the workspace, and nothing has happened yet. \
     You approve exactly the changes that are \
     shown; the command does not run again.";
 
-/// Note on the card of an undo or a merge.
+/// Note on the approval card of an undo or a merge.
 const UNDO_NOTE: &str =
     "Nothing has happened yet. You approve exactly the changes that are shown, and you can undo them later.";
 
 impl Run {
-    /// Returns the note on a tool call's card that explains the trial to the person who decides.
+    /// Returns the note on a tool call's approval card that explains the trial to the person who decides.
     pub(super) fn note_of(&self, call: &Call) -> &'static str {
         if self.is_worked_out(call) { UNDO_NOTE } else { NOTE }
     }
@@ -53,7 +53,7 @@ impl Run {
         self.is_undo(call) || (call.tool == merge::TOOL && self.runs_here(&call.tool))
     }
 
-    /// Returns true if the gates vote on the changes that a tool call makes in a trial.
+    /// Returns true if the approval gates vote on the changes that a tool call makes in a trial.
     pub(super) fn is_tried(&self, call: &Call) -> bool {
         self.is_to_be_tried(call) && self.why_untried(call).is_none()
     }
@@ -99,8 +99,8 @@ impl Run {
         of_run || (gates.mandatory.contains(&Checkpoint::BeforeExecution) && !gates.trial_before_execution)
     }
 
-    /// Returns the reason why a tool call has no trial although the workflow requires one. The card shows this reason.
-    /// `None` if a trial is possible or not required.
+    /// Returns the reason why a tool call has no trial although the workflow requires one. The approval card shows this
+    /// reason. `None` if a trial is possible or not required.
     pub(super) fn untried_reason<'c>(&self, call: &'c Call) -> Option<&'c str> {
         self.why_untried(call).filter(|_| self.is_to_be_tried(call))
     }
@@ -124,8 +124,8 @@ impl Run {
         }
     }
 
-    /// Returns the risks of the changes that the trial of a tool call made. The risks are reported even if the gates
-    /// allow the changes.
+    /// Returns the risks of the changes that the trial of a tool call made. The risks are reported even if the approval
+    /// gates allow the changes.
     pub(super) fn stakes_of_changes(found: &CallChanges) -> Vec<Reason> {
         stakes::of_deletions(found.changeset.as_deref().unwrap_or(&changeset::EMPTY))
     }
@@ -239,8 +239,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Sends a command to the gates without a trial. The card shows why there was no trial. An undo or a merge fails
-    /// instead.
+    /// Sends a command to the approval gates without a trial. The approval card shows why there was no trial. An undo
+    /// or a merge fails instead.
     fn give_up_trial(&mut self, id: &str, call: &Call, why: String) {
         if self.run.is_worked_out(call) {
             self.supersede(call);
@@ -255,7 +255,7 @@ impl Draft<'_> {
         self.gate(id);
     }
 
-    /// Sends a tool call back to the gates with its current inspection, for a vote without a trial.
+    /// Sends a tool call back to the approval gates with its current inspection, for a vote without a trial.
     fn take_back(&mut self, id: &str, call: &Call) {
         self.supersede(call);
         self.give_back(id, ReturnReason::Changed, Vec::new());

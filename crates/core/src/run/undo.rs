@@ -26,14 +26,14 @@ use crate::web::Web;
 pub const WORKFLOW: &str = "undo";
 /// Maximum number of bytes that the title of an undo quotes from the task of the run whose changes are undone.
 pub(super) const TASK_BYTES: usize = 120;
-/// Tool of the single call in an undo run. No agent has this tool.
+/// Tool of the single call in a run that undoes another run's changes. No agent has this tool.
 pub const TOOL: &str = "undo_changes";
 
-/// Input of an undo run, and arguments of its call.
+/// Input of a run that undoes another run's changes, and arguments of its single tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arguments {
-    /// Title of the undo run, for people. [`Arguments::task`] makes the title.
+    /// Title of the run that undoes another run's changes, for people. [`Arguments::task`] makes the title.
     pub task: String,
     /// Run whose changes the undo reverts.
     pub run: RunId,
@@ -64,12 +64,12 @@ impl Arguments {
         format!("Undo{after}: {}", clip(first.unwrap_or(run.id.as_str()), TASK_BYTES))
     }
 
-    /// Returns the arguments of an undo run. `None` if the run is not an undo.
+    /// Returns the arguments of a run that undoes another run's changes. `None` if the run is not such a run.
     fn from_run(run: &Run) -> Option<Self> {
         Self::from_input(&run.definition, &run.started.as_ref()?.input)
     }
 
-    /// Returns the arguments of the undo run that starts with this input. `None` if the workflow is not the undo
+    /// Returns the arguments of the undo run that starts with the input `input`. `None` if the workflow is not the undo
     /// workflow.
     pub(super) fn from_input(workflow: &Definition, input: &Value) -> Option<Self> {
         if workflow.name != WORKFLOW {
@@ -334,7 +334,7 @@ pub(super) struct OneCall {
     /// JSON Schema of the run's input. The input of the run is passed to the workflow's only tool call as its
     /// arguments.
     pub input: Value,
-    /// Ids of the options that the card of the workflow's only tool call offers, with their labels.
+    /// Ids of the options that the approval card of the workflow's only tool call offers, with their labels.
     pub labels: [(&'static str, &'static str); 3],
     pub assignment: Option<Assignment>,
 }

@@ -18,7 +18,7 @@ pub struct Listed {
     pub digest: Digest,
 }
 
-/// Results of the inspection of a tool call that the gates and the digest of the action need.
+/// Results of the inspection of a tool call that the approval gates and the digest of the action need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InspectionFacts {
@@ -57,7 +57,7 @@ pub enum Authority {
     Interrupt(InterruptId),
 }
 
-/// Judgement of a model about a tool call that the gates would allow.
+/// Judgement of a model about a tool call that the approval gates would allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judgement {
@@ -68,7 +68,7 @@ pub enum Judgement {
     Unheard,
 }
 
-/// Reason why a tool call returns to the gates.
+/// Reason why a tool call returns to the approval gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReturnReason {

@@ -51,7 +51,8 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trace: Option<TraceParent>,
     },
-    /// A server node continues the running work of another node that stopped, or its own work after a restart.
+    /// A server node continues running work of the run that another node started before it stopped, or its own work
+    /// after a restart.
     Adopted {
         epoch: u64,
         /// Actions that the driver has started and that still run on this node. These actions continue, and belong to
@@ -125,7 +126,7 @@ pub enum Fact {
         step: String,
         end: StepEnd,
     },
-    /// At the gate after the step, a person decided that the step starts again.
+    /// A person decided, at the gate after the step, that the step starts again.
     StepRedone {
         step: String,
     },
@@ -150,7 +151,7 @@ pub enum Fact {
         unasked: bool,
     },
 
-    /// A model call started. After this event, the request was possibly sent to the provider.
+    /// A model call of the step started. After this event, the request was possibly sent to the provider.
     ModelStarted {
         step: String,
         turn: u32,
@@ -178,7 +179,7 @@ pub enum Fact {
         turn: u32,
         flaw: Flaw,
     },
-    /// The model call failed. The event's text is the error, without secrets.
+    /// The model call of the step failed. The event's text is the error, without secrets.
     ModelFailed {
         step: String,
         turn: u32,
@@ -196,7 +197,7 @@ pub enum Fact {
     /// The event's text is the summary.
     HistorySummarised {
         step: String,
-        /// Step that wrote the summary.
+        /// Step that wrote the summary of the other step's turns.
         by: String,
         until: u32,
     },
@@ -231,7 +232,7 @@ pub enum Fact {
         step: String,
     },
 
-    /// The tool call was inspected. The event's data is the card of the call.
+    /// The tool call was inspected. The event's data is the approval card of the call.
     ToolInspected {
         call: String,
         look: InspectionFacts,
@@ -291,7 +292,8 @@ pub enum Fact {
         changed: usize,
         deleted: usize,
     },
-    /// A trial of the tool call is impossible, so the gates vote without a trial. The event's text is the reason.
+    /// A trial of the tool call is impossible, so the approval gates vote without a trial. The event's text is the
+    /// reason.
     TrialImpossible {
         call: String,
         attempt: u32,
@@ -490,8 +492,8 @@ pub enum Fact {
         /// gives.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<InterruptId>,
-        /// Open interrupts that the client showed to the person together with this interrupt. The interrupts in `also`
-        /// come first.
+        /// Open interrupts that the client showed to the person together with the interrupt of the decision. The
+        /// interrupts in `also` come first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also_shown: Vec<InterruptId>,
     },
@@ -582,7 +584,7 @@ pub enum Fact {
         skipped: Vec<usize>,
         /// Number of the interrupt's escalation steps taken or skipped so far.
         steps: usize,
-        /// Approvers of the interrupt after this event.
+        /// Approvers of the escalated interrupt after this event.
         assignment: Box<Assignment>,
         /// Recipients of the notification about the escalation.
         to: Vec<String>,

@@ -10,7 +10,7 @@ pub enum WithdrawalReason {
     TakenBack,
     /// The voter has left the installation, or may no longer decide.
     Left,
-    /// The interrupt was reassigned to other approvers.
+    /// The interrupt was reassigned to other approvers, so votes under the previous assignment were withdrawn.
     Reassigned,
     /// A person left the installation, and another stage would have too few approvers without this voter.
     NeededElsewhere,
@@ -20,7 +20,7 @@ pub enum WithdrawalReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReassignmentReason {
-    /// A person reassigned the interrupt.
+    /// A person reassigned the interrupt to other approvers.
     Person,
     /// Too few of the interrupt's assigned approvers are left.
     Emptied,

@@ -40,7 +40,7 @@ pub enum StepRole {
 }
 
 impl StepRole {
-    /// Returns true if a step of this role only helps another step, as an overseer, a router or a summariser does.
+    /// Returns true if a step of the role only helps another step, as an overseer, a router or a summariser does.
     pub(in crate::run) fn is_aside(self) -> bool {
         match self {
             Self::Overseer | Self::Router | Self::Summariser => true,

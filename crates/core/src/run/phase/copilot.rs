@@ -127,7 +127,7 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(routed.reasoning), data });
     }
 
-    /// Handles the reply of the router agent, which selects a route, or the failure of this agent.
+    /// Handles the reply of a copilot's router agent, which selects a route, or the failure of this agent.
     pub(in super::super) fn advance_router(&mut self, id: &str, step: &Step) -> bool {
         let Some((phase, copilot)) = self.run.copilot(&step.phase) else { return false };
         if step.crashes >= limits::CRASHES {
@@ -149,8 +149,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Selects the route by rules, because the reply of the router agent was not usable. The journal records the
-    /// reason.
+    /// Selects the route for a copilot's task by rules, because the reply of the router agent was not usable. The
+    /// journal records the reason.
     pub(in super::super) fn router_unheard(&mut self, id: &str, why: &str) {
         let Some(step) = self.run.steps.get(id).cloned() else { return };
         let Some((phase, copilot)) = self.run.copilot(&step.phase) else { return };

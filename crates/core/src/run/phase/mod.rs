@@ -21,7 +21,7 @@ use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
 
-/// Returns the id of the step for the `n`th judgement in a phase, counted from 1.
+/// Returns the id of the step in which an agent gives the `n`th judgement in a phase, counted from 1.
 fn review(phase: &str, n: u32) -> String {
     format!("{phase}/review_{n}")
 }
@@ -129,7 +129,7 @@ impl Draft<'_> {
     }
 
     /// Continues the work of a phase. Returns true if events were emitted. A phase with a single step ends together
-    /// with its step. A checkpoint ends when a person decides on it.
+    /// with its step. A checkpoint phase ends when a person decides on the checkpoint.
     fn advance_phase(&mut self, phase: &Phase) -> bool {
         match &phase.kind {
             PhaseKind::OneShot { .. } | PhaseKind::Checkpoint(_) | PhaseKind::Call { .. } => false,

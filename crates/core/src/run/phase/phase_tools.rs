@@ -203,7 +203,6 @@ impl Draft<'_> {
     }
 }
 
-/// Phase that a tool call requests, with the input of the phase.
 struct RequestedPhase {
     phase: Phase,
     text: String,
@@ -219,7 +218,6 @@ impl Run {
         }
     }
 
-    /// Returns true if a call of this tool begins a phase.
     pub(in super::super) fn begins_phase(&self, tool: &str) -> bool {
         self.phase_tool(tool).is_some()
     }
@@ -366,8 +364,8 @@ fn gates_of_called(around: &Phase) -> StepGates {
     StepGates { on_error: false, ..around.gates }
 }
 
-/// Returns the first of the names that belongs to an agent of the workflow. If no agent has one of the names, returns
-/// the calling agent.
+/// Returns the first of the names `names` that belongs to an agent of the workflow. If no agent has one of the names,
+/// returns the calling agent.
 fn first_known_agent(definition: &Definition, names: &[&str], caller: &str) -> String {
     let known = names.iter().find(|name| definition.agents.contains_key(**name));
     known.map_or_else(|| caller.to_owned(), |name| (*name).to_owned())

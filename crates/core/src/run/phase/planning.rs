@@ -59,7 +59,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Handles a reply of the planner, which may contain a plan.
+    /// Handles a planner's reply, which may contain a plan. Returns true if events were emitted.
     pub(in super::super) fn plan_proposed(&mut self, id: &str, step: &Step) -> bool {
         let Some(planning) = self.run.planning(&step.phase).cloned() else { return false };
         let turn = self.run.plans.get(&step.phase).and_then(|plan| plan.turn);
