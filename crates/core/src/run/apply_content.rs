@@ -76,7 +76,6 @@ pub(super) fn layer_changes(content: &Content, named: &LayerDigest) -> Option<Ar
     (layer.changes.digest() == named.changeset).then(|| Arc::new(layer))
 }
 
-/// Text that agents read in place of a person's answer that was erased.
 const ERASED: &str = "The answer was erased.";
 
 impl Run {

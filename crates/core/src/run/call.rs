@@ -42,7 +42,6 @@ impl Draft<'_> {
         self.emit(Fact::ToolFinished { call: id.to_owned(), end: CallEnd::Done, code }, content);
     }
 
-    /// Handles the result of an inspection, in which the driver examined the files and paths of a tool call.
     pub(super) fn inspected(
         &mut self,
         id: &str,

@@ -16,8 +16,8 @@ impl Run {
         call.argument("command").filter(|_| here)
     }
 
-    /// Returns the effect that a command is allowed to have after a person approved it. `None` if the call is not a
-    /// command, or if the command already ran in a trial.
+    /// Returns the effect that a command is allowed to have after a person approved the command. `None` if the tool call
+    /// is not a command, or if the command already ran in a trial.
     ///
     /// A read-only command gets only [`CommandEffect::Reads`]. If the sandbox stopped an identical command earlier, the
     /// command gets the next wider effect.

@@ -26,7 +26,7 @@ use crate::time::Timestamp;
 use crate::tool::{Category, CommandEffect, Effect as ToolEffect, Inspection, Runs, SandboxLevel};
 use crate::web::Target;
 
-/// Returns the category of a tool call. The category of a command depends on its parsed command line.
+/// Returns the category of a tool call. A command has the category that results from its parsed command line.
 pub(super) fn category(run: &Run, call: &Call) -> Category {
     match (run.spec(&call.tool).map(|spec| &spec.runs), call.argument("command")) {
         (Some(Runs::Here { .. }), Some(line)) => holdshort_command::parse(line).class().into(),

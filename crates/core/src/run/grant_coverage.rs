@@ -20,7 +20,6 @@ use crate::system::System;
 use crate::text::clip;
 use crate::time::Timestamp;
 
-/// Tool call that an interrupt asks about.
 enum AskedCall<'r> {
     /// Tool call of one of the run's own agents, with the id of the call.
     Own(&'r str, &'r Call),
@@ -68,7 +67,6 @@ impl Run {
         covered.take(limits::ALSO).map(|(id, _)| id.clone()).collect()
     }
 
-    /// Returns the grant that a person can give with an option of the interrupt.
     fn grant_of(
         &self,
         interrupt: &Interrupt,

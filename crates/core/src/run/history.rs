@@ -292,7 +292,8 @@ impl Run {
         }
     }
 
-    /// Removes the middle of a text that is longer than `bytes`, and inserts the number of the removed bytes.
+    /// Removes the middle of a text that is longer than `bytes`, and inserts the number of the removed bytes in its
+    /// place.
     fn cut(text: &str, bytes: usize) -> String {
         if text.len() <= bytes {
             return text.to_owned();

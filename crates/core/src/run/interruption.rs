@@ -217,7 +217,6 @@ impl Draft<'_> {
     }
 }
 
-/// Effect that an interruption of the run has on a tool call.
 enum StopEffect {
     Untouched,
     WhenItsProcessEnds,

@@ -59,7 +59,6 @@ impl Run {
         Some(PlanPart { id: subtask.id.clone(), number, of: plan.subtasks.len() })
     }
 
-    /// Returns the tool call about which the step `step` gives a judgement.
     pub(super) fn call_to_judge(&self, step: &str) -> Option<String> {
         self.calls.keys().find(|call| step_ids::judging(call) == step).cloned()
     }

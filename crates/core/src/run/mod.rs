@@ -351,7 +351,6 @@ impl Run {
         }
     }
 
-    /// Returns the text and the tool calls of the last turn of a step. `None` if the step has no turn.
     fn last_turn<'a>(&'a self, step: &'a Step) -> Option<(&'a str, Vec<&'a Call>)> {
         match step.entries.iter().rev().find(|entry| matches!(entry, Entry::Turn { .. }))? {
             Entry::Turn { text, calls, .. } => {

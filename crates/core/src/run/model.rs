@@ -246,7 +246,6 @@ fn value(arguments: &Arguments) -> Value {
     }
 }
 
-/// Formats the problems that a schema check found as a text for the model.
 pub(super) fn describe_problems(problems: &[schema::Problem]) -> String {
     let lines = problems.iter().map(|problem| {
         let at = if problem.pointer.is_empty() { "the arguments" } else { &problem.pointer };

@@ -115,7 +115,6 @@ fn code(call: &Call) -> &'static str {
     if call.interrupted { INTERRUPTED } else { STOPPED }
 }
 
-/// Returns the message that the agent gets about its stopped tool call.
 fn describe_stop(call: &Call, printed: Option<String>, happened: &str) -> String {
     let printed = printed.unwrap_or_else(|| "Its output is lost.".to_owned());
     let words = match call.stopped.as_deref() {

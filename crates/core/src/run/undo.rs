@@ -64,7 +64,6 @@ impl Arguments {
         format!("Undo{after}: {}", clip(first.unwrap_or(run.id.as_str()), TASK_BYTES))
     }
 
-    /// Returns the arguments of a run that undoes another run's changes. `None` if the run is not such a run.
     fn from_run(run: &Run) -> Option<Self> {
         Self::from_input(&run.definition, &run.started.as_ref()?.input)
     }

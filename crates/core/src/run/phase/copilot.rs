@@ -30,13 +30,12 @@ fn router(phase: &str, n: u32) -> String {
     format!("{phase}/route_{n}")
 }
 
-/// Message that a copilot's agent gets if nobody chose one of the proposed approaches in time.
 const UNCHOSEN: &str = "Nobody chose one of the proposed approaches in time. Continue as you think best.";
 
 const SKIPPED: &str =
     "The person skipped the questions. Continue with your best guess, and state what you assumed.";
 
-/// Options that a person has after a round of a copilot whose step completed.
+/// Options, with their labels, that a person has after a round of a copilot whose step completed.
 const SATISFACTION: [(&str, &str); 3] =
     [("done", "Satisfied"), ("submit", "Needs changes"), ("new_task", "Start over")];
 

@@ -233,7 +233,6 @@ impl Run {
         }
     }
 
-    /// Returns the result of a phase as text for later agents.
     pub(super) fn phase_result_text(&self, phase: &Phase) -> Option<String> {
         match &phase.kind {
             PhaseKind::Planning(_) => match self.plans.get(&phase.id).and_then(|plan| plan.settled()) {

@@ -116,7 +116,6 @@ impl Run {
             .filter(move |(_, control)| control.plan == planning)
     }
 
-    /// Returns true if an open interrupt asks about a version of the plan of the phase `planning`.
     fn is_asked_about(&self, planning: &str) -> bool {
         let about = About::Plan(planning.to_owned());
         self.open_interrupts().any(|(_, interrupt)| interrupt.opened.about == about)
