@@ -18,8 +18,8 @@ pub enum Action {
     CallModel { step: String, turn: u32, attempt: u32, not_before: Option<Timestamp> },
 }
 
-/// Id of an action, built from the id of the call or step and the number of the attempt. After a restart, an action has
-/// the same id as before.
+/// Id of an action that the driver performs, built from the id of the tool call or step and the number of the attempt.
+/// A restart of the server does not change the id of an action.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ActionId(String);
@@ -40,7 +40,7 @@ impl Action {
         }
     }
 
-    /// Returns the id of the action that tries a call on a copy of the workspace ([`Try`](Self::Try)).
+    /// Returns the id of the action that tries a tool call on a copy of the workspace ([`Try`](Self::Try)).
     pub fn trial_id(call: &str, attempt: u32) -> ActionId {
         ActionId(format!("try/{call}/{attempt}"))
     }

@@ -20,8 +20,8 @@ use crate::text::clip;
 use crate::tool::{Opens, Runs};
 
 impl Draft<'_> {
-    /// Emits follow-up events until none is left to emit. The loop always ends: every round emits at least one event,
-    /// and a run can emit each kind of follow-up event only a limited number of times.
+    /// Emits the follow-up events of the run until none is left. The loop always ends, because each round emits at
+    /// least one event and a run can emit each kind of follow-up event only a limited number of times.
     pub(super) fn advance(&mut self) {
         if self.run.seq >= limits::EVENTS {
             let text = format!("the run has reached its limit of {} events", self.run.seq);
@@ -49,8 +49,8 @@ impl Draft<'_> {
             || self.open_gathered_questions()
     }
 
-    /// Opens the interrupts of calls to tools that ask a person. Such calls need no inspection, so the interrupts open
-    /// at once.
+    /// Opens the interrupts of tool calls whose tool asks a person. Such calls need no inspection, so their interrupts
+    /// open at once. Returns true if events were emitted.
     fn open_asking_calls(&mut self) -> bool {
         let kept_back = self.run.definition.asking.deliver == Deliver::PerStage;
         let due = self.run.calls.open().filter_map(|(id, call)| {

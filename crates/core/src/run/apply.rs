@@ -20,7 +20,7 @@ use crate::routing::Route;
 use crate::tool::CommandEffect;
 
 impl Run {
-    /// Applies one event of this run's stream. Ignores events of other streams.
+    /// Applies one event of the run's own stream to the state of the run. Ignores events of other streams.
     pub fn apply(&mut self, event: &Event) {
         let event::Fact::Run(fact) = &event.fact else { return };
         self.seq += 1;

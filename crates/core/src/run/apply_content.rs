@@ -19,8 +19,8 @@ use crate::plan::{Plan, Subtask};
 use crate::routing::{Route, Routed};
 use crate::tool::LayerChanges;
 
-/// Returns the plan with these subtasks. The descriptions and estimated durations are read from the event's content. If
-/// the content was erased, descriptions are empty and estimates are missing.
+/// Builds a plan from its subtasks in `nodes`. The descriptions and estimated durations of the subtasks are read from
+/// the content of an event. If the content was erased, the descriptions are empty and the estimates are missing.
 pub(super) fn drafted(nodes: &[Node], data: &Value) -> Plan {
     let text =
         |i: usize, field: &str| data.pointer(&format!("/subtasks/{i}/{field}")).and_then(Value::as_str);
@@ -63,7 +63,7 @@ pub(super) fn found(content: &Content, digest: Digest, changed: usize, deleted: 
     }
 }
 
-/// Reads a changeset from the content of an event. `None` if the changeset does not have the digest `digest`.
+/// Reads a changeset from the content of a run's event. `None` if the changeset does not have the digest `digest`.
 pub(super) fn changeset_of(content: &Content, digest: Digest) -> Option<Arc<Changeset>> {
     let changes = Changeset::deserialize(content.data.get("changes")?).ok()?;
     (changes.digest() == digest).then(|| Arc::new(changes))
@@ -76,7 +76,6 @@ pub(super) fn layer_changes(content: &Content, named: &LayerDigest) -> Option<Ar
     (layer.changes.digest() == named.changeset).then(|| Arc::new(layer))
 }
 
-/// Text that agents read in place of an erased answer.
 const ERASED: &str = "The answer was erased.";
 
 impl Run {
@@ -86,7 +85,7 @@ impl Run {
         });
     }
 
-    /// Sends the text of an event to the agents of open steps, and of steps that start later.
+    /// Sends the text of an event to the agents of the run's open steps, and of steps that start later.
     pub(super) fn tell_all(&mut self, content: &Content) {
         let text: Arc<str> = Arc::from(content.as_text());
         self.messages.push_back_mut(text.clone());
@@ -105,8 +104,8 @@ impl Run {
         self.interrupts.change(id, |interrupt| interrupt.apply(event, seq));
     }
 
-    /// Removes an erased answer from the state. `events` are the sequence numbers of the events that contained the
-    /// answer. Notes in the history of open steps are removed only at the next replay.
+    /// Removes a person's erased answer from the state of the run. `events` are the sequence numbers of the events that
+    /// contained the answer. Notes in the conversations of open steps are removed only at the next replay.
     pub(super) fn erased(&mut self, event: &Event, id: &InterruptId, events: &[u64]) {
         let seq = self.seq;
         if let Some(ended) = self.ended.as_mut().filter(|ended| events.contains(&ended.told)) {

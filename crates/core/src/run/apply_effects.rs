@@ -54,7 +54,8 @@ impl Run {
         }
     }
 
-    /// Returns the last interrupt about a call, and the reasons that were shown to the person who approved the call.
+    /// Returns the last interrupt about a tool call, and the reasons to ask that were shown to the person who approved
+    /// the call.
     pub(super) fn released_from(&self, call: &str) -> Option<(InterruptId, Vec<Reason>)> {
         let call = self.calls.get(call)?;
         let last = call.interrupt.clone()?;
@@ -71,9 +72,9 @@ impl Run {
         Some((last, reasons))
     }
 
-    /// Marks other calls for a new inspection after the call `writer` has written. The write may have changed files
-    /// that the other calls depend on, or the targets of links. The result of a running inspection is rejected, because
-    /// the inspection may have read files before the write.
+    /// Marks other tool calls for a new inspection, because the call `writer` has written to the workspace. The write
+    /// may have changed files that the other calls depend on, or the targets of links. The result of a running
+    /// inspection is rejected, because the inspection may have read files before the write.
     pub(super) fn look_again(&mut self, writer: &str) {
         let definition = self.definition.clone();
         let runs_here = |call: &Call| {
@@ -91,9 +92,9 @@ impl Run {
         );
     }
 
-    /// Resets the step's number of replies that were not allowed to end the step. A person has given the agent new
-    /// information, so the agent can try again. An approval of a call does not reset the number, because an approval
-    /// contains no new information.
+    /// Resets the number of replies that were not allowed to end a step, because a person has given the step's agent
+    /// new information. An approval of a tool call contains no new information, so an approval does not reset the
+    /// number.
     pub(super) fn reset_refused_ends(&mut self, interrupt: &InterruptId, outcome: Outcome) {
         let Some(opened) = self.interrupts.get(interrupt).map(|interrupt| &interrupt.opened) else { return };
         let is_word = !matches!(opened.about, About::Call(_)) || outcome != Outcome::Approved;
@@ -108,7 +109,8 @@ impl Run {
         self.rounds.insert_mut(phase.to_owned(), rounds);
     }
 
-    /// Begins a new round of the phase if steps of this role start rounds. Returns the number of the new round.
+    /// Begins a new round of a copilot phase if a step with the role `role` starts a round. Returns the number of the
+    /// new round.
     pub(super) fn begin_round(&mut self, phase: &str, role: StepRole) -> Option<u32> {
         let found = self.phase(phase)?;
         if role != StepRole::Worker || !matches!(found.kind, PhaseKind::Copilot(_)) {
@@ -130,12 +132,12 @@ impl Run {
         });
     }
 
-    /// Marks all running model calls, so that they are stopped.
+    /// Marks all running model calls of the run as stopped by a person.
     pub(super) fn stop_models(&mut self) {
         self.steps.change_open(|_, step| step.model != ModelCall::Idle, |step| step.stopped = true);
     }
 
-    /// Stores the result of a call that waits for review. A later approval applies to exactly this result.
+    /// Stores the result of a tool call that a person must review. A later approval applies to exactly this result.
     pub(super) fn keep_held(&mut self, call: &str, digest: Digest, content: &Content) {
         let title = content.data.get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
         let data = content.data.get("data").cloned().unwrap_or_default();
@@ -143,7 +145,7 @@ impl Run {
         self.call(call, |call| call.held = Some(Arc::new(HeldResult { title, content, digest, data })));
     }
 
-    /// Stops the run until the interrupt is resolved. If the run is already stopped by an earlier interrupt, that
+    /// Stops the whole run until the interrupt is resolved. If an earlier interrupt already stops the run, the earlier
     /// interrupt continues to stop the run.
     pub(super) fn rest_for(&mut self, interrupt: &InterruptId) {
         self.interrupted.get_or_insert_with(|| interrupt.clone());
@@ -160,8 +162,9 @@ impl Run {
         self.steps
             .change_open(|_, step| step.blocked.as_ref() == Some(interrupt), |step| step.blocked = None);
     }
-    /// Marks the contents of the events from `from` to `to` as erased. If `from` is 1, the erasure of the whole run is
-    /// complete, because the first event of a run is erased last. The event that records the erasure has no content.
+    /// Records that the contents of the run's events from `from` to `to` are erased. If `from` is 1, the erasure of the
+    /// whole run is complete, because the first event of a run is erased last. The event that records the erasure has
+    /// no content.
     pub(super) fn content_erased(&mut self, event: &Event, from: u64, to: u64, because: ErasureReason) {
         if from == 1 {
             self.erased = Some(Erasure { by: event.actor.id.clone(), at: event.at, because });
@@ -177,8 +180,8 @@ impl Run {
         self.held = Some(LegalHold { by: event.actor.id.clone(), at: event.at, reason });
     }
 
-    /// Adds the tokens and the cost of a model reply to the usage. The tokens of a summary are added to the step whose
-    /// turns were summarised.
+    /// Adds the tokens and the cost of a model reply to the usage of the step and of the run. The tokens of a summary
+    /// are added to the step whose turns were summarised.
     pub(super) fn spend(&mut self, id: &str, answered: &str, usage: Usage) {
         let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
         let price =

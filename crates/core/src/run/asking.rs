@@ -41,7 +41,8 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Opens all questions that were held back, as soon as every agent waits for an answer (contract C8).
+    /// Opens all questions that agents asked and that were held back, as soon as every agent waits for an answer
+    /// (contract C8).
     pub(super) fn open_gathered_questions(&mut self) -> bool {
         let is_at_work = !self.run.actions().is_empty() || self.run.started().next().is_some();
         if self.is_over() || is_at_work {
@@ -61,8 +62,8 @@ impl Draft<'_> {
         !gathered.is_empty()
     }
 
-    /// Ends calls with which an agent records an assumption. These calls ask no person. The calls themselves are the
-    /// record of the assumption, because they are in the journal.
+    /// Ends tool calls with which an agent records an assumption. Such calls ask no person. The calls themselves are
+    /// the record of the assumption, because they are in the journal.
     pub(super) fn record_assumptions(&mut self) -> bool {
         let records = |call: &Call| self.run.spec(&call.tool).is_some_and(|spec| spec.runs == Runs::Records);
         let due = |call: &Call| call.state == CallState::Proposed && records(call);
@@ -82,7 +83,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns true if this step must not start work, because a question of another step is open (contract E28).
+    /// Returns true if the step `step` must not start work, because a question of another step is open (contract E28).
     pub(super) fn is_held_by_a_question(&self, step: &str) -> bool {
         self.definition.asking.pause_siblings
             && self.open_interrupts().any(|(_, interrupt)| {
@@ -90,27 +91,28 @@ impl Run {
             })
     }
 
-    /// Returns true if agents of this run have the tool that records assumptions. In runs of earlier versions, agents
-    /// do not have this tool.
+    /// Returns true if agents of the run have the tool that records assumptions. In runs of earlier versions, agents do
+    /// not have this tool.
     pub(super) fn records_assumptions(&self) -> bool {
         self.spec(RECORD).is_some()
     }
 
-    /// Returns true if the step's agent may record an assumption, because questions are switched off or a question of
-    /// the step got no answer.
+    /// Returns true if the agent of the step `id` may record an assumption, because questions are switched off or a
+    /// question of the step got no answer.
     fn may_assume(&self, id: &str) -> bool {
         self.records_assumptions()
             && (!self.definition.asking.enabled || self.unanswered(id).next().is_some())
     }
 
-    /// Returns the last unanswered question of a step. `None` if the step has since recorded an assumption, or has
-    /// tried to record one.
+    /// Returns the text of the last question of a step that got no answer. `None` if the step has since recorded an
+    /// assumption, or has tried to record one.
     pub(super) fn unassumed(&self, id: &str) -> Option<String> {
         Some(self.left_open(id)?.1.to_owned())
     }
 
-    /// Returns the step's last question that got no answer and no assumption ([`unassumed`](Self::unassumed)). `None`
-    /// if a call of `finish` was already rejected because of this question, because a second rejection would not help.
+    /// Returns the text of a step's last question that got no answer and no assumption
+    /// ([`unassumed`](Self::unassumed)). `None` if a call of `finish` was already rejected because of this question,
+    /// because a second rejection would not help.
     pub(super) fn unassumed_and_untold(&self, id: &str) -> Option<String> {
         let (seq, question) = self.left_open(id)?;
         let is_refusal = |call: &&Call| {
@@ -160,7 +162,7 @@ impl Run {
         asked.into_iter().map(describe_question).chain(self.unshown()).collect()
     }
 
-    /// Returns the questions that nobody saw, because they were still held back when the run ended.
+    /// Returns the questions of agents that nobody saw, because the questions were still held back when the run ended.
     fn unshown(&self) -> impl Iterator<Item = Value> {
         let mut shown = BTreeSet::new();
         for interrupt in self.interrupts.values().filter(|it| it.opened.kind == Kind::Question) {
@@ -190,8 +192,8 @@ impl Run {
         })
     }
 
-    /// Returns the assumptions of agents, in the order of their calls. Also returns each unanswered question for which
-    /// an ended step recorded no assumption.
+    /// Returns the assumptions that agents recorded, in the order of the calls that recorded them. Also returns each
+    /// unanswered question for which an ended step recorded no assumption.
     pub(super) fn assumptions(&self) -> Vec<Value> {
         let recorded = self.calls_in_order().into_iter().filter(|(_, call)| is_recorded(call));
         let told = recorded.map(|(_, call)| {
@@ -211,7 +213,7 @@ impl Run {
         told.chain(untold).collect()
     }
 
-    /// Returns the tools that the agent of a step may call now.
+    /// Returns the names of the tools that the agent of a step may call now.
     pub(super) fn tools_of(&self, step: &str) -> Vec<&str> {
         // Overseers, routers and summarisers have no tools, even if the workflow has an agent with the same name.
         let found = self.steps.get(step).filter(|step| !step.role.is_aside());
@@ -221,14 +223,15 @@ impl Run {
         all.filter(|tool| !self.is_asked_in_replies(tool)).collect()
     }
 
-    /// Returns the tool that the agent of a step may use in addition to its own tools. `None` if there is no such tool.
+    /// Returns the name of a tool that the agent of a step may use in addition to its own tools. `None` if there is no
+    /// such tool.
     pub(super) fn lent_tool(&self, step: &str) -> Option<&'static str> {
         self.may_assume(step).then_some(RECORD)
     }
 }
 
-/// Returns problems of a question that the schema of its tool does not detect: an unsupported response schema, a
-/// question without words, and a blank choice.
+/// Returns problems of an agent's question that the schema of the asking tool does not detect: an unsupported response
+/// schema, a question without words, and a blank choice.
 pub(super) fn check(arguments: &Value) -> Vec<schema::Problem> {
     let own = arguments.get("response_schema");
     let mut problems = own.map(|own| schema::refuse_foreign(own, "/response_schema")).unwrap_or_default();
@@ -247,17 +250,19 @@ pub(super) fn check(arguments: &Value) -> Vec<schema::Problem> {
     problems
 }
 
-/// Returns the text of a question. In the tool of contract C8, the argument with this text is called `message`.
+/// Returns the text of a question that an agent asks with a tool call. The tool of contract C8 has this text in the
+/// argument `message`.
 fn question_text(call: &Call) -> &str {
     call.argument("question").or_else(|| call.argument("message")).unwrap_or_default()
 }
 
-/// Returns the kind of a question. In the tool of contract C8, the argument with the kind is called `message_type`.
+/// Returns the kind of a question that an agent asks with a tool call. The tool of contract C8 has the kind in the
+/// argument `message_type`.
 fn kind(call: &Call) -> Option<&str> {
     call.argument("kind").or_else(|| call.argument("message_type"))
 }
 
-/// Returns true if a question got no answer, because a person skipped the question or the question expired.
+/// Returns true if an agent's question got no answer, because a person skipped the question or the question expired.
 fn is_left_open(resolution: &Resolution) -> bool {
     resolution.outcome == Outcome::Expired || resolution.option.as_deref() == Some("skip")
 }
@@ -311,7 +316,7 @@ fn describe_question(interrupt: &Interrupt) -> Value {
     told
 }
 
-/// Formats one person's answer to a question that several people answered, for the agent that asked.
+/// Formats the answer of one person to a question that several people answered. The agent that asked reads the result.
 fn each_told((by, given): (&str, AnswerContent)) -> Value {
     if given.edit.is_null() {
         return json!({ "by": by, "answer": given.text });

@@ -15,7 +15,6 @@ use crate::people::{People, STARTER};
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// Returns the actor who sent the input, with the state on which the rights of this actor depend.
     pub(super) fn voter(&self) -> Voter<'_> {
         Voter {
             actor: &self.cx.actor,
@@ -51,7 +50,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Reassigns an interrupt. Withdraws votes that were cast under the previous assignment.
+    /// Assigns an interrupt to new approvers. Withdraws votes that were cast under the previous assignment.
     fn assign(
         &mut self,
         id: &InterruptId,
@@ -77,8 +76,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Withdraws the votes of people who have left, and releases their claims on open interrupts. If the remaining
-    /// approvers are too few, admins and operators become approvers.
+    /// Withdraws the votes of people who have left the installation, and releases their claims on open interrupts. If
+    /// the remaining approvers of an interrupt are too few, admins and operators become its approvers.
     pub(super) fn people_changed(&mut self) {
         let open: Vec<InterruptId> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
         for id in open {
@@ -101,9 +100,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns a new assignment if the remaining people are too few for this assignment. `None` if there are enough
-    /// people. Stages with too few people are assigned to admins and operators. If admins and operators are too few as
-    /// well, the number of required votes is lowered. Other stages do not change.
+    /// Returns a new assignment of an interrupt if too few of its approvers remain. `None` if there are enough people.
+    /// Stages with too few people are assigned to admins and operators. If admins and operators are too few as well,
+    /// the number of required votes is lowered. Other stages do not change.
     pub(super) fn if_emptied(&self, assignment: &Assignment) -> Option<Assignment> {
         let mut instead = assignment.clone();
         while let Some(lack) = instead.find_shortage(&self.cx.system.people, self.run.starter()) {
@@ -121,16 +120,16 @@ impl Draft<'_> {
         (instead != *assignment).then_some(instead)
     }
 
-    /// Returns the workflow's settings for approvers that the current people cannot fulfil, because people have left
-    /// since the workflow was loaded.
+    /// Returns the problems of the workflow's settings for approvers that the current people cannot fulfil, because
+    /// people have left since the workflow was loaded.
     pub(super) fn check_gates(&self) -> Vec<Problem> {
         let starter = &self.cx.actor.id;
         let found = undecidable(&self.run.definition, &self.cx.system.people, Some(starter));
         found.into_iter().map(|message| Problem::new("/workflow", message)).collect()
     }
 
-    /// Withdraws votes that are no longer valid. These are votes of people who have left, who may no longer decide in
-    /// the stage of their vote, or who are needed in a later stage.
+    /// Withdraws votes on an interrupt that are no longer valid. These are votes of people who have left, who may no
+    /// longer decide in the stage of their vote, or who are needed in a later stage.
     pub(super) fn unseat(&mut self, id: &InterruptId) -> Result<(), Rejection> {
         for by in self.interrupt(id)?.unseated(&self.cx.system.people) {
             self.withdraw(id, by, WithdrawalReason::Left);
@@ -141,7 +140,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Withdraws the votes that were cast in one stage, after the approvers of the stage have changed.
+    /// Withdraws the votes that were cast in the stage `stage` of an interrupt, after the approvers of the stage have
+    /// changed.
     pub(super) fn withdraw_those_of(&mut self, interrupt: &Interrupt, stage: usize) {
         let of = interrupt.votes.iter().filter(|vote| vote.seat.stage == stage).map(|vote| &vote.by);
         for by in of.collect::<BTreeSet<_>>() {
@@ -153,14 +153,14 @@ impl Draft<'_> {
         self.emit(Fact::VoteWithdrawn { interrupt: id.clone(), by, cause }, Content::none());
     }
 
-    /// Returns the problems of an assignment: named people who are not allowed to decide, and stages that the current
-    /// people are too few to complete. The JSON pointers of the problems start with `at`.
+    /// Returns the problems of an assignment of approvers: named people who are not allowed to decide, and stages that
+    /// the current people are too few to complete. The JSON pointers of the problems start with `at`.
     pub(super) fn check_assignment(&self, assignment: &Assignment, at: &str) -> Vec<Problem> {
         let starter = self.run.starter().unwrap_or(&self.cx.actor.id);
         check(assignment, &self.cx.system.people, Some(starter), at)
     }
 
-    /// Returns the problems of the reminders, escalations and expiry that an [`Ask`] sets.
+    /// Returns the problems of the reminders, escalations and expiry that an external agent's question ([`Ask`]) sets.
     pub(super) fn check_timing(&self, ask: &Ask) -> Vec<Problem> {
         let starter = self.run.starter().unwrap_or(&self.cx.actor.id);
         let (assignment, timing) = (ask.assignment.clone().started_by(starter), ask.timing.clone());

@@ -42,7 +42,6 @@ impl Draft<'_> {
         self.emit(Fact::ToolFinished { call: id.to_owned(), end: CallEnd::Done, code }, content);
     }
 
-    /// Handles the result of an inspection, in which the driver examined the files and paths of a call.
     pub(super) fn inspected(
         &mut self,
         id: &str,
@@ -100,9 +99,9 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Handles the second inspection of an approved call, which is needed if the call waited for other calls to write.
-    /// The approval is valid only for the state of files that the first inspection found. If the state is different
-    /// now, the gates vote again.
+    /// Handles the second inspection of an approved tool call, which is needed if the call waited for other calls to
+    /// write. The approval is valid only for the state of files that the first inspection found. If the state is
+    /// different now, the approval gates vote again on the call.
     fn looked_before_start(
         &mut self,
         id: &str,
@@ -124,7 +123,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Records the changes that a tool proposes. When the call starts, exactly these changes are committed.
+    /// Records the changes that a file tool proposes for a tool call. When the call starts, exactly these changes are
+    /// committed.
     fn propose(&mut self, id: &str, proposed: Option<Box<ProposedChanges>>) {
         let Some(proposed) = proposed else { return };
         let ProposedChanges { changeset, text, data } = *proposed;
@@ -138,15 +138,15 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(text), data });
     }
 
-    /// Closes the interrupt of a call, because the interrupt shows an outdated state of the call. The gates can then
-    /// open a new interrupt.
+    /// Closes the interrupt about a tool call, because the interrupt shows an outdated state of the call. The approval
+    /// gates can then open a new interrupt about the call.
     pub(super) fn supersede(&mut self, call: &Call) {
         if let CallState::Gated(interrupt) = &call.state {
             self.resolve(interrupt, Outcome::Superseded, None, Cause::Superseded);
         }
     }
 
-    /// Lets the gates vote on an inspected call, and acts on their verdict.
+    /// Lets the approval gates vote on an inspected tool call, and acts on their verdict.
     pub(super) fn gate(&mut self, id: &str) {
         let Ok(call) = self.call(id) else { return };
         let Some(look) = call.look.clone() else { return };
@@ -179,22 +179,22 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns an earlier approval of an identical action, if the approval is still valid. An approval becomes invalid
-    /// if the action is later refused.
+    /// Returns an earlier approval of an action that is identical to the tool call, if the approval is still valid. An
+    /// approval becomes invalid if the action is later refused.
     fn approved_before(&self, call: &Call, digest: Digest, reasons: &[Reason]) -> Option<InterruptId> {
         let is_refused = reasons.iter().any(|reason| reason.source == Source::Refusal);
         let people = &self.cx.system.people;
         if is_refused { None } else { self.run.approved_before(call, digest, people) }
     }
 
-    /// Authorises a call after a person approved its action. `digest` is the digest of the approved action.
+    /// Authorises a tool call after a person approved its action. `digest` is the digest of the approved action.
     pub(super) fn authorise(&mut self, id: &str, digest: Digest, by: Authority) {
         let effect = self.run.calls.get(id).and_then(|call| self.run.approved_effect(call));
         self.emit(Fact::ToolAuthorised { call: id.to_owned(), digest, by, effect }, Content::none());
     }
 
-    /// Authorises a call that the gates allow. The call can then have only the effect on the workspace that the gates
-    /// allow.
+    /// Authorises a tool call that the approval gates allow without a person. The call can then have only the effect on
+    /// the workspace that the gates allow.
     fn release(&mut self, id: &str, call: &Call, release: Release) {
         let Some(look) = &call.look else { return };
         // If the sandbox could not enforce the effect, `vote` has already asked a person instead of releasing the call.
@@ -289,7 +289,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Returns the text that the agent wrote in the same reply as the call.
+    /// Returns the text of the agent's reply that contains the tool call.
     pub(super) fn said_with(&self, call: &Call) -> String {
         self.run
             .steps
@@ -299,8 +299,8 @@ impl Draft<'_> {
             .unwrap_or_default()
     }
 
-    /// Checks a call for the last time, and records its start before the call has any effect. Only exactly the approved
-    /// call is executed.
+    /// Checks an authorised tool call for the last time, and records its start before the call has any effect. Only
+    /// exactly the approved call is executed.
     pub(super) fn begin_tool(&mut self, id: &str, observed: &[Precondition]) {
         let Ok(call) = self.call(id) else { return };
         let is_due = !call.look_again && !call.trial.is_stale;
@@ -360,9 +360,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns true if the approval of a call is still valid, so that the call can start. A person's approval is valid
-    /// unless a rule now forbids the call. An approval by a rule or a grant is valid only if the same rule or grant
-    /// still allows the call. A call must never have more rights than the recorded rule or grant gives.
+    /// Returns true if the approval of a tool call is still valid, so that the call can start. A person's approval is
+    /// valid unless a rule now forbids the call. An approval by a rule or a grant is valid only if the same rule or
+    /// grant still allows the call. A call must never have more rights than the recorded rule or grant gives.
     fn still_releases(&self, call: &Call, verdict: &Verdict) -> bool {
         match (&call.authority, verdict) {
             (Some(Authority::Interrupt(_)), Verdict::Ask { .. } | Verdict::Allow(_)) => true,
@@ -377,7 +377,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Sends a call back to the gates, so that the gates vote on the call again.
+    /// Sends a tool call back to the approval gates, so that the gates vote on the call again.
     pub(super) fn give_back(&mut self, id: &str, why: ReturnReason, paths: Vec<String>) {
         self.emit(Fact::ToolReturned { call: id.to_owned(), why, paths }, Content::none());
     }
@@ -415,8 +415,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Handles the result of a commit. If a file had changed before the commit, the gates vote on the call again. If
-    /// only some of the changes were written, a person decides.
+    /// Handles the result of committing the changes of a tool call to the workspace. If a file had changed before the
+    /// commit, the approval gates vote on the call again. If only some of the changes were written, a person decides.
     fn committed(&mut self, id: &str, found: &super::CallChanges, outcome: Ran) {
         match outcome {
             Ran::Done { .. } | Ran::Confined { .. } | Ran::SetAside { .. } => {
@@ -435,7 +435,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Handles a call that was running when the server process stopped. The call is repeated, or a person is asked
+    /// Handles a tool call that was running when the server process stopped. The call is repeated, or a person is asked
     /// about its outcome.
     pub(super) fn adopt_call(&mut self, id: &str) {
         let Ok(call) = self.call(id) else { return };
@@ -466,9 +466,9 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Lets the gates vote again on open calls after the policy has changed. If the gates now allow or forbid a call,
-    /// the interrupt of the call is closed. Grants that were given after the card of the call was shown do not apply to
-    /// the call.
+    /// Lets the approval gates vote again on the run's open tool calls after the policy has changed. If the gates now
+    /// allow or forbid a call, the interrupt of the call is closed. Grants that were given after the approval card of
+    /// the call was shown do not apply to the call.
     pub(super) fn revote(&mut self) {
         self.revote_foreign();
         let gated: Vec<(String, Call)> = self

@@ -16,27 +16,28 @@ pub(super) fn not_tried() -> Problem {
 }
 
 impl Call {
-    /// Returns the changes that a person selected, and the dropped paths as text. The edit is the list of selected
-    /// paths, such as `["src/a.rs"]`.
+    /// Returns the changes of a tool call that a person selected, and the dropped paths as text. `edit` is the list of
+    /// selected paths, such as `["src/a.rs"]`.
     pub(super) fn select_changes(&self, edit: &Value) -> Result<(Changeset, String), Problem> {
         let changes = self.found().and_then(|found| found.changeset.as_deref()).ok_or_else(not_tried)?;
         let (kept, dropped) = selected(changes, edit)?;
         Ok((kept, some(&dropped)))
     }
 
-    /// Returns the changes that are committed when the call starts. `None` if the tool itself writes its changes.
+    /// Returns the changes that are committed to the workspace when the tool call starts. `None` if the tool itself
+    /// writes its changes.
     pub fn committing(&self) -> Option<&Arc<CallChanges>> {
         self.trial.found.as_ref().or(self.proposal.as_ref())
     }
 
-    /// Returns the changes that the trial of the call made. The gates vote on these changes, and an approval is valid
-    /// only for these changes.
+    /// Returns the changes that the trial of the tool call made. The gates vote on these changes, and an approval is
+    /// valid only for these changes.
     pub(super) fn found(&self) -> Option<&CallChanges> {
         self.trial.found.as_deref()
     }
 }
 
-/// Formats paths for a message to an agent: the first paths, and the number of further paths.
+/// Formats file paths for a message to an agent: the first paths, and the number of further paths.
 pub(super) fn some<S: AsRef<str>>(paths: &[S]) -> String {
     let named: Vec<&str> = paths.iter().take(limits::TOLD_PATHS).map(AsRef::as_ref).collect();
     match paths.len() - named.len() {
@@ -46,18 +47,18 @@ pub(super) fn some<S: AsRef<str>>(paths: &[S]) -> String {
 }
 
 impl CallChanges {
-    /// Returns the paths among which a person can choose, and the number of further paths that the card does not list.
-    /// `None` if there are not at least two paths.
+    /// Returns the changed paths among which a person can choose, and the number of further paths that the card does
+    /// not list. `None` if there are not at least two paths.
     pub(super) fn choice(&self) -> Option<Value> {
         choice(self.changeset.as_deref()?)
     }
 
-    /// Returns the changes in the run's private layer: files that git ignores and that only this run sees.
+    /// Returns the changes that a tool call makes in the run's private layer: files that git ignores and that only this
+    /// run sees.
     pub(super) fn in_layer(&self) -> &Changeset {
         self.layer.as_deref().map_or(&changeset::EMPTY, |layer| &layer.changes)
     }
 
-    /// Returns a short description of the changes, for a title.
     pub(super) fn describe(&self) -> String {
         let files = |n: usize| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
         let of_content = |changeset: &Changeset| {

@@ -7,12 +7,12 @@ use super::Run;
 use crate::changeset::{Change, Changeset, is_of_git};
 use crate::limits;
 
-/// Field of a checkpoint's payload that contains the list of changed files.
+/// Field of a checkpoint's payload that contains the list of files that the run has changed.
 pub(super) const MEMBER: &str = "changed_files";
 
 impl Run {
     /// Returns one line for each file that the run has changed, such as `created src/a.rs`. Leaves out changes that
-    /// were reverted later, and git's internal files. `None` if no file was changed.
+    /// were reverted later, and git's internal files. `None` if the run changed no file.
     pub(super) fn changed_files(&self) -> Option<Value> {
         let committed = self.committed();
         let commits: Vec<_> = committed.iter().filter_map(|(_, found)| found.changeset.as_deref()).collect();

@@ -51,8 +51,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Records a decision, as `decide` does. If a client will execute the approved call, the client that sent the
-    /// decision gets the call.
+    /// Records a decision, as `decide` does. If a client will execute the tool call that the decision approves, the
+    /// client that sent the decision gets the call.
     pub(super) fn decide_as(
         &mut self,
         id: &InterruptId,
@@ -80,7 +80,7 @@ impl Draft<'_> {
         is_approved && self.run.calls.get(call).is_some_and(|call| self.run.is_client_call(call))
     }
 
-    /// Assigns a call that is now offered to clients to the client that had claimed the approval of the call. Does
+    /// Assigns a tool call that is now offered to clients to the client that had claimed the approval of the call. Does
     /// nothing if no client had claimed the approval.
     pub(super) fn inherit_claim(&mut self, handed_out: &InterruptId, approved: &InterruptId) {
         let claim = self.run.interrupts.get(approved).and_then(|approved| approved.claim.clone());

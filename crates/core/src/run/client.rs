@@ -15,8 +15,8 @@ use crate::schema::Problem;
 use crate::tool::Inspection;
 
 impl Draft<'_> {
-    /// Lets the gates vote on new calls that a client will execute. The server cannot inspect the client's files, so
-    /// the gates see only the arguments.
+    /// Lets the approval gates vote on new tool calls that a client will execute. The server cannot inspect the
+    /// client's files, so the gates see only the arguments of the calls.
     pub(super) fn gate_client_calls(&mut self) -> bool {
         let mut proposed = self.run.calls.open().filter(|(_, call)| {
             let is_due = call.state == CallState::Proposed && call.look.is_none() && !self.run.is_held(call);
@@ -41,7 +41,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Offers the call to clients as an interrupt. After this event, a client is allowed to execute the call.
+    /// Offers a tool call to clients as an interrupt. After the event that opens the interrupt, a client is allowed to
+    /// execute the call.
     pub(super) fn open_client_call(&mut self, id: &str, call: &Call) {
         let title = format!("In the client: {}", super::gating::title(call));
         let mut opening = Opening::new(Kind::ClientCall, About::Call(id.to_owned()), title);
@@ -55,7 +56,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Records the result of a call that a client executed. If the call still waits for an approval, reporting the
+    /// Records the result of a tool call that a client executed. If the call still waits for an approval, reporting the
     /// result also approves the call (contract E33).
     pub(super) fn client_result(&mut self, id: &str, outcome: &ClientOutcome) -> Result<(), Rejection> {
         let call = self.run.calls.get(id).map(|call| (**call).clone()).ok_or(Rejection::UnknownCall)?;

@@ -14,15 +14,15 @@ use crate::text::readable;
 
 /// Speaker of a text in a conversation, and the interrupt to which the text belongs.
 struct UtteranceSource {
-    /// Agent that speaks. `None` if a person speaks; the person is the event's actor.
+    /// Agent that speaks. `None` if a person speaks, who is the actor of the event.
     agent: Option<String>,
-    /// Interrupt whose question is asked or answered by the text.
+    /// Interrupt whose question the text asks or answers.
     interrupt: Option<InterruptId>,
 }
 
 impl Run {
-    /// Returns the pointer to the run's last applied event, which is stored in the session's stream. `None` if the
-    /// event does not belong to the conversation.
+    /// Returns the pointer to the run's last applied event, for the stream of the session. `None` if the event does not
+    /// belong to the conversation.
     pub(super) fn conversation_fact(&self, fact: &Fact, content: &Content) -> Option<session::Fact> {
         if !self.is_front() {
             return None;
@@ -164,7 +164,7 @@ impl Run {
     }
 }
 
-/// Returns the text of an event that belongs to the conversation. `None` if the text was erased.
+/// Returns the text of a run's event that belongs to the conversation. `None` if the text was erased.
 pub fn conversation_text(event: &Event) -> Option<String> {
     let Content { text, data } = &event.content;
     let of = |value: Option<&Value>| value.filter(|value| !value.is_null()).map(readable);

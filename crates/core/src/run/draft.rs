@@ -21,7 +21,7 @@ use crate::risk;
 use crate::session::{self, Session};
 use crate::text::clip;
 
-/// Events that an input caused, and the states of the run and of the session after these events.
+/// Events that an input to a run caused, and the states of the run and of the session after these events.
 #[derive(Clone, Debug)]
 pub struct HandledInput {
     /// Events of the run and of its session, in the order of emission.
@@ -31,7 +31,7 @@ pub struct HandledInput {
 }
 
 impl HandledInput {
-    /// Appends the events of a second input, which was handled after the first input.
+    /// Adds the events and states of a second input, which was handled after the first input.
     pub fn then(&mut self, next: Self) {
         self.events.extend(next.events);
         self.run = next.run;
@@ -53,32 +53,32 @@ pub(super) struct Opening {
     pub(super) kind: Kind,
     pub(super) about: About,
     pub(super) step: Option<String>,
-    /// Agent that asks. `None` means the agent of the step.
+    /// Agent that asks with the new interrupt. `None` means the agent of the step.
     pub(super) agent: Option<String>,
     pub(super) title: String,
     pub(super) message: String,
     pub(super) payload: Value,
-    /// Options of a `choice`, in addition to the options of the kind.
+    /// Options of a `choice` interrupt, in addition to the options of the kind.
     pub(super) own: Vec<Offer>,
-    /// Ids of the kind's options that the interrupt offers. If the list is empty, the interrupt offers all options of
-    /// the kind.
+    /// Ids of the kind's options that the new interrupt offers. If the list is empty, the interrupt offers all options
+    /// of the kind.
     pub(super) only: &'static [&'static str],
-    /// Ids of the kind's options that the interrupt does not offer.
+    /// Ids of the kind's options that the new interrupt does not offer.
     pub(super) without: Vec<&'static str>,
     pub(super) risk: Level,
     pub(super) reasons: Vec<Reason>,
     pub(super) action_digest: Option<crate::digest::Digest>,
     pub(super) supersedes: Option<InterruptId>,
     pub(super) response_schema: Option<Value>,
-    /// Effect of the option `reject`, unless the workflow sets a different effect.
+    /// Effect of the option `reject` of the new interrupt, unless the workflow sets a different effect.
     pub(super) reject: Option<Effect>,
-    /// Effect of the option `reject`. Overrides the effect that the workflow sets.
+    /// Effect of the option `reject` of the new interrupt. Overrides the effect that the workflow sets.
     pub(super) always_rejects: Option<Effect>,
-    /// Option that takes effect when the interrupt expires. Overrides the option that the workflow sets.
+    /// Option that takes effect when the new interrupt expires. Overrides the option that the workflow sets.
     pub(super) on_expiry: Option<&'static str>,
-    /// Time until the interrupt expires, in milliseconds. Overrides the time that the workflow sets.
+    /// Time until the new interrupt expires, in milliseconds. Overrides the time that the workflow sets.
     pub(super) expires_in_ms: Option<u64>,
-    /// Labels of the interrupt's options, unless the workflow sets different labels.
+    /// Labels of the new interrupt's options, unless the workflow sets different labels.
     pub(super) labels: &'static [(&'static str, &'static str)],
 }
 
@@ -266,8 +266,8 @@ impl<'a> Draft<'a> {
         self.opened(opened, content)
     }
 
-    /// Returns the phase for which an interrupt is opened: the phase that the interrupt is about, or else the phase of
-    /// the interrupt's step.
+    /// Returns the phase for which a new interrupt is opened: the phase that the interrupt is about, or else the phase
+    /// of the interrupt's step.
     fn phase_of(&self, opening: &Opening) -> Option<&Phase> {
         let step = || Some(self.run.steps.get(opening.step.as_ref()?)?.phase.as_str());
         let phase = opening.about.phase().or_else(step);
@@ -292,7 +292,7 @@ impl<'a> Draft<'a> {
         self.resolve_by(interrupt, outcome, offer, cause, None);
     }
 
-    /// Resolves an interrupt. `decision` is the sequence number of the decisive vote's event.
+    /// Resolves an interrupt. `decision` is the sequence number of the event with the decisive vote.
     pub(super) fn resolve_by(
         &mut self,
         interrupt: &InterruptId,
@@ -325,7 +325,6 @@ impl<'a> Draft<'a> {
         self.run.interrupts.get(id).map(|each| (**each).clone()).ok_or(Rejection::UnknownInterrupt)
     }
 
-    /// Returns the number of events that the draft has emitted so far.
     pub(super) fn written(&self) -> usize {
         self.events.len()
     }

@@ -10,14 +10,14 @@ use crate::system::System;
 use crate::tool::{CommandEffect, Runs};
 
 impl Run {
-    /// Returns the command line of a call. `None` if the call is not a command that this process runs.
+    /// Returns the command line of a tool call. `None` if the call is not a command that this process runs.
     pub(super) fn command<'c>(&self, call: &'c Call) -> Option<&'c str> {
         let here = matches!(self.spec(&call.tool).map(|spec| &spec.runs), Some(Runs::Here { .. }));
         call.argument("command").filter(|_| here)
     }
 
-    /// Returns the effect that a command is allowed to have after a person approved it. `None` if the call is not a
-    /// command, or if the command already ran in a trial.
+    /// Returns the effect that a command is allowed to have after a person approved the command. `None` if the tool call
+    /// is not a command, or if the command already ran in a trial.
     ///
     /// A read-only command gets only [`CommandEffect::Reads`]. If the sandbox stopped an identical command earlier, the
     /// command gets the next wider effect.
@@ -37,8 +37,8 @@ impl Run {
         Some(if guarded { CommandEffect::Guarded } else { wider })
     }
 
-    /// Returns the effect that a command is allowed to have after the gates allowed it. Returns a reason to ask a
-    /// person if the sandbox cannot enforce that effect.
+    /// Returns the effect that a command is allowed to have after the approval gates allowed it. Returns a reason to
+    /// ask a person if the sandbox cannot enforce that effect.
     pub(super) fn released_effect(
         &self,
         call: &Call,
@@ -71,7 +71,7 @@ impl Run {
         Ok(Some(CommandEffect::Writes { places }))
     }
 
-    /// Checks that the rule or grant which allowed a command permits all changes that the command made in its trial.
+    /// Checks that the rule or grant that allowed a command permits all changes that the command made in its trial.
     fn released_changes(
         &self,
         found: &CallChanges,
@@ -109,13 +109,13 @@ impl Run {
         list.get(at)
     }
 
-    /// Returns the widest permitted effect that an identical command has exceeded in this run.
+    /// Returns the widest permitted effect that an identical command has exceeded in the run.
     fn confined_before(&self, call: &Call) -> Option<&CommandEffect> {
         let equal = |other: &&Call| other.tool == call.tool && other.arguments == call.arguments;
         self.calls.values().filter(equal).filter_map(|other| other.confined.as_ref()).max()
     }
 
-    /// Returns the reason to ask a person about a command that the sandbox stopped earlier in this run, because the
+    /// Returns the reason to ask a person about a command that the sandbox stopped earlier in the run, because the
     /// command exceeded its permitted effect.
     pub(super) fn confined_reason(&self, call: &Call) -> Option<Reason> {
         // A trial shows the changes of this call, so it does not matter that the sandbox stopped an earlier call.

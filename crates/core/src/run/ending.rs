@@ -26,14 +26,14 @@ use crate::reply::{self, CallableTool, Flaw};
 use crate::text::clip;
 use crate::tool::{Opens, Runs};
 
-/// Number of replies of a step that may fail to end the step before a person is asked. The model gets a message after
+/// Number of a step's replies that may fail to end the step before a person is asked. The model gets a message after
 /// each such reply. The count restarts when a person speaks in the step.
 const TOLD: u32 = 1;
 
 impl Draft<'_> {
-    /// Handles a flaw of the last reply: the model gets a message, a person is asked, or the phase fails. Returns false
-    /// if the step ends with the reply despite the flaw. `about` is the question in the reply, or the tool that the
-    /// reply calls in its text.
+    /// Handles a flaw of a step's last reply: the model gets a message, a person is asked, or the phase fails. Returns
+    /// false if the step ends with the reply despite the flaw. `about` is the question in the reply, or the tool that
+    /// the reply calls in its text.
     pub(super) fn end_refused(&mut self, id: &str, step: &Step, flaw: Flaw, about: &str) -> bool {
         let may_ask = self.run.definition.asking.enabled;
         // Some flaws are guesses about language. If no person can be asked, a reply with a guessed flaw ends the step
@@ -58,7 +58,7 @@ impl Draft<'_> {
         true
     }
 
-    /// Asks a person the question that the agent wrote in its reply instead of asking with a tool.
+    /// Asks a person the question that an agent wrote in its reply instead of asking with a tool.
     fn ask_what_was_printed(&mut self, id: &str, step: &Step, question: &str) {
         let mut opening = Opening::new(Kind::Question, About::Printed(id.to_owned()), question.to_owned());
         opening.step = Some(id.to_owned());
@@ -89,8 +89,8 @@ fn after_colon(about: &str) -> String {
 }
 
 impl Run {
-    /// Returns the flaw because of which the last reply does not end its step, and the part of the reply that has the
-    /// flaw.
+    /// Returns the flaw because of which the last reply of a step's agent does not end the step, and the part of the
+    /// reply that has the flaw.
     pub(super) fn flaw(&self, id: &str, step: &Step) -> Option<(Flaw, String)> {
         let Some(Entry::Turn { text, calls, stop, .. }) = step.entries.last() else { return None };
         // The text of a reply with calls is not checked for flaws, because a call may be a plan or the end of the work.
@@ -123,8 +123,8 @@ impl Run {
             .or_else(|| self.unassumed(id).map(|question| (Flaw::Unassumed, question)))
     }
 
-    /// Returns true if the step can end only by a tool call. Agents that judge, reword tasks, propose ideas or make
-    /// plans always reply without a tool call.
+    /// Returns true if the agent of a step can end the step only with a tool call. Agents that judge, reword tasks,
+    /// propose ideas or make plans always reply without a tool call.
     pub(super) fn ends_by_tool(&self, step: &Step) -> bool {
         let works = match step.role {
             StepRole::Worker | StepRole::Subtask => true,
@@ -140,7 +140,8 @@ impl Run {
         works && agent.is_some_and(|agent| agent.ends == EndCondition::Finish)
     }
 
-    /// Returns the items that agents reported as not done in their last calls of `finish`, in the order of their steps.
+    /// Returns the items that agents reported as not done in their last calls of `finish`, in the order of the agents'
+    /// steps.
     pub(super) fn undone(&self) -> Vec<String> {
         let ended = self.steps.values().filter(|step| step.end == Some(StepEnd::Completed));
         let last = ended.filter_map(|step| self.last_turn(step));
@@ -150,7 +151,7 @@ impl Run {
         finished.flat_map(left_undone).collect()
     }
 
-    /// Returns true if a planner is allowed to reply with an answer to the task instead of a plan.
+    /// Returns true if the step's agent is a planner that may reply with an answer to the task instead of a plan.
     fn may_answer(&self, step: &Step) -> bool {
         self.planning(&step.phase).is_some_and(|planning| planning.optional)
     }
@@ -219,14 +220,14 @@ impl Run {
     }
 }
 
-/// Returns the items that a call of [`FINISH`] reports as not done.
+/// Returns the items of the work that a call of [`FINISH`] reports as not done.
 fn left_undone(call: &Call) -> Vec<String> {
     let items = call.arguments.get("undone").and_then(Value::as_array).into_iter().flatten();
     let items = items.filter_map(Value::as_str).map(str::trim).filter(|item| !item.is_empty());
     items.map(str::to_owned).collect()
 }
 
-/// Returns the final text of a call that ends the work: its summary and the items that are not done.
+/// Returns the final text of a tool call that ends an agent's work: its summary and the items that are not done.
 pub(super) fn last_word(call: &Call) -> Option<String> {
     let said = call.argument("summary").or_else(|| call.argument("message"));
     let mut text = said.filter(|said| !said.trim().is_empty())?.to_owned();
@@ -238,14 +239,14 @@ pub(super) fn last_word(call: &Call) -> Option<String> {
     Some(text)
 }
 
-/// Returns true if a call of the tool `tool` with these arguments would end the work with an empty summary.
+/// Returns true if a call of the tool `tool` with these arguments would end an agent's work with an empty summary.
 pub(super) fn is_blank(tool: &str, arguments: &Value) -> bool {
     let said = arguments.get("summary").and_then(Value::as_str);
     tool == FINISH && said.is_none_or(|said| !reply::says_something(said))
 }
 
-/// Returns true if a reply of this role must not contain a question. Judgements and reworded tasks may contain
-/// questions, because their readers are other agents.
+/// Returns true if the reply of a step with this role must not contain a question. Judgements and reworded tasks may
+/// contain questions, because their readers are other agents.
 pub(super) fn may_not_ask(role: StepRole) -> bool {
     match role {
         StepRole::Worker | StepRole::Planner | StepRole::Subtask | StepRole::Maker => true,
@@ -257,7 +258,7 @@ pub(super) fn may_not_ask(role: StepRole) -> bool {
     }
 }
 
-/// Returns true if the last two replies of a step contained no tool call.
+/// Returns true if the last two replies of a step's agent contained no tool call.
 fn said_twice(step: &Step) -> bool {
     let turns = step.entries.iter().rev().filter_map(|entry| match entry {
         Entry::Turn { calls, .. } => Some(calls.is_empty()),

@@ -156,7 +156,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Completes a run that asks a single question, after the question is resolved.
+    /// Completes the run of an external agent that asks a single question, after the question is resolved.
     pub(super) fn external_resolved(&mut self, interrupt: &Interrupt) {
         let once = self.run.started.as_ref().is_some_and(|started| started.origin == Origin::ExternalOnce);
         if !once || self.is_over() {
@@ -184,7 +184,8 @@ impl Draft<'_> {
     }
 }
 
-/// Fields of a card that Holdshort sets from the call of the interrupt.
+/// Fields of an external agent's approval card that Holdshort itself sets from the tool call about which the interrupt
+/// asks.
 const OF_CALLS: [&str; 11] = [
     "tool",
     "arguments",
@@ -199,7 +200,7 @@ const OF_CALLS: [&str; 11] = [
     "untried",
 ];
 
-/// Option of a `choice` that lets the approver write a text.
+/// Id of the option of a `choice` interrupt that lets the approver write a text.
 const CUSTOM: &str = "custom";
 
 /// Returns true if an option does not allow the action that the interrupt asks about. For an escalation, returns false
@@ -221,8 +222,8 @@ fn holds_back(kind: Kind, offer: &Offer) -> bool {
     }
 }
 
-/// Returns the options that an external agent's interrupt offers. The options come from the table of the kind. Only for
-/// a `choice`, the agent can define options, and the option `custom` is added.
+/// Returns the options that an external agent's interrupt offers. The options come from the table of the interrupt's
+/// kind. Only for a `choice`, the agent can define options, and the option `custom` is added.
 fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut offers: Vec<Offer> = Vec::new();
@@ -383,7 +384,8 @@ fn check(ask: &Ask) -> Vec<Problem> {
     problems
 }
 
-/// Returns a problem if the journal cannot store a value that an external agent sent.
+/// Returns a problem if the journal cannot store a value that an external agent sent. `pointer` is the JSON pointer of
+/// the value in the request.
 pub fn unkeepable(value: &Value, pointer: &str) -> Option<Problem> {
     if let Some(problem) = json::unsafe_part(value) {
         return Some(Problem::new(pointer, format!("holds a value that cannot be stored: {problem}")));

@@ -21,23 +21,23 @@ use crate::session::{self, Granters, Session};
 use crate::system::System;
 use crate::time::Timestamp;
 
-/// Data for the vote on a call of an external agent, in addition to the call itself.
+/// Data for the approval gates' vote on a tool call of an external agent, in addition to the call itself.
 #[derive(Clone, Copy, Debug)]
 pub struct GateContext<'a> {
     pub agent: &'a str,
-    /// Assignment that determines the approvers of the call.
+    /// Assignment that determines the approvers of the external agent's tool call.
     pub assignment: &'a Assignment,
     pub session: &'a Session,
     pub system: &'a System,
     pub now: Timestamp,
-    /// Time at which a person was asked about the call. `None` if no person was asked. Grants that were given after
-    /// this time do not apply to the call.
+    /// Time at which a person was asked about the external agent's tool call. `None` if no person was asked. Grants
+    /// that were given after this time do not apply to the call.
     pub asked_at: Option<Timestamp>,
     pub evidence: Evidence<'a>,
 }
 
 impl ForeignCall {
-    /// Lets the gates vote on the call with the current rules and grants.
+    /// Lets the approval gates vote on an external agent's tool call with the current rules and grants.
     pub fn gated(&self, context: GateContext<'_>) -> Gated {
         let GateContext { agent, assignment, session, system, now, asked_at, evidence } = context;
         let granters = Granters {
@@ -52,9 +52,9 @@ impl ForeignCall {
 }
 
 impl Run {
-    /// Lets the gates vote, with the current rules and grants, on the call that an interrupt asks about. `edit`: the
-    /// arguments as a person edited them, or the paths whose changes a person approved. `asked_at`: grants that were
-    /// given after this time do not apply to the call.
+    /// Lets the approval gates vote, with the current rules and grants, on the external agent's tool call that an
+    /// interrupt asks about. `edit`: the arguments as a person edited them, or the paths whose changes a person
+    /// approved. `asked_at`: grants that were given after this time do not apply to the call.
     pub(super) fn gate_foreign(
         &self,
         interrupt: &Interrupt,
@@ -78,12 +78,13 @@ impl Run {
     }
 }
 
-/// Note on the card of a command that ran in a trial.
+/// Note on the approval card of an external agent's command that ran in a trial.
 const NOTE: &str = "The command ran on a copy of the workspace, and nothing has happened yet. \
     You approve exactly the changes and \
     the output that are shown; the command does not run again.";
 
-/// Returns the card of a call: the agent's payload, plus fields that are computed from the call.
+/// Returns the approval card of an external agent's tool call: the agent's payload, plus fields that are computed from
+/// the call.
 pub(super) fn card(
     call: &ForeignCall,
     gated: &Gated,
@@ -127,13 +128,13 @@ pub(super) fn card(
     Value::Object(fields)
 }
 
-/// Returns the option with which a person also allows similar calls for the rest of the session.
+/// Returns the option with which a person allows a tool call and also similar calls for the rest of the session.
 pub(super) fn grant_offer() -> Option<Offer> {
     option(Kind::ToolApproval, "approve_session").map(Offer::from_row)
 }
 
-/// Returns the options for a call that ran in a trial. A person can approve some of the changes. There is no option to
-/// edit the command, because the edited command would not have run in the trial.
+/// Returns the options for an external agent's tool call that ran in a trial. A person can approve some of the changes.
+/// There is no option to edit the command, because the edited command would not have run in the trial.
 pub(super) fn tried_offers(mut offers: Vec<Offer>, trial: &ForeignTrial) -> Vec<Offer> {
     offers.retain(|offer| offer.effect != Effect::ProceedWithEdit);
     let at = offers.iter().position(|offer| offer.effect == Effect::Proceed);
@@ -146,8 +147,8 @@ pub(super) fn tried_offers(mut offers: Vec<Offer>, trial: &ForeignTrial) -> Vec<
 }
 
 impl Draft<'_> {
-    /// Resolves an interrupt if the gates allow or forbid its call, so that no person needs to decide. Returns false if
-    /// a person must decide.
+    /// Resolves the interrupt of an external agent's tool call if the approval gates allow or forbid the call, so that
+    /// no person needs to decide. Returns false if a person must decide.
     pub(super) fn settle_foreign(&mut self, id: &InterruptId, verdict: &Verdict) -> bool {
         // During a freeze the call is not released, because the external agent would continue at once after a release.
         if matches!(verdict, Verdict::Allow(_)) && self.run.freeze(self.cx.system).is_some() {
@@ -187,8 +188,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Checks if rules forbid a person to approve an external agent's call, and returns the problems. A rule may forbid
-    /// the original call, or the call as the person edited it.
+    /// Checks if rules forbid a person to approve an external agent's tool call, and returns the problems. A rule may
+    /// forbid the original call, or the call as the person edited it.
     pub(super) fn check_foreign(
         &self,
         interrupt: &Interrupt,
@@ -221,7 +222,7 @@ impl Draft<'_> {
         self.run.gate_foreign(interrupt, edit, &self.session, self.cx.system, self.now(), asked_at)
     }
 
-    /// Adds a grant to the session that allows calls like the call of this interrupt.
+    /// Adds a grant to the session that allows calls like the external agent's tool call of this interrupt.
     pub(super) fn grant_foreign(&mut self, interrupt: &Interrupt) {
         let gated = self.gated_foreign(interrupt, &Value::Null);
         let Some(matcher) = gated.and_then(|gated| gated.grant) else { return };
@@ -231,7 +232,7 @@ impl Draft<'_> {
         self.revoke_refusals(interrupt);
     }
 
-    /// Lets the gates vote again on open calls of external agents.
+    /// Lets the approval gates vote again on open tool calls of external agents.
     pub(super) fn revote_foreign(&mut self) {
         let open: Vec<Interrupt> = self
             .run

@@ -13,7 +13,7 @@ impl Run {
         system.freezes.for_run(&self.id, &self.definition.name).or_else(of_agent)
     }
 
-    /// Returns true if the action belongs to an agent that is frozen.
+    /// Returns true if the action that is about to start belongs to an agent that is frozen.
     pub fn is_of_frozen_agent(&self, begin: &Begin, system: &System) -> bool {
         match begin {
             Begin::Model { step, .. } => {

@@ -26,7 +26,7 @@ use crate::time::Timestamp;
 use crate::tool::{Category, CommandEffect, Effect as ToolEffect, Inspection, Runs, SandboxLevel};
 use crate::web::Target;
 
-/// Returns the category of a call. The category of a command depends on its parsed command line.
+/// Returns the category of a tool call. A command has the category that results from its parsed command line.
 pub(super) fn category(run: &Run, call: &Call) -> Category {
     match (run.spec(&call.tool).map(|spec| &spec.runs), call.argument("command")) {
         (Some(Runs::Here { .. }), Some(line)) => holdshort_command::parse(line).class().into(),
@@ -45,17 +45,17 @@ pub(super) fn category(run: &Run, call: &Call) -> Category {
     }
 }
 
-/// Maximum number of earlier calls on a card that offers a grant. These calls are examples of calls that the grant
-/// would have allowed.
+/// Maximum number of earlier tool calls on an approval card that offers a grant. These calls are examples of calls that
+/// the grant would have allowed.
 const PAST: usize = 3;
 
-/// Returns the path that is used if a call of this tool names no path: `.` for tools that read the whole workspace by
-/// default. `None` for other tools.
+/// Returns the path that is used if a call of the tool `tool` names no path: `.` for tools that read the whole
+/// workspace by default. `None` for other tools.
 fn whole_workspace(tool: &str) -> Option<&'static str> {
     matches!(tool, "list_directory" | "search_codebase").then_some(".")
 }
 
-/// Returns a one-line description of the call's effect.
+/// Returns a one-line description of the effect of a tool call.
 pub(super) fn title(call: &Call) -> String {
     if let Some(task) =
         call.argument("task").filter(|_| [undo::TOOL, merge::TOOL].contains(&call.tool.as_str()))
@@ -86,8 +86,8 @@ pub(super) fn title(call: &Call) -> String {
     }
 }
 
-/// Returns the number of files that the call would affect, as text. `None` if the files were not counted, if the call
-/// affects at most one file, or if the count is too uncertain to show.
+/// Returns the number of files that a tool call would affect, as text. `None` if the files were not counted, if the
+/// call affects at most one file, or if the count is too uncertain to show.
 fn reach(card: &Value) -> Option<String> {
     let impact = card.get("impact")?;
     let files = impact.get("files").and_then(Value::as_u64).filter(|files| *files > 1)?;
@@ -102,7 +102,8 @@ fn reach(card: &Value) -> Option<String> {
     Some(format!("{about}{files} files"))
 }
 
-/// Returns the risk of a call. The risk is computed from facts about the call, and the agent's words have no influence.
+/// Returns the risk of a tool call. The risk is computed from facts about the call, and the agent's words have no
+/// influence.
 pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
     if reasons.iter().any(|reason| matches!(reason.source, Source::Inspection | Source::Smart)) {
         return Level::High;
@@ -115,13 +116,14 @@ pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
 }
 
 impl Run {
-    /// Lets the gates vote on a call at the time `now`. If a person was asked about the call, grants that were given
-    /// after the question do not apply to the call.
+    /// Lets the approval gates vote on a tool call at the time `now`. If a person was asked about the call, grants that
+    /// were given after the question do not apply to the call.
     pub(super) fn vote(&self, call: &Call, session: &Session, system: &System, now: Timestamp) -> Verdict {
         self.vote_asked(call, session, system, now, self.asked_at(call))
     }
 
-    /// Lets the gates vote on a call about which a person was asked at `asked_at`.
+    /// Lets the approval gates vote on a tool call about which a person was asked at `asked_at`. Grants that were given
+    /// after `asked_at` do not apply to the call.
     pub(super) fn vote_asked(
         &self,
         call: &Call,
@@ -170,13 +172,13 @@ impl Run {
         }
     }
 
-    /// Returns the settings for interrupts about this call, merged from the workflow and the call's phase.
+    /// Returns the settings for interrupts about a tool call, merged from the workflow and the call's phase.
     fn gate_of(&self, call: &Call) -> KindGate {
         let phase = self.steps.get(&call.step).and_then(|step| self.phase(&step.phase));
         self.definition.gate(phase, Kind::ToolApproval)
     }
 
-    /// Returns the risks of the call. The risks are reported even if the gates allow the call.
+    /// Returns the risks of a tool call, which are reported even if the approval gates allow the call.
     pub(super) fn stakes_of(&self, call: &Call) -> Vec<Reason> {
         let runs_commands = self.spec(&call.tool).is_some_and(|spec| !matches!(spec.runs, Runs::Opens(_)));
         if let Some(found) = call.found() {
@@ -185,9 +187,9 @@ impl Run {
         call.argument("command").filter(|_| runs_commands).map(stakes::find_risks).unwrap_or_default()
     }
 
-    /// Returns an earlier approval of an identical action that has been used for exactly one call. Such an approval is
-    /// also valid for one further call if the workflow allows it (contract E21). `None` if the workflow does not allow
-    /// it.
+    /// Returns an earlier approval of an identical action that has been used for exactly one tool call. Such an
+    /// approval is also valid for one further call if the workflow allows it (contract E21). `None` if the workflow
+    /// does not allow it.
     pub(super) fn approved_before(
         &self,
         call: &Call,
@@ -225,8 +227,9 @@ impl Run {
         at
     }
 
-    /// Returns the categories that grants of the session allow in the workspace of this call. Includes only grants of
-    /// people who are approvers of the call.
+    /// Returns the categories of tool calls that grants of the session allow in the workspace of the call `call`.
+    /// Includes only grants of people who are approvers of the call. Empty unless the workflow's grants cover
+    /// categories.
     pub(super) fn granted_categories(
         &self,
         call: &Call,
@@ -245,8 +248,8 @@ impl Run {
         here.filter_map(|grant| Some(grant.matcher.category?.as_str())).collect()
     }
 
-    /// Returns the grant that would result if a person allowed the call for the session. The card shows the grant
-    /// before the decision. The decision adds the grant to the session.
+    /// Returns the grant that would result if a person allowed the tool call for the session. The approval card shows
+    /// the grant before the decision. The decision adds the grant to the session.
     pub(super) fn grant_for(&self, call: &Call) -> Option<Matcher> {
         // This process does not know what a call in a client affects, so it cannot determine the scope of a grant for
         // the call.
@@ -254,9 +257,9 @@ impl Run {
         here.and_then(|_| Matcher::for_coverage(&self.subject(call), self.definition.gates.grants.covers))
     }
 
-    /// Returns the latest calls of this run that a grant would have allowed. Leaves out the call for which the grant
-    /// would be given, and calls that match a refusal of the session. Shows commands by their command line, and all
-    /// other calls by their title.
+    /// Returns the latest tool calls of the run that a grant would have allowed. Leaves out the call for which the
+    /// grant would be given, and calls that match a refusal of the session. Shows commands by their command line, and
+    /// all other calls by their title.
     pub(super) fn covered_before(&self, id: &str, grant: &Matcher, session: &Session) -> Vec<String> {
         let latest = (1..=self.proposed).rev().take(limits::PAST_COMPARED).map(|n| format!("call_{n}"));
         let latest = latest.filter_map(|other| self.calls.get_key_value(&other));
@@ -306,8 +309,8 @@ impl Run {
         }
     }
 
-    /// Returns the changes of a call that are known before the call starts: the changes of its trial, or the changes
-    /// that its tool proposes.
+    /// Returns the changes of a tool call that are known before the call starts: the changes of its trial, or the
+    /// changes that its tool proposes.
     fn known_changes<'c>(&self, call: &'c Call) -> Changes<'c> {
         if let Some(found) = call.found() {
             return found.changeset.as_deref().map_or(Changes::Erased, |changes| Changes::Tried {
@@ -325,15 +328,15 @@ impl Run {
         if reads { Changes::Nothing } else { Changes::Untried }
     }
 
-    /// Returns true if the tool runs in this process, only fetches from the web, and changes nothing locally.
+    /// Returns true if the tool runs in the server process, only fetches from the web, and changes nothing locally.
     fn only_gets(&self, tool: &str) -> bool {
         let runs = self.spec(tool).map(|spec| &spec.runs);
         matches!(runs, Some(Runs::Here { effect: ToolEffect::Read, category: Category::Web, .. }))
     }
 
-    /// Returns true if a running call is allowed to follow a redirect to this URL. A redirect is allowed if the gates
-    /// allow the new URL. If a person approved the call, a redirect is also allowed if the gates have no new reason to
-    /// ask.
+    /// Returns true if a running tool call is allowed to follow a redirect to this URL. A redirect is allowed if the
+    /// approval gates allow the new URL. If a person approved the call, a redirect is also allowed if the gates have no
+    /// new reason to ask.
     pub fn may_follow(
         &self,
         id: &str,
@@ -360,7 +363,8 @@ impl Run {
         }
     }
 
-    /// Returns the paths that the current rules leave out of the result of a running search or directory listing.
+    /// Returns the paths that the current rules leave out of the result of a running search or directory listing, which
+    /// is the tool call `id`.
     pub fn withheld_paths(&self, id: &str, system: &System) -> Option<WithheldPaths> {
         let call = self.calls.get(id)?;
         let run = self.config().map(|config| config.gates.rules.as_slice()).unwrap_or_default();
@@ -370,13 +374,12 @@ impl Run {
         Some(WithheldPaths::for_call(&self.subject(call), lists, reads))
     }
 
-    /// Returns the digest that binds an approval to the call.
     pub(super) fn approval_digest(&self, call: &Call, look: &InspectionFacts) -> Digest {
         if call.found().is_some() { self.action_digest(call, look, None) } else { look.digest }
     }
 
-    /// Returns the card that an inspection built, and the facts of the inspection that the gates and the digest of the
-    /// action need.
+    /// Returns the approval card that an inspection of a tool call built, and the facts of the inspection that the
+    /// approval gates and the digest of the action need.
     pub(super) fn look_of(&self, call: &Call, inspection: Inspection) -> (InspectionFacts, Value) {
         let category = category(self, call);
         let Inspection { workspace, cwd, mut preconditions, sandbox, ask_because, places, card, .. } =
@@ -392,8 +395,8 @@ impl Run {
         (look, card)
     }
 
-    /// Returns the digest of an action, including the state of the workspace on which the action depends (design, part
-    /// 4). An approval is valid while this digest is unchanged.
+    /// Returns the digest of the action of a tool call, including the state of the workspace on which the action
+    /// depends (design, part 4). An approval is valid while this digest is unchanged.
     pub(super) fn action_digest(
         &self,
         call: &Call,

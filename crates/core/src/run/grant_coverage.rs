@@ -20,16 +20,15 @@ use crate::system::System;
 use crate::text::clip;
 use crate::time::Timestamp;
 
-/// Call that an interrupt asks about.
 enum AskedCall<'r> {
-    /// Call of one of the run's own agents, with its id.
+    /// Tool call of one of the run's own agents, with the id of the call.
     Own(&'r str, &'r Call),
-    /// Call of an external agent.
+    /// Tool call of an external agent.
     Foreign(Box<ForeignCall>),
 }
 
 impl AskedCall<'_> {
-    /// Returns true if the grant is for the tool of this call, or for a category of calls.
+    /// Returns true if the grant is for the tool of the call that an interrupt asks about, or for a category of calls.
     fn matches_tool(&self, grant: &Matcher) -> bool {
         let tool = match self {
             Self::Own(_, call) => &call.tool,
@@ -39,12 +38,13 @@ impl AskedCall<'_> {
     }
 }
 
-/// Id of the option with which calls are approved that a new grant allows.
+/// Id of the option with which open tool calls are approved that a new grant allows.
 const APPROVE: &str = "approve";
 
 impl Run {
-    /// Returns the open interrupts about calls that the grant of this interrupt would allow, and that the voter may
-    /// approve. The oldest come first. There are at most [`limits::ALSO`]. Empty if the interrupt offers no grant.
+    /// Returns the open interrupts about tool calls that the grant of the interrupt `interrupt` would allow, and that
+    /// the voter may approve. The oldest come first. There are at most [`limits::ALSO`]. Empty if the interrupt offers
+    /// no grant.
     pub fn also_covered(
         &self,
         interrupt: &Interrupt,
@@ -67,7 +67,6 @@ impl Run {
         covered.take(limits::ALSO).map(|(id, _)| id.clone()).collect()
     }
 
-    /// Returns the grant that a person would give with an option of the interrupt.
     fn grant_of(
         &self,
         interrupt: &Interrupt,
@@ -110,7 +109,7 @@ impl Run {
         session
     }
 
-    /// Returns true if the only grant of this session allows the call of the interrupt `other`, and the voter is
+    /// Returns true if the only grant of the session allows the tool call of the interrupt `other`, and the voter is
     /// allowed to approve this interrupt.
     fn is_also_covered(
         &self,
@@ -141,8 +140,8 @@ impl Run {
         may && matches!(verdict, Some(Verdict::Allow(Release::Grant { .. })))
     }
 
-    /// Returns the time at which a person was first asked about the call. `None` if no person was asked, or if the last
-    /// interrupt about the call was already decided.
+    /// Returns the time at which a person was first asked about the tool call. `None` if no person was asked, or if the
+    /// last interrupt about the call was already decided.
     pub(super) fn asked_at(&self, call: &Call) -> Option<Timestamp> {
         let mut asked_at = None;
         let mut next = call.interrupt.as_ref();
@@ -158,7 +157,7 @@ impl Run {
         asked_at
     }
 
-    /// Returns the call that a `tool_approval` asks about, in the form that is compared with refused calls.
+    /// Returns the tool call that a `tool_approval` asks about, in the form that is compared with refused calls.
     fn refusable(&self, interrupt: &Interrupt) -> Option<RefusalRecord> {
         match self.asked_call(interrupt)? {
             AskedCall::Own(_, call) => Some(RefusalRecord::for_call(&self.subject(call), &call.arguments)),
@@ -166,8 +165,8 @@ impl Run {
         }
     }
 
-    /// Returns the call that a `tool_approval` asks about. `None` if the interrupt does not ask about a call, or if the
-    /// content of the call was erased.
+    /// Returns the tool call that a `tool_approval` asks about. `None` if the interrupt does not ask about a call, or
+    /// if the content of the call was erased.
     fn asked_call(&self, interrupt: &Interrupt) -> Option<AskedCall<'_>> {
         if interrupt.opened.kind != Kind::ToolApproval {
             return None;
@@ -191,7 +190,8 @@ impl Run {
 }
 
 impl Draft<'_> {
-    /// Checks the interrupts that a decision lists in `also`. Returns the problems of the list.
+    /// Checks the further interrupts that a decision approves with the same grant, in the decision's list `also`.
+    /// Returns the problems of the list.
     pub(super) fn check_also(
         &self,
         interrupt: &Interrupt,
@@ -226,8 +226,8 @@ impl Draft<'_> {
         problems
     }
 
-    /// Approves the open calls that the new grant allows and that the person left selected. `decision` is the sequence
-    /// number of the decision that gave the grant.
+    /// Approves the open tool calls that the new grant allows and that the person left selected. `decision` is the
+    /// sequence number of the decision that gave the grant.
     pub(super) fn release_also(&mut self, interrupt: &Interrupt, also: &[InterruptId], decision: u64) {
         let of = &interrupt.opened.interrupt;
         let given = self.session.grants.values().find(|grant| grant.interrupt == *of);
@@ -256,7 +256,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Records in the session that a person refused a call, so that later calls can be compared with the refused call.
+    /// Records in the session that a person refused a tool call, so that later calls can be compared with the refused
+    /// call.
     pub(super) fn remember_refusal(&mut self, interrupt: &Interrupt, offer: &Offer) {
         if offer.effect.outcome() != Outcome::Rejected {
             return;
@@ -267,7 +268,8 @@ impl Draft<'_> {
         self.emit_session_with(session::Fact::RefusalAdded { interrupt, run, call }, words);
     }
 
-    /// Revokes the refusals of the identical call, if the card showed the person that the call was refused before.
+    /// Revokes the refusals of an identical tool call, if the approval card showed the person that the call was refused
+    /// before.
     pub(super) fn revoke_refusals(&mut self, interrupt: &Interrupt) {
         let is_told = interrupt.opened.risk.reasons.iter().any(|reason| reason.code == refusal::CODE);
         let Some(RefusalRecord { call, .. }) = self.run.refusable(interrupt).filter(|_| is_told) else {

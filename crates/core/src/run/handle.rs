@@ -14,8 +14,9 @@ use crate::schema::{self, Problem};
 use crate::session::{self, State};
 
 impl Run {
-    /// Determines the events that follow from an input. Does not change the state. The caller first appends the events
-    /// to the journal, and then replaces its states with the returned states.
+    /// Determines the events that follow from an input to the run. Does not change the state of the run. The caller
+    /// first appends the events to the journal, and then replaces its states of the run and of the session with the
+    /// returned states.
     pub fn handle(&self, cx: &Context<'_>, input: Input) -> Result<HandledInput, Rejection> {
         let mut draft = Draft::new(self, cx);
         if self.started.is_none() {
@@ -33,7 +34,8 @@ impl Run {
     }
 }
 
-/// Returns an error if the role of the actor does not have this permission. The engine is allowed to send every input.
+/// Returns an error if the role of the input's sender does not have the permission `permission`. The engine is allowed
+/// to send every input.
 fn require(actor: &Actor, permission: Option<Permission>, is_own: bool) -> Result<(), Rejection> {
     let may = match permission {
         _ if actor.role == Role::Engine => true,
@@ -205,8 +207,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Suspends or resumes the run together with its session, and tells the agents about undos in the session. Each
-    /// input calls this function.
+    /// Suspends or resumes the run together with its session, and tells the agents about undos in the session. The
+    /// function is called for each input.
     fn follow_session(&mut self) {
         if self.run.started.is_none() || self.is_over() {
             return;
@@ -232,9 +234,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Continues work that was running when another process stopped. Each running action is completed or repeated, or a
-    /// person is asked about the action. The actions in `at_work` still run in this process, so their outcomes will be
-    /// known.
+    /// Continues work of the run that was running when another process stopped. Each running action is completed or
+    /// repeated, or a person is asked about the action. The actions in `at_work` still run in this process, so their
+    /// outcomes will be known.
     fn adopt(&mut self, at_work: &BTreeSet<ActionId>) {
         let epoch = self.cx.epoch;
         let kept: BTreeSet<ActionId> = self
@@ -283,7 +285,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Records that actions are about to start. Leaves out actions that the current state no longer requires.
+    /// Records that the driver is about to start actions. Leaves out actions that the current state of the run no
+    /// longer requires.
     fn begin(&mut self, begins: Vec<Begin>) -> Result<(), Rejection> {
         if self.run.freeze(self.cx.system).is_some() {
             return Err(Rejection::Frozen);

@@ -21,8 +21,8 @@ use crate::time::Timestamp;
 use crate::tool::Receiver;
 
 impl Draft<'_> {
-    /// Handles the hand-offs in replies whose other calls have ended. Such a hand-off takes place, asks a person, or is
-    /// forbidden by a rule. Returns true if events were emitted.
+    /// Handles the hand-offs in agents' replies whose other tool calls have ended. Such a hand-off takes place, asks a
+    /// person, or is forbidden by a rule. Returns true if events were emitted.
     pub(super) fn advance_handoffs(&mut self) -> bool {
         let due = self.run.calls.open().filter(|(id, call)| {
             call.state == CallState::Proposed
@@ -33,7 +33,8 @@ impl Draft<'_> {
         due.iter().any(|(id, call)| self.advance_handoff(id, call))
     }
 
-    /// Handles one hand-off. Returns true if events were emitted. Emits no event while a model judges the hand-off.
+    /// Handles one tool call that hands work over. Returns true if events were emitted. Emits no event while a model
+    /// judges the hand-off.
     fn advance_handoff(&mut self, id: &str, call: &Call) -> bool {
         let before = self.written();
         match self.run.vote_on_handoff(call, &self.session, self.cx.system, self.now()) {
@@ -77,7 +78,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Carries out a hand-off after a person approved it, unless a rule now forbids the hand-off.
+    /// Carries out an agent's hand-off after a person approved the hand-off, unless a rule now forbids the hand-off.
     pub(super) fn release_handoff(&mut self, id: &str, call: &Call) {
         match self.run.vote_on_handoff(call, &self.session, self.cx.system, self.now()) {
             Err(reason) => self.forbid_handoff(id, &reason),
@@ -129,14 +130,15 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns the agent or person to which this tool hands work over. `None` if the tool does not hand work over.
+    /// Returns the agent or person to which a call of the tool `tool` hands work over. `None` if the tool does not hand
+    /// work over.
     pub(super) fn receiver(&self, tool: &str) -> Option<&Receiver> {
         self.spec(tool)?.receiver()
     }
 
-    /// Returns the reasons to ask a person before the hand-off. If a rule forbids the hand-off, returns the reason of
-    /// the rule. A hand-off for which there is no rule is allowed, because the gates also apply to the calls of the
-    /// receiving agent.
+    /// Returns the reasons to ask a person before a hand-off. If a rule forbids the hand-off, returns the reason of the
+    /// rule as an error. A hand-off for which there is no rule is allowed, because the approval gates also apply to the
+    /// calls of the receiving agent.
     fn vote_on_handoff(
         &self,
         call: &Call,
@@ -154,8 +156,8 @@ impl Run {
         }
     }
 
-    /// Returns the tool of another call in the same reply that has failed. A call has failed if it was refused, or if
-    /// it should have changed something and ended with an error.
+    /// Returns the tool of another call in the same reply that has failed. A call has failed if the call was refused,
+    /// or if the call should have changed something and ended with an error.
     fn find_failed_sibling(&self, call: &Call) -> Option<&str> {
         let (_, calls) = self.last_turn(self.steps.get(&call.step)?)?;
         let wrong = |other: &&Call| {
@@ -170,8 +172,8 @@ impl Run {
         !self.calls.open().any(|(other, each)| each.step == call.step && other != id)
     }
 
-    /// Returns the final text of a step: a reply without calls, or the summary in the call that ends the work. `None`
-    /// if anything was added to the step after that reply.
+    /// Returns the final text of a step: a reply without tool calls, or the summary in the call that ends the work.
+    /// `None` if anything was added to the step after that reply.
     pub(super) fn final_word(&self, step: &Step) -> Option<String> {
         let Some(Entry::Turn { text, calls, .. }) =
             step.entries.last().filter(|_| step.model == ModelCall::Idle)
@@ -187,7 +189,7 @@ impl Run {
         Some(if calls.is_empty() { self.content_of(step, &word) } else { word })
     }
 
-    /// Returns the text of a reply that ends the agent's work. `None` for replies that do not end the work.
+    /// Returns the text of an agent's reply that ends the agent's work. `None` for replies that do not end the work.
     pub(super) fn word_of(&self, text: &str, calls: &[String]) -> Option<String> {
         if calls.is_empty() {
             return Some(text.to_owned());

@@ -51,9 +51,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Gives the agent exactly the text that the reviewer saw. If the review offers edits, this can be the reviewer's
-    /// edit. If the reviewer edited the text, the tool's data is dropped, because the data may contain text that the
-    /// reviewer removed.
+    /// Gives the agent exactly the result text that the reviewer saw, or the reviewer's edit of this text. If the
+    /// reviewer edited the text, the tool's data is dropped, because the data may contain text that the reviewer
+    /// removed.
     pub(super) fn release_held(&mut self, id: &str, held: &HeldResult, edit: Option<&str>) {
         let content = edit.unwrap_or(&held.content).to_owned();
         let digest = Digest::of_bytes(content.as_bytes());

@@ -29,7 +29,7 @@ use crate::time::Timestamp;
 use crate::tool::{InspectionOutcome, Outcome, Precondition, TrialOutcome};
 use crate::trace_parent::TraceParent;
 
-/// Everything on which the result of an input depends, except the state of the run.
+/// Everything, except the state of a run, on which the result of an input to the run depends.
 #[derive(Clone, Debug)]
 pub struct Context<'a> {
     pub now: Timestamp,
@@ -37,8 +37,8 @@ pub struct Context<'a> {
     pub actor: Actor,
     pub session: &'a Session,
     pub system: &'a System,
-    /// Epoch of this server process. Each start of a process that opens the store begins a new epoch, with a higher
-    /// number.
+    /// Epoch of the server process that handles the input. Each start of a process that opens the store begins a new
+    /// epoch, with a higher number.
     pub epoch: u64,
 }
 
@@ -46,28 +46,28 @@ pub struct Context<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     Start(Start),
-    /// Continues work that was running when another process stopped, or work that this process lost. `at_work` are the
-    /// actions that still run in this process.
+    /// Continues work of the run that was running when another process stopped, or work that this process lost.
+    /// `at_work` are the actions that still run in this process.
     Adopt {
         at_work: BTreeSet<ActionId>,
     },
-    /// Handles a deadline of the run that has passed.
+    /// Handles the deadlines of the run that have passed.
     Tick,
     Decide {
         interrupt: InterruptId,
         decision: Decision,
-        /// Client of the person who decides. Set if this client will execute the call that the decision approves.
+        /// Client of the person who decides. Set if this client will execute the tool call that the decision approves.
         holder: Option<ClaimHolder>,
     },
-    /// Claims an interrupt.
+    /// Claims an interrupt for the sender.
     Claim {
         interrupt: InterruptId,
         holder: Option<ClaimHolder>,
-        /// Sequence number of an earlier claim that this claim replaces, because the client of the earlier claim has
-        /// disconnected.
+        /// Sequence number of an earlier claim on the interrupt that the sender's claim replaces, because the client of
+        /// the earlier claim has disconnected.
         over: Option<u64>,
     },
-    /// Gives up a claim.
+    /// Gives up the sender's claim on an interrupt.
     Release {
         interrupt: InterruptId,
         holder: Option<ClaimHolder>,
@@ -85,7 +85,7 @@ pub enum Input {
         interrupt: InterruptId,
         until: Option<Timestamp>,
     },
-    /// Withdraws the sender's vote.
+    /// Withdraws the sender's vote on an interrupt.
     TakeBack {
         interrupt: InterruptId,
     },
@@ -95,7 +95,7 @@ pub enum Input {
         to: HandedTo,
         text: Option<String>,
     },
-    /// Delegates a person's vote to a second person.
+    /// Delegates a person's vote on an interrupt to a second person.
     Delegate {
         interrupt: InterruptId,
         delegation: Delegation,
@@ -112,7 +112,7 @@ pub enum Input {
         interrupt: InterruptId,
     },
     /// Erases one part of the run's content. Each input of this kind erases the next part. The sender repeats the input
-    /// until it causes no event.
+    /// until the input causes no event.
     EraseContent {
         because: ErasureReason,
     },
@@ -123,16 +123,16 @@ pub enum Input {
     /// Answers a new question with an earlier answer about the same subject.
     Reuse {
         interrupt: InterruptId,
-        /// Earlier question whose answer is reused.
+        /// Earlier question whose answer is reused for the new question.
         source: InterruptId,
-        /// Person who gave the earlier answer.
+        /// Person who gave the earlier answer that is reused.
         by: String,
         given: AnswerContent,
     },
     Message {
         text: String,
     },
-    /// Replaces the plan that agents are carrying out. `version`: the version on which the new plan is based.
+    /// Replaces the plan that agents are carrying out. `version` is the version on which the new plan is based.
     Replan {
         phase: String,
         version: Option<usize>,
@@ -143,17 +143,17 @@ pub enum Input {
     Cancel {
         text: Option<String>,
     },
-    /// Stops the running work at once, and makes the run wait for a person's message. `text`: the message, if the
-    /// person has already written it.
+    /// Stops the running work of the run at once, and makes the run wait for a person's message. `text`: the message,
+    /// if the person has already written the message.
     Interrupt {
         text: Option<String>,
     },
-    /// Stops a running command at once. `text`: the message to the agent that runs the command.
+    /// Stops a running command of an agent at once. `text`: the message to the agent that runs the command.
     StopCall {
         call: String,
         text: Option<String>,
     },
-    /// Lets the gates vote again on open approvals, because the policy or the grants changed.
+    /// Lets the approval gates vote again on the run's open approvals, because the policy or the grants changed.
     Revote,
 
     /// Announces actions that the driver is about to perform. The driver then performs an action only if the resulting
@@ -176,7 +176,7 @@ pub enum Input {
         attempt: u32,
         outcome: Outcome,
     },
-    /// Reports the outcome of a call that a client executed.
+    /// Reports the outcome of a tool call that a client executed.
     ClientResult {
         call: String,
         outcome: ClientOutcome,
@@ -202,24 +202,24 @@ pub enum Input {
     Ask(Box<Ask>),
     /// Stops a run until a person has reviewed the run, because a service requested the review.
     Hold(Box<Hold>),
-    /// Records that the asking agent starts the approved action. `digest`: the digest of the action.
+    /// Records that the external agent that asked starts the approved action. `digest`: the digest of the action.
     UseApproval {
         interrupt: InterruptId,
         digest: Digest,
     },
-    /// Reports the outcome of writing approved changes, which the asking agent writes itself. `text`: the reason why
-    /// the agent did not write the changes.
+    /// Reports the outcome of writing approved changes, which the external agent that asked writes itself. `text`: the
+    /// reason why the agent did not write the changes.
     ReportExec {
         interrupt: InterruptId,
         outcome: ExecOutcome,
         text: Option<String>,
     },
-    /// Withdraws an interrupt that no longer needs a decision. `text`: the reason for the withdrawal.
+    /// Withdraws an external agent's interrupt that no longer needs a decision. `text`: the reason for the withdrawal.
     Withdraw {
         interrupt: InterruptId,
         text: Option<String>,
     },
-    /// Finishes the run of an external agent.
+    /// Completes the run of an external agent with the result that the agent reports.
     Finish {
         result: Value,
     },
@@ -276,8 +276,8 @@ impl Input {
 }
 
 impl Input {
-    /// Returns true if the input corrects or erases stored content, or places or lifts a legal hold. Such an input is
-    /// allowed even after the end of the run.
+    /// Returns true if the input to a run corrects or erases stored content, or places or lifts a legal hold. Such an
+    /// input is allowed even after the end of the run.
     pub(super) fn is_of_history(&self) -> bool {
         matches!(
             self,
@@ -289,8 +289,8 @@ impl Input {
         )
     }
 
-    /// Returns true if the input is about a question of an external agent. Such an input is allowed even if the answer
-    /// to the question has ended the run.
+    /// Returns true if the input to a run is about a question of an external agent. Such an input is allowed even if
+    /// the answer to the question has ended the run.
     pub(super) fn is_about_external_ask(&self) -> bool {
         matches!(self, Self::UseApproval { .. } | Self::ReportExec { .. } | Self::Withdraw { .. })
     }
@@ -303,21 +303,21 @@ pub struct Start {
     pub config: Config,
     pub input: Value,
     pub origin: Origin,
-    /// Set if a message in the session begins the run. The sender has then checked that the previous front run has
-    /// ended.
+    /// Parameters of the front run of a conversation. Set if a message in the session begins the run. The sender has
+    /// then checked that the session's previous front run has ended.
     pub front: Option<FrontStart>,
-    /// Trace context of the caller. The run is reported as part of this trace.
+    /// Trace context of the caller that starts the run. The run is reported as part of this trace.
     pub trace: Option<TraceParent>,
 }
 
 /// Parameters of a run that becomes the front run of its session's conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FrontStart {
-    /// Agent that the person talks to after the start of the run. `None` keeps the current agent.
+    /// Agent that the person talks to after the start of the run. `None` keeps the conversation's current agent.
     pub agent: Option<String>,
 }
 
-/// Action that the driver is about to perform.
+/// Action that the driver is about to perform for a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Begin {
     Model {
@@ -334,14 +334,15 @@ pub enum Begin {
     },
 }
 
-/// Request of a service to stop a run for a review. The reviewer sees these fields.
+/// Request of a service to stop a run for a review. The reviewer sees the fields of this request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hold {
     pub title: String,
     pub message: String,
     pub payload: Value,
     pub risk: Level,
-    /// Time until the hold expires, in milliseconds. If `None`, the expiry that the workflow sets for reviews applies.
+    /// Time until the review that a service requested expires, in milliseconds. If `None`, the expiry that the workflow
+    /// sets for reviews applies.
     pub expires_in_ms: Option<u64>,
 }
 
@@ -352,28 +353,31 @@ pub struct Ask {
     pub title: String,
     pub message: String,
     pub payload: Value,
-    /// Ids of the options to offer, each with an optional label. The ids come from the kind's table. For a `choice`,
-    /// the agent defines the ids. If the list is empty, all options of the kind are offered.
+    /// Ids of the options that the external agent's question offers, each with an optional label. The ids come from the
+    /// table of the question's kind. For a `choice`, the agent defines the ids. If the list is empty, all options of
+    /// the kind are offered.
     pub options: Vec<(String, Option<String>)>,
     pub response_schema: Option<Value>,
     pub expires_in_ms: Option<u64>,
     pub on_expiry: Option<String>,
     pub assignment: Assignment,
-    /// Call that the gates vote on, and the diff that the card shows. Only for a `tool_approval`.
+    /// External agent's tool call that the approval gates vote on, and the diff that the approval card shows. Only for
+    /// a `tool_approval`.
     pub call: Option<(ForeignCall, Option<Value>)>,
-    /// Trial of the call, if the agent requested a trial. Only with `call`.
+    /// Trial of the external agent's tool call, if the agent requested a trial. Only with `call`.
     pub trial: Option<AskedTrial>,
-    /// Time in milliseconds during which the agent may use an approval. `None` means no time limit.
+    /// Time in milliseconds during which the external agent may use an approval. `None` means no time limit.
     pub usable_ms: Option<u64>,
     pub timing: Timing,
-    /// Fields of the card that are hidden from people with certain roles.
+    /// Fields of the external agent's card that are hidden from people with certain roles.
     pub withhold: Vec<Withhold>,
-    /// Id of the interrupt. Set if the agent requested a callback when the interrupt is resolved. The callback URL is
-    /// stored under this id. If `None`, a new id is generated and no callback is sent.
+    /// Id of the interrupt that the external agent's question opens. Set if the agent requested a callback when the
+    /// interrupt is resolved. The callback URL is stored under this id. If `None`, a new id is generated and no
+    /// callback is sent.
     pub callback: Option<InterruptId>,
 }
 
-/// Reason for rejecting an input. Each interface has one stable error code for each reason.
+/// Reason for rejecting an input to a run. Each interface has one stable error code for each reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     #[error("the run has already started")]
@@ -382,15 +386,16 @@ pub enum Rejection {
     Ended(Status),
     #[error("the run has no interrupt with this id")]
     UnknownInterrupt,
-    /// The interrupt has no stored answer. The value is the reason, as the end of the error message.
+    /// The interrupt has no stored answer to correct or erase. The value is the reason, as the end of the error
+    /// message.
     #[error("the interrupt has no stored answer: {0}")]
     NoAnswer(&'static str),
     #[error("the run has not ended, so its content cannot be erased yet")]
     NotEnded,
     #[error("the run is on legal hold, so its content cannot be erased until the hold is lifted")]
     Held,
-    /// A second hold is rejected. The reason of a second hold would be lost, and lifting the first hold would also lift
-    /// the second.
+    /// A second legal hold on the run is rejected. The reason of a second hold would be lost, and lifting the first
+    /// hold would also lift the second.
     #[error(
         "the run is already on legal hold, since {} by {}{}; lift the hold before you give another reason",
         .0.at, .0.by, .0.why()
@@ -398,7 +403,7 @@ pub enum Rejection {
     HeldAlready(LegalHold),
     #[error("the run has no call with this id")]
     UnknownCall,
-    /// The call cannot be stopped. The value is the reason, as the end of the error message.
+    /// The tool call cannot be stopped. The value is the reason, as the end of the error message.
     #[error("the call cannot be stopped: {0}")]
     NotStoppable(&'static str),
     /// The run cannot be interrupted. The value is the reason, as the end of the error message.
@@ -432,12 +437,12 @@ pub enum Rejection {
     SessionSuspended,
     #[error("the session is closed ({}), so its runs can start no work", .0.as_str())]
     SessionClosed(session::End),
-    /// Another undo of the same run has started and not yet ended.
+    /// Another undo of the same run has started and not yet ended. The value is the run of that undo.
     #[error("the undo {by} of this run is still open: decide or cancel it first")]
     UndoOpen { by: RunId },
 }
 
-/// Outcome of a call that a client executed.
+/// Outcome of a tool call that a client executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientOutcome {
     Done { text: String },
@@ -459,8 +464,8 @@ impl ClientOutcome {
         }
     }
 
-    /// Returns the text that the model gets about the outcome of the call. If a failed call has no text, returns a
-    /// default text.
+    /// Returns the text that the model gets about the outcome of a tool call that a client executed. If a failed call
+    /// has no text, returns a default text.
     pub(super) fn text(&self) -> &str {
         match self {
             Self::Failed { text } if text.trim().is_empty() => "it failed",
@@ -469,7 +474,7 @@ impl ClientOutcome {
     }
 }
 
-/// Returns an error if the text is longer than the limit for answers, notes and messages.
+/// Returns an error if a person's text is longer than the limit for answers, notes and messages.
 pub(super) fn check_text(text: &str) -> Result<(), Rejection> {
     if text.len() > limits::TEXT_BYTES {
         let message = format!("is longer than {} bytes", limits::TEXT_BYTES);

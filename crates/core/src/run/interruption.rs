@@ -17,7 +17,7 @@ use crate::interrupt::{About, Cause, Decision, Effect, Interrupt, Kind, Outcome}
 use crate::message::Stop;
 use crate::schema::Problem;
 
-/// Result code of calls that an interruption ended early.
+/// Result code of tool calls that an interruption of the run ended early.
 pub(super) const INTERRUPTED: &str = "interrupted";
 
 const NOT_RUN: &str = "Not run: a person interrupted the run before this call began. Make the call again only if it is still \
@@ -30,8 +30,8 @@ const ENDED: &str = "A person interrupted this step and then ended it.";
 const NOBODY: &str = "The run was interrupted, and nobody decided in time how to continue.";
 
 impl Draft<'_> {
-    /// Handles a person's message to the run. If an interrupt waits for the person's message, the message is the
-    /// decision on that interrupt.
+    /// Handles a person's message to the run. If an open interrupt asks for a message and the person may decide the
+    /// interrupt, the message is the decision on that interrupt.
     pub(super) fn message(&mut self, text: String) -> Result<(), Rejection> {
         if text.trim().is_empty() {
             return Err(Rejection::Invalid(vec![Problem::new("/text", "is empty")]));
@@ -93,7 +93,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Skips a call in a reply that arrived while its model call was being stopped.
+    /// Skips a tool call in a reply that arrived while its model call was being stopped.
     pub(super) fn skip_interrupted(&mut self, call: &str) {
         self.finish_call(call, CallEnd::Skipped, Some(INTERRUPTED), NOT_RUN);
     }
@@ -107,7 +107,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Handles the end of a stopped model call. `text`: the part of the reply that had arrived.
+    /// Handles the end of a model call that a person stopped. `text`: the part of the reply that had arrived.
     pub(super) fn model_stopped(&mut self, step: &str, turn: u32, text: &str) -> Result<(), Rejection> {
         let attempt = self.awaited(step, turn)?;
         if !self.run.is_stopping(step) {
@@ -119,7 +119,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Applies a person's decision after an interruption. If nobody decides in time, the run fails.
+    /// Applies a person's decision after the person interrupted the run. If nobody decides in time, the run fails.
     pub(super) fn interruption_effect(&mut self, effect: Effect, text: &str, is_expired: bool) {
         // An expiry is not a person's decision, so it must not start further work.
         if is_expired {
@@ -176,8 +176,8 @@ impl Draft<'_> {
         asked.into_iter().map(withdraw).collect()
     }
 
-    /// Ends each open step with the last reply of its agent. A phase that was begun by a call ends together with the
-    /// call.
+    /// Ends each open step of the interrupted run with the last reply of the step's agent. A phase that was begun by a
+    /// tool call ends together with the call.
     fn end_interrupted(&mut self) {
         // The person ends the work before its first round, so the questions before the first round need no answer.
         for phase in self.withdraw_asked_first() {
@@ -217,17 +217,16 @@ impl Draft<'_> {
     }
 }
 
-/// Effect that an interruption has on a call.
 enum StopEffect {
     Untouched,
     WhenItsProcessEnds,
     Skipped,
-    /// The call only reads, so its partial result is discarded.
+    /// The tool call only reads, so its partial result is discarded.
     Abandoned,
 }
 
 impl Step {
-    /// Returns true if the agent's last reply was stopped or is being stopped.
+    /// Returns true if the last reply of the step's agent was stopped or is being stopped.
     fn has_cut_reply(&self) -> bool {
         let was_cut = matches!(self.entries.last(), Some(Entry::Turn { stop: Stop::Cut, .. }));
         !self.role.is_aside() && (self.stopped || was_cut)
@@ -257,7 +256,7 @@ impl Run {
         self.steps.get(step).is_some_and(|step| step.stopped)
     }
 
-    /// Returns the model calls that a person has stopped but that have not yet returned.
+    /// Returns the model calls of the run that a person has stopped but that have not yet returned.
     pub(super) fn models_stopping(&self) -> impl Iterator<Item = super::ActionId> {
         self.steps.open().filter(|(_, step)| step.stopped).filter_map(|(id, step)| match step.model {
             ModelCall::Running { attempt, .. } => Some(Action::model_id(id, step.turn, attempt)),
@@ -273,7 +272,7 @@ impl Run {
         }
     }
 
-    /// Returns true if the step is a round of a copilot after which the person is not asked.
+    /// Returns true if the step is a round of a copilot whose phase does not ask the person after each round.
     fn ends_without_turn(&self, step: &Step) -> bool {
         let copilot = self.phase(&step.phase).and_then(|phase| phase.kind.copilot());
         step.round.is_some() && copilot.is_some_and(|copilot| !copilot.conversational)
@@ -301,7 +300,8 @@ impl Run {
     }
 }
 
-/// Returns true if a person chose `done` to end the interrupted work.
+/// Returns true if a person resolved an interruption of the run with the option `done`, which ends the interrupted
+/// work.
 pub(super) fn ended_by_person(interrupt: &Interrupt) -> bool {
     let chosen = interrupt.resolution.as_ref().and_then(|resolution| resolution.option.as_deref());
     interrupt.opened.about == About::Interruption && chosen == Some("done")

@@ -28,8 +28,8 @@ impl Run {
         matches!(self.spec(&call.tool).map(|spec| &spec.runs), Some(Runs::Client { .. }))
     }
 
-    /// Returns true if the server itself executes this tool. Returns false if a client executes the tool, or if a call
-    /// of the tool opens an interrupt or begins a phase.
+    /// Returns true if the server itself executes calls of this tool. Returns false for tools that a client executes,
+    /// and for tools whose calls open an interrupt, begin a phase, hand work over, or only record an assumption.
     pub fn runs_here(&self, tool: &str) -> bool {
         matches!(self.spec(tool).map(|spec| &spec.runs), Some(Runs::Here { .. }))
     }
@@ -59,7 +59,6 @@ impl Run {
         Some(PlanPart { id: subtask.id.clone(), number, of: plan.subtasks.len() })
     }
 
-    /// Returns the tool call about which the step with this id gives a judgement.
     pub(super) fn call_to_judge(&self, step: &str) -> Option<String> {
         self.calls.keys().find(|call| step_ids::judging(call) == step).cloned()
     }
@@ -74,7 +73,7 @@ impl Run {
         }
     }
 
-    /// Returns the name of the model that requests of this step use.
+    /// Returns the name of the model that requests of the step `id` use.
     pub fn model_of(&self, id: &str) -> Option<String> {
         let step = self.steps.get(id)?;
         let own = match step.role {
@@ -95,8 +94,8 @@ impl Run {
     }
 }
 
-/// Adds the run's keywords to the workflow's keywords. Uses the judging model of the run only if the workflow names
-/// none.
+/// Returns the workflow's settings of smart approval with the run's keywords added. Uses the judging model of the run
+/// only if the workflow names none.
 fn together(mut own: Smart, added: Smart) -> Smart {
     let new: Vec<String> = added.keywords.into_iter().filter(|word| !own.keywords.contains(word)).collect();
     own.keywords.extend(new);

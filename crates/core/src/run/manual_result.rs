@@ -22,8 +22,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Accepts a person's text as the result of a step. The result of a planner is a plan, and goes through the same
-    /// checks as every plan that a person writes.
+    /// Accepts a person's text as the result of a step. The result of a planner is a plan, and the same checks apply as
+    /// for every plan that a person writes.
     pub(super) fn give_result(&mut self, step: &str, text: &str) {
         let planner = self.run.steps.get(step).filter(|step| step.role == StepRole::Planner);
         let Some(phase) = planner.map(|step| step.phase.clone()) else {
@@ -62,7 +62,6 @@ impl Run {
         self.plan_in(&step.phase, given.text.as_deref().unwrap_or_default()).err().unwrap_or_default()
     }
 
-    /// Returns true if the step must produce a plan.
     pub(super) fn must_plan(&self, step: &str) -> bool {
         let planner = self.steps.get(step).filter(|step| step.role == StepRole::Planner);
         planner.and_then(|step| self.planning(&step.phase)).is_some_and(|planning| !planning.optional)

@@ -13,20 +13,20 @@ use crate::id::RunId;
 use crate::interrupt::KEEP_SOME;
 use crate::text::clip;
 
-/// Name of the workflow of runs that merge another run's private layer.
+/// Name of the workflow of runs that merge another run's private layer into the workspace.
 pub const WORKFLOW: &str = "merge";
-/// Tool of the single call in a merge run. No agent has this tool.
+/// Tool of the single call in a run that merges another run's private layer. No agent has this tool.
 pub const TOOL: &str = "merge_changes";
 
-/// Input of a merge run, and arguments of its call.
+/// Input of a run that merges another run's private layer, and arguments of its single tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arguments {
-    /// Title of the merge run, for people.
+    /// Title of the run that merges another run's private layer, for people.
     pub task: String,
     /// Run whose private layer is merged: ignored files that only this run sees.
     pub run: RunId,
-    /// Files and directories to merge. If the set is empty, the whole private layer is merged.
+    /// Files and directories of the private layer to merge. If the set is empty, the whole private layer is merged.
     pub paths: BTreeSet<String>,
 }
 
@@ -39,7 +39,8 @@ impl Arguments {
     }
 }
 
-/// Returns the workflow of a merge run. The approvers of a merge are the approvers of an undo of all phases.
+/// Returns the workflow of a run that merges another run's private layer. The approvers of a merge are the approvers of
+/// an undo of all phases.
 pub fn definition(of: &Definition) -> Result<Definition, NotUndone> {
     let phases = of.phases.iter().map(|phase| phase.id.clone()).collect();
     let input = json!({

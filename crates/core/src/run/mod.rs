@@ -108,16 +108,15 @@ use crate::tool;
 
 /// Result code of a command that the sandbox stopped, because the command exceeded its permitted effect.
 const CONFINED: &str = "confined";
-/// Result code of a command that created guarded files. If the files could not be moved away, the result has the same
-/// code.
+/// Result code of a command that created guarded files. The code is the same if these files could not be moved away.
 const SET_ASIDE: &str = "set_aside";
 
-/// State of a run. All code is allowed to read the fields. Only [`Run::apply`] writes the fields.
+/// State of a run. All code is allowed to read its fields. Only [`Run::apply`] writes the fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     pub id: RunId,
     pub definition: Arc<Definition>,
-    /// Number of events applied so far.
+    /// Number of the run's events that were applied to the state so far.
     pub seq: u64,
     pub last_at: Timestamp,
     /// Content of the run's first event. `None` before the first event.
@@ -126,40 +125,42 @@ pub struct Run {
     pub epoch: u64,
     /// True if a person paused the run.
     pub paused: bool,
-    /// Time of the last pause by a person.
+    /// Time at which a person last paused the run.
     pub paused_at: Option<Timestamp>,
     /// True if the session of the run is suspended.
     pub suspended: bool,
-    /// Interrupt that stops the whole run: a person interrupted the run and is to write a message, or a service
+    /// Interrupt that stops the whole run. A person interrupted the run and is to write a message, or a service
     /// requested a review.
     pub interrupted: Option<InterruptId>,
     pub ended: Option<Arc<RunEnd>>,
-    /// Phases that have started. The value of a phase is `Some` after the phase has ended.
+    /// Phases of the run that have started. The value of a phase is `Some` after the phase has ended.
     pub phases: SharedMap<String, Option<StepEnd>>,
     pub steps: OpenMap<String, Step>,
-    /// Plans of planning phases.
+    /// Plans of the run's planning phases, by phase id.
     pub plans: SharedMap<String, Planned>,
-    /// Rounds of copilot phases.
+    /// Rounds of the run's copilot phases, by phase id.
     pub rounds: SharedMap<String, Arc<Rounds>>,
     /// Phases that tool calls began, by phase id.
     pub called: SharedMap<String, Arc<StartedPhase>>,
     pub calls: OpenMap<String, Call>,
     pub interrupts: OpenMap<InterruptId, Interrupt>,
-    /// Number of calls proposed so far. The next call gets the next number.
+    /// Number of tool calls that agents of the run proposed so far. The next call gets the next number.
     pub proposed: u32,
     /// Usage of the run, summed over all steps.
     pub spent: Spent,
-    /// Outputs that reviews approved, each as `{title, content}`, in the order of their approval.
+    /// Outputs of the run that reviews approved, each as `{title, content}`, in the order of their approval.
     pub released: SharedList<Value>,
-    /// Texts for steps that start later: messages to the run, guidance about steps, and notices of undos.
+    /// Texts for steps of the run that start later: messages to the run, guidance about steps, and notices of undos.
     pub messages: SharedList<Arc<str>>,
-    /// Undos that the agents were told about, each with the text that the agents got.
+    /// Undos of changes that the agents of the run were told about, by undoing run, each with the text that the agents
+    /// got.
     pub undone: SharedMap<RunId, Arc<str>>,
     /// Conversation of the session before this run, as rendered by
     /// [`conversation::render_history`](crate::conversation::render_history). No event of the run contains this
     /// conversation. The loader of a live run reads the conversation from earlier runs.
     pub earlier: Option<Arc<str>>,
-    /// Sequence number of the last event whose content is erased. The content of all earlier events is erased, too.
+    /// Sequence number of the run's last event whose content is erased. The content of all earlier events is erased,
+    /// too.
     pub erased_to: u64,
     /// Erasure of the content of the whole run. `None` while any content of the run remains.
     pub erased: Option<Erasure>,
@@ -186,14 +187,14 @@ pub struct RunEnd {
     pub reason: String,
     pub seq: u64,
     pub at: Timestamp,
-    /// Sequence number of the event that contains the final text and the result of the run. Normally, this event ended
-    /// the run. If an answer in the result was erased later, this event records the erasure.
+    /// Sequence number of the event that contains the final text and the result of the run. Normally, the event that
+    /// ended the run. If an answer in the result was erased later, the event that records the erasure.
     pub told: u64,
     pub text: Option<String>,
     pub result: Value,
 }
 
-/// Erasure of the content of a run.
+/// Record of the erasure of a run's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Erasure {
     pub by: String,
@@ -201,7 +202,7 @@ pub struct Erasure {
     pub because: ErasureReason,
 }
 
-/// Legal hold: forbids the erasure of a run's content.
+/// Legal hold on a run, which forbids the erasure of the run's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LegalHold {
     pub by: String,
@@ -211,7 +212,8 @@ pub struct LegalHold {
 }
 
 impl LegalHold {
-    /// Returns the reason for the hold in parentheses, for the end of a sentence that names the person and the time.
+    /// Returns the reason for the legal hold in parentheses, for the end of a sentence that names the person and the
+    /// time.
     pub(super) fn why(&self) -> String {
         self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
     }
@@ -254,7 +256,7 @@ impl Run {
         self.interrupts.open()
     }
 
-    /// Returns true if this text is a notice about an undo. No person wrote such a text.
+    /// Returns true if a text to the agents is a notice about an undo. No person wrote such a text.
     pub(crate) fn is_of_an_undo(&self, told: &str) -> bool {
         self.undone.values().any(|undone| **undone == *told)
     }
@@ -301,7 +303,7 @@ impl Run {
         interrupt.opened.step.is_none() && self.plans.get(phase).is_some_and(|plan| plan.settled.is_some())
     }
 
-    /// Returns true if this actor started the run for an external agent.
+    /// Returns true if the actor started the run for an external agent.
     pub fn is_begun_by(&self, actor: &Actor) -> bool {
         let by = self.started.as_ref().map(|started| &started.by);
         self.definition.is_external() && by.is_some_and(|by| (by.role, &by.id) == (actor.role, &actor.id))
@@ -329,8 +331,8 @@ impl Run {
         }
     }
 
-    /// Returns the treatment of a call that was running when its process stopped. A commit is continued, because the
-    /// files show which writes are still missing.
+    /// Returns the treatment of a tool call that was running when its process stopped. A commit is continued, because
+    /// the files show which writes are still missing.
     fn on_crash(&self, call: &Call) -> tool::OnCrash {
         if call.committing().is_some() {
             return tool::OnCrash::Rerun;
@@ -349,7 +351,6 @@ impl Run {
         }
     }
 
-    /// Returns the text and calls of the last turn of a step. `None` if the step has no turn.
     fn last_turn<'a>(&'a self, step: &'a Step) -> Option<(&'a str, Vec<&'a Call>)> {
         match step.entries.iter().rev().find(|entry| matches!(entry, Entry::Turn { .. }))? {
             Entry::Turn { text, calls, .. } => {

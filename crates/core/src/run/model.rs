@@ -35,7 +35,8 @@ impl Draft<'_> {
         );
     }
 
-    /// Returns the number of the attempt of the model call that is in progress in this turn.
+    /// Returns the number of the attempt of the model call that is in progress in the step's turn `turn`. Returns an
+    /// error if no model call is in progress in this turn.
     pub(super) fn awaited(&self, step: &str, turn: u32) -> Result<u32, Rejection> {
         match self.run.steps.get(step) {
             Some(step) if step.turn == turn => match step.model {
@@ -116,8 +117,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Returns the reason why a call in a reply cannot be executed at all: a code, and a text for the model. `None` if
-    /// the call can be executed.
+    /// Returns the reason why a tool call in a reply cannot be executed at all: a code, and a text for the model.
+    /// `None` if the call can be executed.
     fn unusable(&self, step: &str, n: usize, call: &RequestedCall) -> Option<(&'static str, String)> {
         if n >= limits::CALLS_PER_REPLY {
             let text = format!("not run: a reply may hold at most {} calls", limits::CALLS_PER_REPLY);
@@ -189,8 +190,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns a problem if a call ends the work in a reply that is incomplete. The missing part of the reply could
-    /// have contained more work.
+    /// Returns a problem if a tool call ends the work in a reply that is incomplete. The missing part of the reply
+    /// could have contained more work.
     fn cut_end(&self, call: &RequestedCall, stop: Stop) -> Option<(&'static str, String)> {
         let flaw = stop.flaw()?;
         let text = format!("not finished: your reply {}. Continue, or repeat it", flaw.says());
@@ -245,7 +246,6 @@ fn value(arguments: &Arguments) -> Value {
     }
 }
 
-/// Formats the problems that a schema check found as a text for the model.
 pub(super) fn describe_problems(problems: &[schema::Problem]) -> String {
     let lines = problems.iter().map(|problem| {
         let at = if problem.pointer.is_empty() { "the arguments" } else { &problem.pointer };

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::{Action, ActionId, Call, CallState, Run};
 
 impl Run {
-    /// Returns the actions that the driver must perform, in a fixed order: inspections, trials, tool calls, model
-    /// calls.
+    /// Returns the actions that the driver must perform for the run, in a fixed order: inspections, trials, tool calls,
+    /// model calls.
     pub fn actions(&self) -> Vec<Action> {
         if self.is_paused() || self.ended.is_some() {
             return Vec::new();
@@ -79,8 +79,8 @@ impl Run {
         awaited
     }
 
-    /// Returns true if a call may start now. The call must not wait for an earlier call of its reply, nor for a person.
-    /// If the call writes, no other call may be writing to the workspace.
+    /// Returns true if a tool call may start now. The call must not wait for an earlier call of its reply, nor for a
+    /// person. If the call writes, no other call may be writing to the workspace.
     pub(super) fn may_start(&self, id: &str) -> bool {
         let Some(call) = self.calls.get(id) else { return false };
         !self.is_paused()
@@ -91,7 +91,7 @@ impl Run {
             && (!self.writes(&call.tool) || self.writer().is_none())
     }
 
-    /// Returns true if an approved call must wait, because a question is open or its step is blocked.
+    /// Returns true if an approved tool call must wait, because a question is open or its step is blocked.
     pub(super) fn is_held(&self, call: &Call) -> bool {
         // A commit that has begun is completed even while a question is open.
         let waits = call.trial.commits == 0 && self.is_held_by_a_question(&call.step);
@@ -111,12 +111,12 @@ impl Run {
             .map(|(id, _)| id)
     }
 
-    /// Returns the calls in the order in which they were proposed: `call_2` before `call_10`.
+    /// Returns the run's tool calls in the order in which they were proposed: `call_2` before `call_10`.
     pub(super) fn calls_in_order(&self) -> Vec<(&String, &Call)> {
         in_order(self.calls.iter().map(|(id, call)| (id, &**call)))
     }
 
-    /// Returns the calls that have not ended, in the order in which they were proposed.
+    /// Returns the tool calls that have not ended, in the order in which they were proposed.
     pub(super) fn open_calls(&self) -> Vec<(&String, &Call)> {
         in_order(self.calls.open())
     }

@@ -14,15 +14,15 @@ use crate::envelope::Content;
 use crate::interrupt::{Cause, Outcome};
 use crate::tool::Runs;
 
-/// Path that a call needs but that does not exist in the workspace.
+/// Path that a tool call needs but that does not exist in the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingPath {
-    /// Missing path, relative to the workspace.
+    /// Path that a tool call needs, relative to the workspace.
     pub path: String,
     pub mended_by: Remedy,
 }
 
-/// Kind of earlier call that could create the missing path.
+/// Kind of earlier tool call that could create the path that is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// A file tool that writes exactly the missing file. A command that writes may also create the file.
@@ -34,7 +34,8 @@ pub enum Remedy {
 }
 
 impl Draft<'_> {
-    /// Postpones a call that cannot be executed yet. The call is inspected again after the calls before it have ended.
+    /// Postpones a tool call that cannot be executed yet. The call is inspected again after the calls before it have
+    /// ended.
     pub(super) fn defer(&mut self, id: &str, call: &Call) {
         if let CallState::Gated(interrupt) = &call.state {
             self.resolve(interrupt, Outcome::Superseded, None, Cause::Superseded);
@@ -45,7 +46,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns true if the call must wait for an earlier call of the same reply to end.
+    /// Returns true if the tool call must wait for an earlier call of the same reply to end.
     pub fn waits_its_turn(&self, id: &str, call: &Call) -> bool {
         if self.is_client_call(call) {
             return false;
@@ -54,7 +55,8 @@ impl Run {
         self.earlier(id, call).any(|(_, other)| !other.is_ended() && (writes || self.writes(&other.tool)))
     }
 
-    /// Returns true if an earlier call of the same reply has not ended and could create the path that this call needs.
+    /// Returns true if an earlier tool call of the same reply has not ended and could create the path that this call
+    /// needs.
     pub fn may_be_provided(&self, id: &str, call: &Call, lack: &MissingPath) -> bool {
         let lacked = names(&lack.path);
         self.earlier(id, call).filter(|(_, other)| !other.is_ended() && self.writes(&other.tool)).any(
@@ -72,13 +74,13 @@ impl Run {
         )
     }
 
-    /// Returns true if an inspection found that the call must wait for earlier calls. The call is not inspected again
-    /// before the earlier calls have ended.
+    /// Returns true if an inspection found that the tool call must wait for earlier calls. The call is not inspected
+    /// again before the earlier calls have ended.
     pub(super) fn is_deferred(&self, id: &str, call: &Call) -> bool {
         call.deferred && self.waits_its_turn(id, call)
     }
 
-    /// Returns the earlier calls of the same reply that the server executes, in the order of the reply.
+    /// Returns the earlier tool calls of the same reply that the server executes, in the order of the reply.
     fn earlier<'r>(&'r self, id: &'r str, call: &Call) -> impl Iterator<Item = (&'r str, &'r Call)> {
         let entries = self.steps.get(&call.step).map(|step| step.entries.iter().rev());
         let reply = entries.into_iter().flatten().find_map(|entry| match entry {
@@ -92,8 +94,8 @@ impl Run {
         })
     }
 
-    /// Returns the writing calls that come before this call in the reply. The card shows each of these calls as
-    /// `{call_id, title, became?}`.
+    /// Returns the writing tool calls that come before the call `id` in its reply. The approval card shows each of
+    /// these calls as `{call_id, title, became?}`.
     pub(super) fn after(&self, id: &str, call: &Call) -> Vec<Value> {
         let before = self.earlier(id, call).filter(|(_, other)| self.writes(&other.tool));
         let told = before.map(|(id, other)| {
@@ -107,7 +109,6 @@ impl Run {
     }
 }
 
-/// Returns the components of a path that is relative to the workspace.
 fn names(path: &str) -> Vec<&str> {
     path.split('/').filter(|name| !matches!(*name, "" | ".")).collect()
 }

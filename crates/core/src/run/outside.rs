@@ -13,7 +13,8 @@ use crate::changeset::{self, Change};
 use crate::mentioned_paths;
 
 impl Run {
-    /// Labels each change outside the task in the payload of the card, and adds the number of these changes.
+    /// Labels each changed path that the task does not mention in the payload of a tool call's approval card, and adds
+    /// the number of these paths.
     pub(super) fn mark_outside(&self, call: &Call, payload: &mut Value) {
         if self.is_worked_out(call) {
             return;
@@ -44,8 +45,9 @@ impl Run {
         }
     }
 
-    /// Returns the changed paths that the task does not mention. Leaves out files that git ignores, because tasks do
-    /// not mention such files. For the same reason, git's internal files are included only if the card lists them.
+    /// Returns the paths changed by a tool call that the task does not mention. Leaves out files that git ignores,
+    /// because tasks do not mention such files. For the same reason, git's internal files are included only if the
+    /// approval card lists them.
     fn outside<'f>(
         &self,
         call: &Call,
@@ -95,7 +97,7 @@ impl Run {
         texts
     }
 
-    /// Returns the subtasks of the approved plans in those phases that this call began.
+    /// Returns the subtasks of the approved plans in those phases that the tool call `call` began.
     fn planned_by(&self, call: &str) -> Vec<String> {
         let begun = self.called.iter().filter(|(_, called)| called.call == call).map(|(phase, _)| phase);
         let plans = begun.filter_map(|phase| self.plans.get(phase)?.settled());
@@ -108,7 +110,8 @@ impl Run {
         plan.subtasks.iter().find(|subtask| subtask.id == id).map(|subtask| subtask.description.clone())
     }
 
-    /// Returns the text that a person wrote in place of the result of a call. `None` if no person wrote the result.
+    /// Returns the text that a person wrote in place of the result of a tool call. `None` if no person wrote the
+    /// result.
     fn answer_to(&self, id: &str) -> Option<String> {
         let call = self.calls.get(id)?;
         let is_answer = call.state == CallState::Ended(CallEnd::Answered);

@@ -2,12 +2,12 @@
 
 use super::{CallState, Run, Step, StepEnd};
 
-/// Progress of a subtask. The progress no longer changes after the run has ended.
+/// Progress of a subtask of a plan. The progress no longer changes after the run has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     Pending,
     Running,
-    /// The subtask waits for a person's decision.
+    /// The subtask of the plan waits for a person's decision.
     Waiting,
     Completed,
     Skipped,

@@ -13,10 +13,10 @@ use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Effect, Interrupt, Kind, Opened, Outcome};
 use crate::plan::{Plan, Subtask};
 
-/// Subtask of the plan that agents are carrying out.
+/// Subtask of the plan that agents of a run are carrying out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part<'r> {
-    /// Planning phase to which the plan belongs.
+    /// Planning phase to which the subtask's plan belongs.
     pub planning: &'r str,
     pub subtask: &'r Subtask,
     /// Position of the subtask in the plan, from 1.
@@ -25,14 +25,14 @@ pub struct Part<'r> {
     pub of: usize,
 }
 
-/// Activity of a step, as people see it.
+/// Activity of a step, as people see it in the list of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepActivity {
     Running,
-    /// The run is paused.
+    /// The run of the step is paused, or its session is suspended.
     Paused,
-    /// The step waits for a person's decision. Also used for a step that a person decided to stop or skip, until the
-    /// step has ended.
+    /// The step waits for a person's decision, or the whole run waits after an interruption or for a review. Also used
+    /// for a step that a person decided to stop or skip, until the step has ended.
     Waiting,
     Ended(StepEnd),
     /// The run ended while a person was asked about the failure or the limit of the step.
@@ -68,12 +68,12 @@ impl Run {
         }
     }
 
-    /// Returns the open interrupts that ask people.
+    /// Returns the open interrupts of the run that ask people.
     pub fn asked_interrupts(&self) -> impl Iterator<Item = (&InterruptId, &Interrupt)> {
         self.open_interrupts().filter(|(_, interrupt)| self.asks(&interrupt.opened))
     }
 
-    /// Returns the interrupts that people decided or that expired, in the order in which they were resolved.
+    /// Returns the interrupts of the run that people decided or that expired, in the order in which they were resolved.
     pub fn decided(&self) -> Vec<&Interrupt> {
         let by_people = |each: &&Interrupt| {
             let cause = each.resolution.as_ref().map(|resolution| &resolution.cause);
@@ -84,14 +84,14 @@ impl Run {
         decided
     }
 
-    /// Returns the open interrupt with which a call is offered to clients for execution. `None` if the call is not
+    /// Returns the open interrupt with which a tool call is offered to clients for execution. `None` if the call is not
     /// offered to clients now.
     pub fn handed_out(&self, call: &str) -> Option<&Interrupt> {
         let CallState::WithClient(id) = &self.calls.get(call)?.state else { return None };
         self.interrupts.get(id).map(|each| &**each).filter(|each| each.is_open())
     }
 
-    /// Returns the last interrupt that asked if a call is allowed.
+    /// Returns the last interrupt that asked a person if a tool call is allowed.
     pub fn approval_of(&self, call: &str) -> Option<&Interrupt> {
         let is_about = |each: &&Interrupt| {
             each.opened.kind == Kind::ToolApproval
@@ -101,7 +101,7 @@ impl Run {
         asked.max_by_key(|each| each.opened_seq)
     }
 
-    /// Returns true if the last interrupt that asked about a call was approved.
+    /// Returns true if the last interrupt that asked about a tool call was approved.
     pub fn is_approved(&self, call: &str) -> bool {
         let resolution = self.approval_of(call).and_then(|asked| asked.resolution.as_ref());
         resolution.is_some_and(|resolution| resolution.outcome == Outcome::Approved)
@@ -146,14 +146,14 @@ impl Run {
         limits.attempts.max(1) + limits.redos
     }
 
-    /// Returns an approved plan and the id of its planning phase. Of several approved plans, returns the plan whose
-    /// phase comes last in the workflow.
+    /// Returns an approved plan of the run and the id of its planning phase. Of several approved plans, returns the
+    /// plan whose phase comes last in the workflow.
     pub fn plan_at_work(&self) -> Option<(&str, &Arc<Plan>)> {
         let settled = |phase: &Phase| self.plans.get(&phase.id)?.settled();
         self.all_phases().rev().find_map(|phase| Some((phase.id.as_str(), settled(phase)?)))
     }
 
-    /// Returns the open phases. If no phase is open, returns the last phase that has ended.
+    /// Returns the open phases of the run. If no phase is open, returns the last phase that has ended.
     pub fn at_phases(&self) -> Vec<&Phase> {
         let is_in = |phase: &&Phase, ended: bool| {
             self.phases.get(&phase.id).is_some_and(|end| end.is_some() == ended)
@@ -167,8 +167,8 @@ impl Run {
         }
     }
 
-    /// Returns the steps that wait for a person. Includes the steps that a person decided to stop or skip and that have
-    /// not ended yet.
+    /// Returns the steps of the run that wait for a person. Includes the steps that a person decided to stop or skip
+    /// and that have not ended yet.
     pub fn waiting(&self) -> BTreeSet<&str> {
         let mut last: BTreeMap<&str, (u64, bool)> = BTreeMap::new();
         for interrupt in self.interrupts.values() {

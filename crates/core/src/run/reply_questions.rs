@@ -19,19 +19,19 @@ impl Run {
         self.spec(tool).is_some_and(|spec| spec.runs == Runs::Opens(Opens::Question))
     }
 
-    /// Returns true if agents ask questions in their replies instead of calling this tool.
+    /// Returns true if agents ask questions in their replies instead of calling the tool `tool`.
     pub(super) fn is_asked_in_replies(&self, tool: &str) -> bool {
         self.definition.asking.form == Form::Reply && self.is_question_tool(tool)
     }
 
-    /// Returns the tool whose calls represent the questions in a step's replies.
+    /// Returns the tool whose calls represent the questions in the replies of a step's agent.
     pub(super) fn asks_by(&self, step: &Step) -> Option<&str> {
         let agent = self.definition.agents.get(&step.agent).filter(|_| may_return_questions(step.role))?;
         agent.tools.iter().map(String::as_str).find(|tool| self.is_asked_in_replies(tool))
     }
 
-    /// Converts a reply that contains only questions to calls. The texts of the questions become the arguments of the
-    /// calls. Returns false if the reply contains anything else.
+    /// Converts an agent's reply that contains only questions to tool calls. The texts of the questions become the
+    /// arguments of the calls. Returns false if the reply contains anything else.
     pub(super) fn as_calls(&self, step: &str, reply: &mut Reply) -> bool {
         let tool = self.steps.get(step).and_then(|step| self.asks_by(step));
         let Some(tool) = tool.filter(|_| reply.calls.is_empty() && reply.stop.flaw().is_none()) else {
@@ -44,8 +44,8 @@ impl Run {
         true
     }
 
-    /// Returns an error for the agent if the conversation already contains the outcome of the same question. The error
-    /// is a code and a text. `None` if the question is new.
+    /// Returns an error for the agent if the step's conversation already contains the outcome of the same question. The
+    /// error is a code and a text. `None` if the question is new.
     pub(super) fn asked_before(&self, step: &str, arguments: &Value) -> Option<(&'static str, String)> {
         let text = |arguments: &Value| arguments["message"].as_str().map(history::question_key);
         let same = |call: &Call| {
@@ -59,7 +59,7 @@ impl Run {
         self.calls.values().any(same).then(|| ("asked_before", told.to_owned()))
     }
 
-    /// Returns the flaw in the questions of a reply without calls. `None` if the questions have no flaw.
+    /// Returns the flaw in the questions of a reply without tool calls. `None` if the questions have no flaw.
     pub(super) fn returned_flaw(&self, step: &Step, text: &str) -> Option<(Flaw, String)> {
         let asking = self.definition.asking;
         if asking.form != Form::Reply || !may_return_questions(step.role) {
@@ -80,7 +80,7 @@ impl Run {
         }
     }
 
-    /// Returns the text of a reply without calls, as other agents and people read it.
+    /// Returns the text of a reply without tool calls, as other agents and people read the text.
     pub(super) fn content_of(&self, step: &Step, text: &str) -> String {
         if self.definition.asking.form == Form::Reply
             && may_return_questions(step.role)
@@ -106,8 +106,8 @@ impl Run {
         ))
     }
 
-    /// Returns a turn that consists of questions as two messages: the questions in the agent's words, and their
-    /// outcomes. `None` if the turn does not consist of questions.
+    /// Returns a turn of an agent that consists of questions as two messages: the questions in the agent's words, and
+    /// their outcomes. `None` if the turn does not consist of questions.
     pub(super) fn returned_turn(&self, agent: &str, calls: &[(&String, &Call)]) -> Option<[Message; 2]> {
         let asks = !calls.is_empty() && calls.iter().all(|(_, call)| self.is_asked_in_replies(&call.tool));
         asks.then(|| {
@@ -122,7 +122,7 @@ impl Run {
         })
     }
 
-    /// Returns the outcome of a single question as a separate message.
+    /// Returns the outcome of a single question of an agent as a separate message.
     pub(super) fn returned_answer(&self, call: &Call) -> Option<String> {
         self.is_asked_in_replies(&call.tool)
             .then(|| format!("Earlier you asked, with this outcome:\n\n{}", answered(call)))
@@ -134,8 +134,8 @@ fn answered(call: &Call) -> String {
     format!("Question {}: {}\nAnswer: {}", words("id"), words("message"), result_text(call))
 }
 
-/// Returns true if replies of this role may contain questions. Agents that judge, and steps that help other steps,
-/// reply in formats without questions.
+/// Returns true if the replies of a step with this role may contain questions. Agents that judge, and steps that help
+/// other steps, reply in formats without questions.
 fn may_return_questions(role: StepRole) -> bool {
     super::ending::may_not_ask(role)
 }

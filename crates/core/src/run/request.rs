@@ -9,7 +9,7 @@ use crate::message::{self, Declaration, Message, Request};
 use crate::tool::Spec;
 
 impl Run {
-    /// Returns the request for the step's next model call.
+    /// Returns the request for the next model call of the step `id`.
     pub fn request(&self, id: &str) -> Option<Request> {
         let step = self.steps.get(id)?;
         match step.role {
@@ -29,7 +29,8 @@ impl Run {
         }
     }
 
-    /// Returns the complete request, before it is shortened to fit into the window of the model.
+    /// Returns the complete model request of a step, before the request is shortened to fit into the window of the
+    /// model.
     pub(super) fn whole_request(&self, id: &str, step: &Step) -> Option<Request> {
         let agent = self.definition.agents.get(&step.agent)?;
         let mut system = format!("Agent: {}\n\n{}", step.agent, agent.instructions.trim_end());
@@ -71,7 +72,7 @@ impl Run {
         Some(Request { agent: step.agent.clone(), model, messages, tools, response_schema: None })
     }
 
-    /// Returns the given entries of a step as messages, with a result for every call.
+    /// Returns the given entries of a step as messages, with a result for every tool call.
     pub(super) fn conversation<'e>(&self, entries: impl Iterator<Item = &'e Entry>) -> Vec<Message> {
         let mut messages = Vec::new();
         for entry in entries {
@@ -135,10 +136,10 @@ fn declaration(spec: &Spec) -> Declaration {
     }
 }
 
-/// Returns the entries of a step. Keeps only the newest messages from before the start of the step, as many as the
-/// limit permits. The selection goes from the newest to the oldest message, and stops at the first message that does
-/// not fit. If a text is kept, its later corrections are therefore kept, too. The newest message is kept at any length,
-/// because a person's decision must not be cut (contract A15).
+/// Returns the entries of a step's conversation that its model request contains. Keeps only the newest messages from
+/// before the start of the step, as many as the limit permits. The selection goes from the newest to the oldest
+/// message, and stops at the first message that does not fit. If a text is kept, its later corrections are therefore
+/// kept, too. The newest message is kept at any length, because a person's decision must not be cut (contract A15).
 fn remembered(step: &Step) -> Vec<&Entry> {
     let mut room = limits::NOTES_CHARS;
     let mut told: Vec<&Entry> = Vec::new();

@@ -42,8 +42,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Places a legal hold. Changes nothing if the run is already on legal hold for the same reason. Rejects the hold
-    /// if the run is already on legal hold for another reason.
+    /// Places a legal hold on the run. Changes nothing if the run is already on legal hold for the same reason. Rejects
+    /// the hold if the run is already on legal hold for another reason.
     pub(super) fn place_legal_hold(&mut self, reason: String) -> Result<(), Rejection> {
         let problems = freeze::check_reason(&reason);
         if !problems.is_empty() {

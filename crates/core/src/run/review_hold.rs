@@ -55,7 +55,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Adds a finding to an open review as a comment that the approvers can read, instead of opening a second review.
+    /// Adds a service's finding to an open review as a comment that the approvers can read, instead of opening a second
+    /// review.
     fn add_finding(&mut self, review: &Interrupt, title: &str, payload: &Value) -> Result<(), Rejection> {
         let found = json!({ "title": title, "payload": payload });
         let text = Comment::describe_finding(&found);
@@ -73,7 +74,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Approves a review without asking a person, because reviews are switched off. The journal records the review.
+    /// Approves a review of the run without asking a person, because reviews are switched off. The journal records the
+    /// review.
     pub(super) fn let_through(&mut self, interrupt: &InterruptId) -> Offer {
         let opened = self.run.interrupts.get(interrupt).map(|each| (**each).clone());
         let offered = opened.and_then(|each| each.offers("approve").cloned());
@@ -86,13 +88,13 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns the oldest open review of the run.
+    /// Returns the open interrupt of the kind `review` that was opened first in the run.
     pub fn open_review(&self) -> Option<&Interrupt> {
         let reviews = self.open_interrupts().filter(|(_, each)| each.opened.kind == Kind::Review);
         reviews.map(|(_, each)| each).min_by_key(|each| each.opened_seq)
     }
 
-    /// Returns true if reviews are approved at once, without a person.
+    /// Returns true if reviews in the run are approved at once, without a person.
     pub(super) fn is_unreviewed(&self) -> bool {
         self.config().is_some_and(|config| config.unreviewed)
     }

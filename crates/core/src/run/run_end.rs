@@ -6,9 +6,9 @@ use super::Run;
 use crate::interrupt::{About, Effect, HeldWork};
 
 impl Run {
-    /// Returns the exception to the table of effects for an option with this effect. True: the option ends the run,
-    /// although it does not according to the table. False: the option does not end the run, although it does according
-    /// to the table. `None`: the table is right.
+    /// Returns the exception to the table of effects for an option with the effect `effect`. True: the option ends the
+    /// run, although the table says the opposite. False: the option does not end the run, although the table says the
+    /// opposite. `None`: the table is right.
     pub(super) fn unusual_end(&self, about: &About, effect: Effect) -> Option<bool> {
         let ends = self.ends_by(about, effect);
         (ends != (effect.work() == HeldWork::Ended)).then_some(ends)

@@ -16,8 +16,8 @@ use crate::text::clip;
 struct Failure {
     reason: &'static str,
     text: String,
-    /// Number of failures: consecutive failed model calls, consecutive unusable plans, or the failed calls of one
-    /// reply.
+    /// Number of failures that the failure of the step reports: consecutive failed model calls, consecutive unusable
+    /// plans, or the failed calls of one reply.
     failures: u32,
 }
 
@@ -95,7 +95,7 @@ impl Draft<'_> {
     }
 
     /// Continues to end a step that was closed while work was running. If this work ends without a result, the work is
-    /// not started again.
+    /// not started again. Returns true if events were emitted.
     fn advance_closing(&mut self, id: &str, step: &Step, end: StepEnd) -> bool {
         let before = self.written();
         if self.settle(id) {
@@ -104,8 +104,8 @@ impl Draft<'_> {
         self.written() > before
     }
 
-    /// Handles the agent's final text. A person decides on the text if there is a gate after the step, or if the agent
-    /// says that it is uncertain. In all other cases, the text ends the step.
+    /// Handles the final text of a step's agent. A person decides on the text if there is a gate after the step, or if
+    /// the agent says that it is uncertain. In all other cases, the text ends the step.
     fn step_answered(&mut self, id: &str, step: &Step, text: &str) {
         let worry = self.run.worry_about_result(step, text);
         if self.run.asks_after(id, step) || worry.is_some() {
@@ -123,8 +123,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Closes a step. If no work is running, the step ends at once. If work is running, the step ends after this work,
-    /// because the outcome of a started call must become known first.
+    /// Closes a step. If no work of the step is running, the step ends at once. If work is running, the step ends after
+    /// this work, because the outcome of a started tool call must become known first.
     pub(super) fn close_step(&mut self, id: &str, end: StepEnd, text: &str) {
         if self.settle(id) {
             self.end_step(id, end, text);
@@ -133,8 +133,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Skips the step's calls that have not started, and withdraws the interrupts of these calls. Returns true if no
-    /// work of the step is running.
+    /// Skips the step's tool calls that have not started, and withdraws the interrupts of these calls. Returns true if
+    /// no work of the step is running.
     fn settle(&mut self, id: &str) -> bool {
         let calls: Vec<(String, CallState)> = self
             .run
@@ -177,9 +177,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Handles a limit that the step has reached. For the limits on rounds and tool calls, up to `continues` new
-    /// budgets are given without asking. After that, a person is asked for a new budget. If agents are not allowed to
-    /// ask people, the phase fails with the name of the limit as the reason.
+    /// Handles a limit that a step has reached. For the limits on rounds and tool calls, up to `continues` new budgets
+    /// are given without asking. After that, a person is asked for a new budget. If agents are not allowed to ask
+    /// people, the phase fails with the name of the limit as the reason.
     fn limit(&mut self, id: &str, limit: &str, value: u64) {
         self.emit(
             Fact::LimitReached { step: id.to_owned(), limit: limit.to_owned(), value },
@@ -209,7 +209,8 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Handles a model that cannot be reached, or repeated crashes. A person is asked, or the step fails.
+    /// Handles a step whose model cannot be reached, or during which the server process crashed repeatedly. A person is
+    /// asked, or the step fails.
     pub(super) fn step_failed(&mut self, id: &str) {
         let Some(step) = self.run.steps.get(id).cloned() else { return };
         let (reason, text) = match &step.last_failure {
@@ -271,8 +272,8 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Handles the final text of an agent, or its plan. A person decides on a plan, and another agent judges ideas.
-    /// Other texts are the output of the step.
+    /// Handles the final text of a step's agent, or its plan. A person decides on a plan, and another agent judges
+    /// ideas. Other texts are the output of the step.
     fn step_rests(&mut self, id: &str, step: &Step) -> bool {
         if let Some((flaw, about)) = self.run.flaw(id, step)
             && self.end_refused(id, step, flaw, &about)
@@ -302,7 +303,7 @@ impl Run {
         self.steps.get(step).map(|step| step.phase.clone()).unwrap_or_default()
     }
 
-    /// Returns the limits of the phase to which the step belongs.
+    /// Returns the limits of the phase to which the step `step` belongs.
     pub(super) fn limits(&self, step: &str) -> Limits {
         self.steps
             .get(step)
@@ -338,8 +339,8 @@ impl Run {
         }
     }
 
-    /// Returns true if a person must review the output of the step. If the gate sets `unless_clean`, a review is needed
-    /// only if the step was repeated, or if one of its calls failed or was refused.
+    /// Returns true if a person must review the output of the step. If the gate after the step sets `unless_clean`, a
+    /// review is needed only if the step was repeated, or if one of its calls failed or was refused.
     fn asks_after(&self, id: &str, step: &Step) -> bool {
         let gates = self.gates(id);
         let refused = |call: &Call| call.state == CallState::Ended(CallEnd::Refused);
@@ -369,7 +370,7 @@ impl Run {
             && !self.is_held_by_a_question(id)
     }
 
-    /// Returns true if the step consists of a single call that no model made.
+    /// Returns true if the step consists of a single tool call that no model made.
     fn is_one_call(&self, step: &Step) -> bool {
         self.phase(&step.phase).is_some_and(|phase| matches!(phase.kind, PhaseKind::Call { .. }))
     }
@@ -401,8 +402,8 @@ impl Run {
             .then_some(("failed_calls", limits::FAILED_CALLS.into()))
     }
 
-    /// Returns the number of consecutive replies in which calls failed and no call succeeded. Counts from the last new
-    /// budget. Ignores calls that a person refused or answered.
+    /// Returns the number of the step's last consecutive replies in which tool calls failed and no call succeeded.
+    /// Counts from the last new budget. Ignores calls that a person refused or answered.
     fn failed_in_a_row(&self, step: &Step) -> u32 {
         let turns = step.entries.iter().rev().filter_map(|entry| match entry {
             Entry::Turn { calls, .. } => Some(calls),
@@ -419,8 +420,8 @@ impl Run {
         failed
     }
 
-    /// Returns the failed calls of a subtask's last turn. `None` if the workflow does not ask people about failures, or
-    /// if a person has already decided on these failures.
+    /// Returns the failed tool calls of a subtask's last turn. `None` if the workflow does not ask people about
+    /// failures, or if a person has already decided on these failures.
     fn failed_call(&self, id: &str, step: &Step) -> Option<Failure> {
         let asked = step.role == StepRole::Subtask
             && step.excused != step.turn
@@ -440,7 +441,7 @@ impl Run {
         Some(Failure { reason: "tool_failed", text: told.join("\n"), failures })
     }
 
-    /// Returns true if the agent has written its final text, or a plan that other steps use.
+    /// Returns true if the agent of the step has written its final text, or a plan that other steps use.
     fn rests(&self, step: &Step) -> bool {
         if step.model != ModelCall::Idle {
             return false;
@@ -457,8 +458,8 @@ impl Run {
     }
 }
 
-/// Returns true if a call failed, and false if it succeeded. `None` if the result of the call does not show this. A
-/// command has failed if its exit code is not 0.
+/// Returns true if a tool call failed, and false if the call succeeded. `None` if the result of the call does not show
+/// the difference. A command has failed if its exit code is not 0.
 pub(super) fn went_wrong(call: &Call) -> Option<bool> {
     match call.state {
         // A person stopped the call, so its result does not show whether the call would have succeeded.

@@ -2,8 +2,8 @@
 
 use crate::definition::Phase;
 
-/// Returns the id of the step that summarises the turns of `step`. The id is unique, because names of phases contain no
-/// colon.
+/// Returns the id of the step that summarises the turns of `step` up to `until`. The id is unique, because names of
+/// phases contain no colon.
 pub(super) fn summarising(step: &str, until: u32) -> String {
     format!("summarise:{step}:{until}")
 }
@@ -14,12 +14,12 @@ pub(super) fn summarised(id: &str) -> Option<String> {
     Some(id.strip_prefix("summarise:")?.rsplit_once(':')?.0.to_owned())
 }
 
-/// Returns the id of the step that judges a call. The id is unique, because names of phases contain no colon.
+/// Returns the id of the step that judges a tool call. The id is unique, because names of phases contain no colon.
 pub(super) fn judging(call: &str) -> String {
     format!("oversee:{call}")
 }
 
-/// Returns the id of the step that carries out a subtask.
+/// Returns the id of the step that carries out a subtask of a plan in the phase `phase`.
 pub(super) fn carrying_out(phase: &Phase, subtask: &str) -> String {
     format!("{}/{subtask}", phase.id)
 }

@@ -14,20 +14,20 @@ use super::interruption::INTERRUPTED;
 use super::{Action, ActionId, Call, CallEnd, CallState, Fact, Run};
 use crate::envelope::Content;
 
-/// Result code of a call that a person stopped.
+/// Result code of a tool call that a person stopped.
 pub(super) const STOPPED: &str = "stopped";
 
 const TRIED: &str = "It ran only in a trial, so nothing has changed.";
 const STARTED: &str = "It ran in the workspace, and may have done a part of its work.";
 
 impl Run {
-    /// Returns the commands that a person can stop now, in the order in which they were proposed.
+    /// Returns the commands of the run that a person can stop now, in the order in which they were proposed.
     pub fn stoppable_calls(&self) -> impl Iterator<Item = &str> {
         let may = |call: &Call| call.stopped.is_none() && self.stoppable(call).is_ok();
         self.open_calls().into_iter().filter(move |(_, call)| may(call)).map(|(id, _)| id.as_str())
     }
 
-    /// Returns the running tool calls and model calls that a person has stopped.
+    /// Returns the running tool calls and model calls of the run that a person has stopped.
     pub fn stopping(&self) -> impl Iterator<Item = ActionId> {
         let calls =
             self.calls.open().filter(|(_, call)| call.stopped.is_some()).filter_map(|(id, call)| match call
@@ -46,7 +46,7 @@ impl Run {
         calls.chain(self.models_stopping())
     }
 
-    /// Checks that a person can stop the call now. The error value is the reason why the call cannot be stopped.
+    /// Checks that a person can stop the tool call now. The error value is the reason why the call cannot be stopped.
     fn stoppable(&self, call: &Call) -> Result<(), &'static str> {
         match call.state {
             CallState::Ended(_) => Err("it has ended"),
@@ -65,8 +65,8 @@ impl Run {
 }
 
 impl Draft<'_> {
-    /// Stops a call. A second stop of the same call changes nothing. If the call is already ending because the run was
-    /// interrupted, the text becomes a message to the run.
+    /// Stops a tool call on behalf of a person. A second stop of the same call changes nothing. If the call is already
+    /// ending because the run was interrupted, the text becomes a message to the run.
     pub(super) fn stop_call(&mut self, id: &str, text: Option<String>) -> Result<(), Rejection> {
         let call = self.call(id).map_err(|_| Rejection::UnknownCall)?;
         let text = text.filter(|text| !text.trim().is_empty());
@@ -79,14 +79,14 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Ends a stopped call that had no effect, because the call ran only in a trial or had not started.
+    /// Ends a stopped tool call that had no effect, because the call ran only in a trial or had not started.
     pub(super) fn end_stopped(&mut self, id: &str, call: &Call, printed: Option<String>) {
         self.supersede(call);
         let text = describe_stop(call, printed, TRIED);
         self.finish_call(id, CallEnd::Refused, Some(code(call)), text);
     }
 
-    /// Ends a call that a person stopped while the call ran in the workspace.
+    /// Ends a tool call that a person stopped while the call ran in the workspace.
     pub(super) fn finish_stopped(&mut self, id: &str, call: &Call, printed: Option<String>, data: Value) {
         let fact = Fact::ToolFinished {
             call: id.to_owned(),
@@ -96,8 +96,8 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(describe_stop(call, printed, STARTED)), data });
     }
 
-    /// Ends a stopped call whose command no longer runs. The command no longer runs after a crash, or after another
-    /// call has written files on which the call depends. Returns true if a call was ended.
+    /// Ends a stopped tool call whose command cannot continue, because the process crashed or because another call has
+    /// written files on which the call depends. Returns true if a call was ended.
     pub(super) fn end_what_stopped(&mut self) -> bool {
         let is_idle = |call: &Call| {
             let waits =
@@ -115,7 +115,6 @@ fn code(call: &Call) -> &'static str {
     if call.interrupted { INTERRUPTED } else { STOPPED }
 }
 
-/// Returns the message that the agent gets about its stopped call.
 fn describe_stop(call: &Call, printed: Option<String>, happened: &str) -> String {
     let printed = printed.unwrap_or_else(|| "Its output is lost.".to_owned());
     let words = match call.stopped.as_deref() {
@@ -126,7 +125,7 @@ fn describe_stop(call: &Call, printed: Option<String>, happened: &str) -> String
     format!("{}\nA person stopped this command. {happened} {words}", printed.trim_end())
 }
 
-/// Returns the message that the agent gets about a call that had already ended when a person stopped it.
+/// Returns the message that the agent gets about a tool call that had already ended when a person stopped the call.
 pub(super) fn told_late(call: &Call, printed: String) -> String {
     match call.stopped.as_deref() {
         None => printed,

@@ -44,13 +44,13 @@ impl Run {
             || self.trials_under_way().next().is_some()
     }
 
-    /// Returns the latest epoch in which a process started or adopted an action of this run.
+    /// Returns the latest epoch in which a process started or adopted an action of the run.
     pub fn last_epoch(&self) -> u64 {
         self.started().map(|(_, epoch)| epoch).fold(self.epoch, u64::max)
     }
 
-    /// Returns the actions that have started and whose results have not arrived, each with the epoch in which it
-    /// started.
+    /// Returns the actions of the run that have started and whose results have not arrived, each with the epoch in
+    /// which the action started.
     pub fn started(&self) -> impl Iterator<Item = (ActionId, u64)> {
         let calls =
             self.calls_under_way().map(|(id, call, epoch)| (Action::tool_id(id, call.attempt), epoch));
@@ -74,7 +74,7 @@ impl Run {
         })
     }
 
-    /// Returns the running trials: call, attempt and epoch.
+    /// Returns the running trials of tool calls: call, attempt and epoch.
     pub(super) fn trials_under_way(&self) -> impl Iterator<Item = (&String, u32, u64)> {
         self.calls
             .open()
@@ -88,8 +88,8 @@ impl Run {
         })
     }
 
-    /// Returns true if an action was started in an older epoch, for example before a restart of the server. This
-    /// process must then adopt the action.
+    /// Returns true if an action of the run was started in an older epoch, for example before a restart of the server.
+    /// The process with the epoch `epoch` must then adopt the action.
     pub fn needs_adoption(&self, epoch: u64) -> bool {
         self.ended.is_none()
             && (self.models_to_adopt(epoch).next().is_some()
@@ -97,19 +97,19 @@ impl Run {
                 || self.trials_under_way().any(|(_, _, of)| of < epoch))
     }
 
-    /// Returns the model calls that were started in an older epoch: step, turn and attempt.
+    /// Returns the model calls of the run that were started in an older epoch: step, turn and attempt.
     pub(super) fn models_to_adopt(&self, epoch: u64) -> impl Iterator<Item = (&String, u32, u32)> {
         let older = self.models_under_way().filter(move |(_, _, _, of)| *of < epoch);
         older.map(|(id, turn, attempt, _)| (id, turn, attempt))
     }
 
-    /// Returns the tool calls that were started in an older epoch, each with its attempt.
+    /// Returns the tool calls of the run that were started in an older epoch, each with its attempt.
     pub(super) fn calls_to_adopt(&self, epoch: u64) -> impl Iterator<Item = (&String, u32)> {
         let older = self.calls_under_way().filter(move |(_, _, of)| *of < epoch);
         older.map(|(id, call, _)| (id, call.attempt))
     }
 
-    /// Returns the next time at which something happens in the run without an input. Examples are the expiry of an
+    /// Returns the next time at which an event follows in the run without an input. Examples are the expiry of an
     /// interrupt, a reminder, and the retry of a failed model call.
     pub fn next_deadline(&self) -> Option<Timestamp> {
         if self.ended.is_some() {
@@ -154,8 +154,8 @@ impl Run {
         })
     }
 
-    /// Returns the row that this run produces for its session. `None` before the run's first event. If the session can
-    /// expire (`expires`), the end of the run is an activity of the session, too.
+    /// Returns the row of the session in the store, as the run produces the row. `None` before the run's first event.
+    /// If the session can expire (`expires`), the end of the run is an activity of the session, too.
     pub fn session_row(&self, expires: bool) -> Option<SessionRow> {
         let started = self.started.as_ref()?;
         let ended = self.ended.as_ref().filter(|_| expires);
@@ -163,7 +163,7 @@ impl Run {
         Some(SessionRow::from_run(started.session.clone(), started.at, last_at))
     }
 
-    /// Returns the rows of these interrupts for the table of interrupts in the store.
+    /// Returns the rows of the interrupts `ids` for the table of interrupts in the store.
     pub fn interrupt_rows<'a>(&self, ids: impl IntoIterator<Item = &'a InterruptId>) -> Vec<InterruptRow> {
         let Some(started) = &self.started else { return Vec::new() };
         ids.into_iter()
@@ -191,7 +191,7 @@ impl Run {
         history::subject(&self.started.as_ref()?.input)
     }
 
-    /// Returns one row for each of these interrupts that is an answered question.
+    /// Returns the rows of answers for the store, one row for each of the interrupts that is an answered question.
     pub fn answer_rows<'a>(&self, ids: impl IntoIterator<Item = &'a InterruptId>) -> Vec<AnswerRow> {
         let Some(subject) = self.kept_for() else { return Vec::new() };
         let asked = ids.into_iter().filter_map(|id| self.interrupts.get(id));

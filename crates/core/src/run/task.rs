@@ -35,8 +35,8 @@ impl Run {
         }
     }
 
-    /// Returns the part of the task that this step must do. A person can replace the returned text before the step
-    /// starts.
+    /// Returns the part of the run's task that the step `id` must do. A person can replace the returned text before the
+    /// step starts.
     pub(super) fn work_of(&self, id: &str) -> String {
         let Some(step) = self.steps.get(id) else { return String::new() };
         match (step.role, &step.input) {
@@ -85,7 +85,7 @@ impl Run {
         }
     }
 
-    /// Returns the task in the words of the agent that rewords tasks. If no agent reworded the task, returns the
+    /// Returns the run's task in the words of the agent that rewords tasks. If no agent reworded the task, returns the
     /// original task. Adds the texts of the phase.
     fn improved(&self, phase: &Phase) -> String {
         let step = self.steps.get(&super::phase::improver(&phase.id));
@@ -101,7 +101,7 @@ impl Run {
         }
     }
 
-    /// Returns the text that the judging agent of the phase must judge, such as a plan.
+    /// Returns the task text for the judging agent of the phase, with the text to judge, such as a plan.
     fn to_judge(&self, phase: &Phase) -> String {
         let judged = self
             .steps
@@ -122,8 +122,8 @@ impl Run {
         )
     }
 
-    /// Returns the task of a step that carries out a subtask: the run's task, the plan, the results so far, and the
-    /// subtask.
+    /// Returns the task text of a step that carries out a subtask: the run's task, the plan, the results so far, and
+    /// the subtask.
     fn part_of(&self, phase: &Phase, step: &Step, subtask: &str) -> String {
         let Some(control) = phase.kind.control() else { return String::new() };
         let mut text = self.background(phase);

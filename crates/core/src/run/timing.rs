@@ -14,16 +14,17 @@ use crate::interrupt::{DueEvent, Escalation, Interrupt, ReminderReason};
 use crate::time::Timestamp;
 
 impl Draft<'_> {
-    /// Returns true if a freeze stops the work of the interrupt. During the freeze, reminders, escalations and the
-    /// expiry of the interrupt do not happen. When the freeze is lifted, reminders, escalations and expiries happen if
-    /// their time has passed.
+    /// Returns true if a freeze of the asking agent stops the work of the interrupt. During the freeze, reminders,
+    /// escalations and the expiry of the interrupt do not happen. When the freeze is lifted, reminders, escalations and
+    /// expiries happen if their time has passed.
     pub(super) fn is_held(&self, interrupt: &Interrupt) -> bool {
         let agent = interrupt.opened.agent.as_deref();
         agent.is_some_and(|agent| self.cx.system.freezes.of_agent(agent).is_some())
     }
 
-    /// Sends reminders, escalates and ends snoozes whose time has come. If several reminders or escalations were
-    /// missed, only one is carried out. The delay of the next reminder or escalation begins now.
+    /// Sends reminders about open interrupts, escalates interrupts and ends snoozes, if their time has come. If several
+    /// reminders or escalations were missed, only one is carried out. The delay of the next reminder or escalation
+    /// begins now.
     pub(super) fn keep_waiting(&mut self) {
         if self.run.freeze(self.cx.system).is_some() {
             return;
@@ -93,8 +94,8 @@ impl Draft<'_> {
         );
     }
 
-    /// Carries out the next escalation step that names a person who can decide. If no step names such a person, admins
-    /// and operators are asked.
+    /// Carries out the interrupt's next escalation step that names a person who can decide. If no step names such a
+    /// person, admins and operators are asked.
     fn ask_others(&mut self, interrupt: &Interrupt) {
         let (cx, starter, now) = (self.cx, self.run.starter().map(str::to_owned), self.now());
         let (people, starter) = (&cx.system.people, starter.as_deref());
@@ -141,7 +142,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Restarts the reminders and escalations of an interrupt that has reached a new stage or has new approvers.
+    /// Restarts the reminders and escalations of interrupts that have reached a new stage or have new approvers.
     pub(super) fn begin_anew(&mut self) {
         let waits = |interrupt: &Interrupt| {
             let moved = || interrupt.due.is_outdated || interrupt.stage_now() > interrupt.due.stage;

@@ -9,7 +9,7 @@ use crate::pricing::{self, Cost, DEFAULT, ModelTerms, Price};
 use crate::time::{Timestamp, format_duration};
 
 impl Run {
-    /// Returns the totals of the run so far, both as data for the payload and as text.
+    /// Returns the totals of the run so far, both as data for the payload of a card and as text.
     pub(super) fn spent_so_far(&self, now: Timestamp) -> (Value, String) {
         let Spent { requests, calls, tokens, cost, .. } = self.spent;
         let done = |end: Option<StepEnd>| end == Some(StepEnd::Completed);
@@ -34,8 +34,8 @@ impl Run {
         (value, words)
     }
 
-    /// Returns the cost and the currency of a reply in this step. `None` if the workflow has no price for the model
-    /// that answered.
+    /// Returns the cost and the currency of a model reply in the step `step`. `None` if the workflow has no price for
+    /// the model that answered.
     pub fn cost_of(&self, step: &str, answered: &str, usage: Usage) -> Option<(Cost, String)> {
         let terms = self.terms(self.model_of(step).as_deref(), Some(answered))?;
         terms.price.as_ref().map(|price| (price.cost(usage), price.currency.clone()))
@@ -61,7 +61,7 @@ impl Run {
         self.prices().next().map(|price| price.currency.as_str())
     }
 
-    /// Formats the value of a limit for people.
+    /// Formats the value of a step's limit for people.
     pub(super) fn limit_amount(&self, limit: &str, value: u64) -> String {
         match self.currency().filter(|_| limit == "budget_money") {
             Some(currency) => format!("{} {currency}", pricing::amount(value)),

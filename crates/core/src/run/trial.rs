@@ -23,22 +23,22 @@ use crate::policy::Checkpoint;
 use crate::schema::Problem;
 use crate::tool::{SandboxLevel, TrialOutcome, TrialResult};
 
-/// Note on the card of a command that ran in a trial.
+/// Note on the approval card of a command that ran in a trial.
 const NOTE: &str = "The command ran on a copy of the workspace, and nothing has happened yet. \
     You approve exactly the changes that are \
     shown; the command does not run again.";
 
-/// Note on the card of an undo or a merge.
+/// Note on the approval card of an undo or a merge.
 const UNDO_NOTE: &str =
     "Nothing has happened yet. You approve exactly the changes that are shown, and you can undo them later.";
 
 impl Run {
-    /// Returns the note on the card that explains the trial to the person who decides.
+    /// Returns the note on a tool call's approval card that explains the trial to the person who decides.
     pub(super) fn note_of(&self, call: &Call) -> &'static str {
         if self.is_worked_out(call) { UNDO_NOTE } else { NOTE }
     }
 
-    /// Returns the result text of a call whose changes are committed.
+    /// Returns the result text of a tool call whose changes are committed.
     pub(super) fn result_text(&self, call: &Call, found: &CallChanges) -> String {
         if self.is_undo(call) { undo::describe_result(found) } else { found.text.to_string() }
     }
@@ -47,18 +47,18 @@ impl Run {
         call.tool == undo::TOOL && self.runs_here(&call.tool)
     }
 
-    /// Returns true if Holdshort computes the changes of a call without executing a command, as for an undo or a merge.
-    /// Returns false for a client's tool of the same name.
+    /// Returns true if Holdshort computes the changes of a tool call without executing a command, as for an undo or a
+    /// merge. Returns false for a client's tool of the same name.
     pub(super) fn is_worked_out(&self, call: &Call) -> bool {
         self.is_undo(call) || (call.tool == merge::TOOL && self.runs_here(&call.tool))
     }
 
-    /// Returns true if the gates vote on the changes that this call made in a trial.
+    /// Returns true if the approval gates vote on the changes that a tool call makes in a trial.
     pub(super) fn is_tried(&self, call: &Call) -> bool {
         self.is_to_be_tried(call) && self.why_untried(call).is_none()
     }
 
-    /// Returns true if the workflow requires a trial of the call. A call that certainly only reads needs no trial.
+    /// Returns true if the workflow requires a trial of the tool call. A call that certainly only reads needs no trial.
     fn is_to_be_tried(&self, call: &Call) -> bool {
         let may_write = self.command(call).map(holdshort_command::parse).is_some_and(|command| {
             // The command line may contain code whose effects cannot be parsed. A trial shows what the code does.
@@ -90,8 +90,8 @@ impl Run {
         impossible.as_deref()
     }
 
-    /// Returns true if a person must decide before commands run in trials. The run can require this even if the
-    /// workflow does not.
+    /// Returns true if a person must decide on a command before it runs in a trial. The run can require this even if
+    /// the workflow does not.
     fn asks_before_trials(&self) -> bool {
         let gates = &self.definition.gates;
         let of_run =
@@ -99,13 +99,14 @@ impl Run {
         of_run || (gates.mandatory.contains(&Checkpoint::BeforeExecution) && !gates.trial_before_execution)
     }
 
-    /// Returns the reason why the call has no trial although the workflow requires one. The card shows this reason.
-    /// `None` if a trial is possible or not required.
+    /// Returns the reason why a tool call has no trial although the workflow requires one. The approval card shows this
+    /// reason. `None` if a trial is possible or not required.
     pub(super) fn untried_reason<'c>(&self, call: &'c Call) -> Option<&'c str> {
         self.why_untried(call).filter(|_| self.is_to_be_tried(call))
     }
 
-    /// Returns true if a trial of the call must run next. After the commit of a call has begun, no further trial runs.
+    /// Returns true if a trial of the tool call must run next. After the commit of a call has begun, no further trial
+    /// runs.
     pub(super) fn wants_trial(&self, id: &str, call: &Call) -> bool {
         let begins = self.interrupted.is_none() && call.trial.running.is_none() && call.stopped.is_none();
         if !begins || !self.is_tried(call) || self.is_held_by_a_question(&call.step) {
@@ -123,14 +124,15 @@ impl Run {
         }
     }
 
-    /// Returns the risks of the changes that a trial made. The risks are reported even if the gates allow the changes.
+    /// Returns the risks of the changes that the trial of a tool call made. The risks are reported even if the approval
+    /// gates allow the changes.
     pub(super) fn stakes_of_changes(found: &CallChanges) -> Vec<Reason> {
         stakes::of_deletions(found.changeset.as_deref().unwrap_or(&changeset::EMPTY))
     }
 }
 
 impl Run {
-    /// Checks an edit that selects changes of a trial for the commit, and returns its problems.
+    /// Checks a person's edit that selects changes of a trial for the commit, and returns the problems of the edit.
     pub(super) fn check_kept(&self, interrupt: &Interrupt, edit: &Value) -> Vec<Problem> {
         let kept = if let About::Call(id) = &interrupt.opened.about {
             self.calls.get(id).map_or_else(|| Err(not_tried()), |call| call.select_changes(edit)).map(drop)
@@ -153,8 +155,8 @@ impl Draft<'_> {
         self.emit(Fact::TrialStarted { call: id.to_owned(), attempt, epoch }, Content::none());
     }
 
-    /// Records that a trial was lost, because the server process crashed. After several losses, Holdshort assumes that
-    /// the command crashes the process.
+    /// Records that the trial of a tool call was lost, because the server process crashed. After several losses,
+    /// Holdshort assumes that the command crashes the process.
     pub(super) fn lose_trial(&mut self, id: &str, attempt: u32) {
         self.emit(Fact::TrialLost { call: id.to_owned(), attempt }, Content::none());
         let Ok(call) = self.call(id) else { return };
@@ -237,8 +239,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Sends a command to the gates without a trial. The card shows why there was no trial. An undo or a merge fails
-    /// instead.
+    /// Sends a command to the approval gates without a trial. The approval card shows why there was no trial. An undo
+    /// or a merge fails instead.
     fn give_up_trial(&mut self, id: &str, call: &Call, why: String) {
         if self.run.is_worked_out(call) {
             self.supersede(call);
@@ -253,7 +255,7 @@ impl Draft<'_> {
         self.gate(id);
     }
 
-    /// Sends the call back to the gates with its current inspection, for a vote without a trial.
+    /// Sends a tool call back to the approval gates with its current inspection, for a vote without a trial.
     fn take_back(&mut self, id: &str, call: &Call) {
         self.supersede(call);
         self.give_back(id, ReturnReason::Changed, Vec::new());

@@ -24,25 +24,26 @@ use crate::web::Web;
 
 /// Name of the workflow of runs that undo other runs.
 pub const WORKFLOW: &str = "undo";
-/// Maximum number of bytes that the title of an undo quotes from the original run's task.
+/// Maximum number of bytes that the title of an undo quotes from the task of the run whose changes are undone.
 pub(super) const TASK_BYTES: usize = 120;
-/// Tool of the single call in an undo run. No agent has this tool.
+/// Tool of the single call in a run that undoes another run's changes. No agent has this tool.
 pub const TOOL: &str = "undo_changes";
 
-/// Input of an undo run, and arguments of its call.
+/// Input of a run that undoes another run's changes, and arguments of its single tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arguments {
-    /// Title of the undo run, for people. [`Arguments::task`] makes the title.
+    /// Title of the run that undoes another run's changes, for people. [`Arguments::task`] makes the title.
     pub task: String,
-    /// Run whose changes are reverted.
+    /// Run whose changes the undo reverts.
     pub run: RunId,
-    /// Sequence number of an event of the original run. Changes after this event are reverted. 0 reverts all changes.
+    /// Sequence number of an event of the run whose changes the undo reverts. Changes after this event are reverted. 0
+    /// reverts all changes.
     pub to: u64,
-    /// Digest of the changes to revert, an [`Undo`] as canonical JSON. The journal stores the JSON separately, under
-    /// this digest.
+    /// Digest of the changes with which the undo is done, an [`Undo`] as canonical JSON. The journal stores the JSON
+    /// separately, under this digest.
     pub changes: Digest,
-    /// Sequence number of the original run's last event at the time when the undo was computed. 0 if an earlier version
+    /// Sequence number that the last event of the run to undo had when the undo was computed. 0 if an earlier version
     /// of Holdshort computed the undo.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seen: u64,
@@ -54,8 +55,8 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Arguments {
-    /// Returns the title of an undo. The title contains the first line of the original run's task, or the id of the
-    /// original run if it has no task.
+    /// Returns the title of an undo. The title contains the first line of the task of the run to undo, or the id of
+    /// this run if the run has no task.
     pub fn task(run: &Run, to: u64) -> String {
         let after = if to == 0 { String::new() } else { format!(" after event {to}") };
         let task = run.task();
@@ -63,12 +64,11 @@ impl Arguments {
         format!("Undo{after}: {}", clip(first.unwrap_or(run.id.as_str()), TASK_BYTES))
     }
 
-    /// Returns the arguments of an undo run. `None` if the run is not an undo.
     fn from_run(run: &Run) -> Option<Self> {
         Self::from_input(&run.definition, &run.started.as_ref()?.input)
     }
 
-    /// Returns the arguments of the undo run that starts with this input. `None` if the workflow is not the undo
+    /// Returns the arguments of the undo run that starts with the input `input`. `None` if the workflow is not the undo
     /// workflow.
     pub(super) fn from_input(workflow: &Definition, input: &Value) -> Option<Self> {
         if workflow.name != WORKFLOW {
@@ -83,13 +83,14 @@ impl Arguments {
 #[serde(deny_unknown_fields)]
 pub struct Undo {
     pub changeset: Changeset,
-    /// Paths that another program or a person changed between two commits of the run. The undo also reverts these
-    /// changes of others.
+    /// Paths that another program or a person changed between two commits of the run to undo. The undo also reverts
+    /// these changes of others.
     pub mixed: Vec<String>,
-    /// Calls whose changes are unknown: commands that ran without a trial, calls with an unknown outcome, and calls
-    /// whose changeset was erased.
+    /// Tool calls whose changes are unknown: commands that ran without a trial, calls with an unknown outcome, and
+    /// calls whose changeset was erased.
     pub unknown: Vec<String>,
-    /// Phases of the calls that made the changes. People who can approve calls of these phases can approve the undo.
+    /// Phases of the tool calls that made the changes to undo. People who can approve calls of these phases can approve
+    /// the undo.
     #[serde(default)]
     pub phases: BTreeSet<String>,
 }
@@ -117,8 +118,8 @@ pub enum NotUndone {
 }
 
 impl Run {
-    /// Returns the changes that revert all commits after the event with the number `to`. The newest commit is reverted
-    /// first.
+    /// Returns the changes that revert all commits of the run after the event with the sequence number `to`. The newest
+    /// commit is reverted first.
     pub fn undo(&self, to: u64) -> Result<Undo, NotUndone> {
         if to > self.seq {
             return Err(NotUndone::UnknownEvent);
@@ -147,7 +148,7 @@ impl Run {
         Ok(Undo { changeset, mixed, unknown, phases })
     }
 
-    /// Returns the calls that committed changes, the newest first.
+    /// Returns the tool calls of the run that committed changes, the newest first.
     pub(super) fn committed(&self) -> Vec<(&Call, &CallChanges)> {
         let done = self.calls.values().filter(|call| call.state == CallState::Ended(CallEnd::Done));
         let mut done: Vec<(&Call, &CallChanges)> =
@@ -156,8 +157,8 @@ impl Run {
         done
     }
 
-    /// Returns the fact that records in the session that this undo reverted changes. `None` if `fact` is not the end of
-    /// a call that reverted changes.
+    /// Returns the fact that records in the session that the undo run reverted changes. `None` if `fact` is not the end
+    /// of a tool call that reverted changes.
     pub(super) fn took_back(&self, fact: &Fact) -> Option<(session::Fact, Content)> {
         let Fact::ToolFinished { call, end: CallEnd::Done, .. } = fact else { return None };
         let call = self.calls.get(call).filter(|call| call.tool == TOOL)?;
@@ -167,7 +168,7 @@ impl Run {
         Some((fact, Content::text(as_before(changeset))))
     }
 
-    /// Returns true if a call is writing files, or if the server stopped in the middle of the call's commit.
+    /// Returns true if a tool call is writing files, or if the server stopped in the middle of the call's commit.
     fn is_at_work(&self, call: &Call) -> bool {
         let is_begun = call.trial.commits > 0 && !call.is_ended();
         let is_doubted = matches!(call.state, CallState::Doubted(_));
@@ -175,17 +176,17 @@ impl Run {
         is_started || (is_begun && !is_doubted)
     }
 
-    /// Returns true if a call possibly changed files of the workspace. Used for calls without a changeset, because a
-    /// changeset lists the actual changes.
+    /// Returns true if a tool call possibly changed files of the workspace. Used for calls without a changeset, because
+    /// a changeset lists the actual changes.
     fn may_write_files(&self, call: &Call) -> bool {
         self.runs_here(&call.tool) && self.writes(&call.tool) && call.effect != Some(CommandEffect::Reads)
     }
 }
 
 impl Undo {
-    /// Returns true if this undo has nothing left to revert, because no path still has the content that the run wrote.
-    /// `since` lists the earlier undos of the run, and the undos of these undos, in the order of their commits. An undo
-    /// in this list is ignored for paths that the run wrote again after the undo was computed.
+    /// Returns true if the undo has nothing left to revert, because no path still has the content that the run `of`
+    /// wrote. `since` lists the earlier undos of the run, and the undos of these undos, in the order of their commits.
+    /// An undo in this list is ignored for paths that the run wrote again after the undo was computed.
     pub fn is_taken_back(&self, of: &Run, since: &[&Run]) -> bool {
         let mut written: BTreeMap<&str, u64> = BTreeMap::new();
         for (call, found) in of.committed() {
@@ -324,14 +325,15 @@ pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definiti
     }))
 }
 
-/// Parameters of a workflow that consists of one call. The call computes changes and executes no command.
+/// Parameters of a workflow that consists of one tool call. The call computes changes and executes no command.
 pub(super) struct OneCall {
     pub workflow: &'static str,
     pub tool: &'static str,
     pub description: &'static str,
-    /// JSON Schema of the run's input. The input of the run is passed to the call as its arguments.
+    /// JSON Schema of the run's input. The input of the run is passed to the workflow's only tool call as its
+    /// arguments.
     pub input: Value,
-    /// Ids of the options that the card offers, with their labels.
+    /// Ids of the options that the approval card of the workflow's only tool call offers, with their labels.
     pub labels: [(&'static str, &'static str); 3],
     pub assignment: Option<Assignment>,
 }

@@ -12,8 +12,8 @@ use crate::interrupt::{About, Cause, ExecOutcome, Interrupt, Outcome, Refusal, U
 use crate::projection::Status;
 
 impl Draft<'_> {
-    /// Marks an approval as used. An approval can be used only once. After this event, the agent performs the approved
-    /// action.
+    /// Marks the approval of an external agent's action as used. An approval can be used only once. After the emitted
+    /// event, the agent performs the approved action.
     pub(super) fn use_approval(&mut self, id: &InterruptId, digest: Digest) -> Result<(), Rejection> {
         let asked = self.require_asked_elsewhere(id)?;
         asked.check_use(digest, self.now())?;
@@ -45,8 +45,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Records if the agent wrote the approved changes. Only the first report is recorded, and later reports change
-    /// nothing.
+    /// Records if an external agent wrote the approved changes. Only the first report is recorded, and later reports
+    /// change nothing.
     pub(super) fn report_exec(
         &mut self,
         id: &InterruptId,
@@ -65,7 +65,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Withdraws a question that no longer needs a decision. Emits no event if the question is already withdrawn.
+    /// Withdraws the question of an external agent that no longer needs a decision. Emits no event if the question is
+    /// already withdrawn.
     pub(super) fn withdraw_question(
         &mut self,
         id: &InterruptId,

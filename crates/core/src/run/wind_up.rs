@@ -7,7 +7,7 @@ use crate::envelope::Content;
 use crate::interrupt::{Cause, Outcome};
 
 impl Draft<'_> {
-    /// Ends all open calls and interrupts of the run. Called immediately before the run itself ends.
+    /// Ends all open tool calls and interrupts of the run. Called immediately before the run itself ends.
     pub(super) fn wind_up(&mut self) {
         let may_have_run = |call: &Call| match call.state {
             CallState::Ended(_) => None,

@@ -9,41 +9,43 @@ use crate::id::InterruptId;
 use crate::interrupt::Kind;
 use crate::time::Timestamp;
 
-/// Step that works or waits, or phase that has not begun.
+/// Step of a run that works or waits, or phase that has not begun.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Work<'r> {
     pub phase: &'r str,
-    /// Id of the step. `None` if the phase currently has no step.
+    /// Id of the step that works or waits. `None` if the phase currently has no step.
     pub step: Option<&'r str>,
     pub agent: Option<&'r str>,
     pub doing: Doing<'r>,
-    /// Time since which `doing` applies. `None` if the phase has not begun.
+    /// Time since which the step or phase does what `doing` says. `None` if the phase has not begun.
     pub since: Option<Timestamp>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doing<'r> {
-    /// A request to the model is in progress.
+    /// A model request of the step is in progress.
     Thinks,
-    /// Calls of these tools are running.
+    /// Calls of the listed tools are running in the step.
     Acts(Vec<&'r str>),
     /// The step continues without a person, either at once or when its failed model call is retried.
     Begins,
-    /// The step waits until a person decides on these interrupts.
+    /// The step waits until a person decides on the listed interrupts.
     Asks(Vec<&'r InterruptId>),
-    /// The step's questions are held back. People see the questions when the listed agents wait for an answer, too.
+    /// The questions that the step's agent asked are held back. People see the questions when the listed agents wait
+    /// for an answer, too.
     Gathers(Vec<&'r str>),
     /// The listed agents have open questions. The step starts no work until the questions are answered.
     Held(Vec<&'r str>),
     /// The phase waits until the listed phases have ended.
     Needs(Vec<&'r str>),
-    /// A person paused or interrupted the run.
+    /// The step starts no work, because a person paused or interrupted the run, because its session is suspended, or
+    /// because a review stops the run.
     Rests,
 }
 
 impl Run {
-    /// Returns the current work in the order of the phases. Within a phase, steps are in the order in which they
-    /// started. Empty if the run has ended.
+    /// Returns the current work of the run in the order of the phases. Within a phase, steps are in the order in which
+    /// they started. Empty if the run has ended.
     pub fn work(&self) -> Vec<Work<'_>> {
         if self.ended.is_some() || self.started.is_none() {
             return Vec::new();
@@ -117,8 +119,8 @@ impl Run {
         (Doing::Begins, step.model_at)
     }
 
-    /// Returns the agents of other steps that still work. Questions are held back until these agents wait for an
-    /// answer, too.
+    /// Returns the agents of steps other than `but` that still work. Questions are held back until these agents wait
+    /// for an answer, too.
     fn who_goes_on(&self, but: &str) -> Vec<&str> {
         let open = self.steps.open().filter(|(id, _)| *id != but);
         let going = open.filter(|(id, step)| {

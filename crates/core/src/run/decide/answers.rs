@@ -30,8 +30,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Erases an answer. Emits no event if the answer was already erased. The emitted fact lists the events that
-    /// contain the answer, and the driver then erases the content of these events.
+    /// Erases the answer of a person to the interrupt `id`. Emits no event if the answer was already erased. The
+    /// emitted fact lists the events that contain the answer, and the driver then erases the content of these events.
     pub(in crate::run) fn erase_answer(&mut self, id: &InterruptId) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
         if interrupt.kept.erased {
@@ -60,8 +60,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Answers a question with an earlier answer. The question remains open if the earlier answer does not fit, or if
-    /// the author of the earlier answer is not allowed to decide on the question.
+    /// Answers a new question with an earlier answer. The question remains open if the earlier answer does not fit, or
+    /// if the author of the earlier answer is not allowed to decide on the question.
     pub(in crate::run) fn reuse_answer(
         &mut self,
         id: &InterruptId,
@@ -90,7 +90,8 @@ impl Draft<'_> {
     }
 }
 
-/// Returns the option with which the question was answered.
+/// Returns the option with which a person answered a question. Returns an error if the interrupt has no answer, or if
+/// its answer was erased.
 fn answered(interrupt: &Interrupt) -> Result<&Offer, Rejection> {
     if interrupt.kept.erased {
         return Err(Rejection::NoAnswer("it was erased"));

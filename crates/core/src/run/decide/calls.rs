@@ -113,7 +113,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Commits only the changes at the paths that the person selected, and tells the agent which paths were dropped.
+    /// Commits only those changes of a tool call's trial that the person selected, and tells the agent which paths were
+    /// dropped.
     fn keep_some(&mut self, interrupt: &Interrupt, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
         // `check_edit` has rejected paths that are not part of the changes.
         let Ok((kept, dropped)) = call.select_changes(taken.edit) else {
@@ -169,7 +170,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Adds a grant to the session that allows calls like this call.
+    /// Adds a grant to the session that allows tool calls like the call `call`.
     pub(super) fn grant(&mut self, interrupt: &Interrupt, call: &Call) {
         let Some(matcher) = self.run.grant_for(call) else { return };
         let grant = self.id();
@@ -264,8 +265,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Ends a call that a client executes, with the result that the client reported. If no result arrived in time, the
-    /// call fails. A person decides instead if the call may have changed something.
+    /// Ends a tool call that a client executes, with the result that the client reported. If no result arrived in time,
+    /// the call fails. A person decides instead if the call may have changed something.
     pub(super) fn client_effect(&mut self, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
         match (taken.offer.effect, taken.by) {
             (Effect::FailRun, _) => {

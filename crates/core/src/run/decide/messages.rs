@@ -10,7 +10,8 @@ use crate::run::Fact;
 use crate::run::draft::Draft;
 
 impl Draft<'_> {
-    /// Returns a message about a decision that was not made in time. The message names the decision.
+    /// Returns the message about an interrupt on which nobody decided in time, such as `nobody decided on the plan in
+    /// time`.
     pub(super) fn unheard_of(&self, interrupt: &Interrupt) -> String {
         let tool = |call: &str| self.run.calls.get(call).map(|call| call.tool.clone()).unwrap_or_default();
         match (&interrupt.opened.about, interrupt.opened.kind) {
@@ -50,21 +51,21 @@ impl Draft<'_> {
         }
     }
 
-    /// Sends a text about a decision to the agents of open steps and of steps that start later. Does nothing if the
-    /// text is blank.
+    /// Sends a text about a decision to the agents of the run's open steps, and of steps that start later. Does nothing
+    /// if the text is blank.
     pub(in super::super) fn tell_run(&mut self, text: &str) {
         if let Some(text) = nonempty(text) {
             self.emit(Fact::MessageAdded, Content::text(text));
         }
     }
 
-    /// Adds the text of a decision about a call to the next model request of the call's step.
+    /// Adds the text of a decision about a tool call to the next model request of the call's step.
     pub(super) fn note(&mut self, interrupt: &Interrupt, step: &str, text: &str) {
         self.add_note(interrupt, step, text, false);
     }
 
-    /// Adds the text of a decision about a step to the step's next model request, and to the requests of later steps
-    /// (contract A15).
+    /// Adds the text of a decision about a step to the step's next model request, and to the model requests of later
+    /// steps (contract A15).
     pub(in super::super) fn guide(&mut self, interrupt: &Interrupt, step: &str, text: &str) {
         self.add_note(interrupt, step, text, true);
     }
@@ -113,7 +114,7 @@ pub(super) fn refused(taken: &AppliedDecision<'_>) -> String {
     }
 }
 
-/// Returns the answer of a person for the agent that asked: a text, or data as JSON followed by a text.
+/// Formats the answer of a person for the agent that asked: a text, or data as JSON followed by a text.
 pub(super) fn answer(taken: &AppliedDecision<'_>) -> String {
     match (taken.edit, nonempty(taken.text)) {
         (Value::Null, _) => taken.text.to_owned(),
@@ -122,8 +123,8 @@ pub(super) fn answer(taken: &AppliedDecision<'_>) -> String {
     }
 }
 
-/// Returns the message about an unanswered question, for the agent that asked. `records` is true if the agent can
-/// record an assumption.
+/// Returns the message about an unanswered question, for the agent that asked the question. `records` is true if the
+/// agent can record an assumption.
 pub(super) fn unanswered(taken: &AppliedDecision<'_>, records: bool) -> String {
     let assume = if records {
         format!("Go on with your best assumption, and write it down with `{RECORD}`.")

@@ -27,7 +27,8 @@ pub(super) use steps::as_it_is;
 /// End reason of a run that ended because nobody decided in time.
 pub(super) const EXPIRED: &str = "expired";
 
-/// Decision that is being applied.
+/// Decision on an interrupt that a person made or that the expiry of the interrupt implies, while its effect is
+/// applied.
 struct AppliedDecision<'d> {
     offer: &'d Offer,
     text: &'d str,
@@ -46,8 +47,8 @@ impl Draft<'_> {
         self.decide_for(id, decision, false)
     }
 
-    /// Applies a decision. `implied` is true if the person did not decide explicitly, but did something that implies
-    /// the decision.
+    /// Applies the decision of a person on an interrupt. `implied` is true if the person did not decide explicitly, but
+    /// did something that implies the decision.
     pub(super) fn decide_for(
         &mut self,
         id: &InterruptId,
@@ -146,8 +147,8 @@ impl Draft<'_> {
         );
     }
 
-    /// Ends every interrupt whose deadline has passed. If the interrupt has `on_expiry`, the option with this id is
-    /// applied.
+    /// Ends every interrupt of the run whose deadline has passed. If the interrupt has `on_expiry`, the option with
+    /// this id is applied. During a freeze of the run or of the asking agent, interrupts do not expire.
     pub(super) fn expire(&mut self) {
         // During a freeze no interrupt expires. Overdue interrupts expire when the freeze is lifted.
         if self.run.freeze(self.cx.system).is_some() {
@@ -177,8 +178,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns the problems of an edit. The edit is checked against the schema of the tool, the rules for plans, the
-    /// paths of the trial, or the response schema of the interrupt.
+    /// Returns the problems of a decision's edit. The edit is checked against the schema of the tool, the rules for
+    /// plans, the paths of the trial, or the response schema of the interrupt.
     fn check_edit(&self, interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
         let edit = &decision.edit;
         if offer.effect == Effect::ProceedWithSome {
@@ -275,7 +276,7 @@ impl AppliedDecision<'_> {
     }
 }
 
-/// Checks an edit or an answer against the response schema of the interrupt.
+/// Checks the edit or answer of a decision against the response schema of the interrupt.
 fn check_response(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
     let Decision { edit, text, .. } = decision;
     match interrupt.content.get("response_schema") {
@@ -290,14 +291,15 @@ fn check_response(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> 
     }
 }
 
-/// Returns true if an edit replaces an object that an external agent sent. In Holdshort's own runs, other checks apply:
-/// an edit of a call must match the schema of its tool, and an edit of a plan must be a valid plan.
+/// Returns true if the edit of a decision on this interrupt replaces an object that an external agent sent. In
+/// Holdshort's own runs, other checks apply: an edit of a tool call must match the schema of its tool, and an edit of a
+/// plan must be a valid plan.
 fn replaces_an_object(interrupt: &Interrupt) -> bool {
     interrupt.opened.about == About::External && interrupt.replaced().is_some_and(Value::is_object)
 }
 
-/// Returns the option that is applied when an interrupt without `on_expiry` expires: the default option of the kind, or
-/// else its first option. If this option would approve work, the run fails instead.
+/// Returns the option that is applied when an interrupt of this kind expires without `on_expiry`: the default option of
+/// the kind, or else its first option. If this option would approve work, the run fails instead.
 fn fallback(kind: Kind) -> Offer {
     let usual = kind.row().on_expiry.and_then(|id| interrupt::option(kind, id));
     let row = usual.unwrap_or(&kind.row().options[0]);

@@ -11,8 +11,8 @@ use crate::run::{Call, StepEnd};
 use crate::text::readable;
 
 impl Draft<'_> {
-    /// Ends the step that requested the review, if the workflow sets `release_ends_step`. The approved output becomes
-    /// the result of the step. The agent adds no further text (contract D3).
+    /// Ends the step that requested the review of its output, if the workflow sets `release_ends_step`. The approved
+    /// output becomes the result of the step. The agent adds no further text (contract D3).
     pub(super) fn end_released(&mut self, interrupt: &InterruptId, call: &Call, taken: &AppliedDecision<'_>) {
         if !self.run.definition.gates.release_ends_step {
             return;
@@ -24,8 +24,8 @@ impl Draft<'_> {
         self.close_step(&call.step, StepEnd::Completed, &output);
     }
 
-    /// Returns a text that tells the next agents about a decision: the status, the reviewers and their comments
-    /// (contract D3). If reviews are switched off and nobody decided, the text has only the comments.
+    /// Returns a text that tells the next agents about a decision on a review: the status, the reviewers and their
+    /// comments (contract D3). If reviews are switched off and nobody decided, the text has only the comments.
     pub(super) fn describe_approval(&self, interrupt: &InterruptId, taken: &AppliedDecision<'_>) -> String {
         let decided = self.run.interrupts.get(interrupt);
         let votes = decided.map(|interrupt| interrupt.agreed()).unwrap_or_default();

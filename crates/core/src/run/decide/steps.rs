@@ -173,8 +173,7 @@ impl Draft<'_> {
         self.tell_run(taken.text);
     }
 
-    /// Ends a step. The output of the step is the last reply of the agent. `why` is the reason, which is added to the
-    /// output.
+    /// Ends a step, with the last reply of its agent as its output. `why` is the reason, which is added to the output.
     pub(in super::super) fn end_as_it_is(&mut self, step: &str, why: &str) {
         let found = self.run.steps.get(step);
         let last = found.and_then(|step| self.run.last_turn(step)).map(|(text, _)| text);

@@ -11,8 +11,9 @@ use crate::json;
 use crate::plan::Plan;
 use crate::strict::Strict;
 
-/// Returns the decision in its normal form. The normal form depends only on the decision and on the content of the
-/// interrupt, and this content never changes. If a decision is repeated, its normal form is therefore the same.
+/// Returns a decision on an interrupt in its normal form. The normal form depends only on the decision and on the
+/// content of the interrupt, and this content never changes. If a decision is repeated, its normal form is therefore
+/// the same.
 pub(super) fn as_it_counts(interrupt: &Interrupt, decision: &Decision) -> Decision {
     let edit = json::as_read_again(decision.edit.clone());
     let decision = &Decision { edit, ..decision.clone() };
@@ -43,8 +44,8 @@ fn data_in_words(interrupt: &Interrupt, decision: &Decision) -> Option<Value> {
         .filter(|data: &Value| !data.is_null() && json::unsafe_part(data).is_none())
 }
 
-/// Sorts a list of names and removes duplicates. Returns any other value unchanged, and a later check rejects such a
-/// value.
+/// Sorts a list of names in a decision's edit and removes duplicates. Returns any other value unchanged, and a later
+/// check rejects such a value.
 fn in_order(edit: &Value) -> Value {
     BTreeSet::<String>::deserialize(edit).map_or_else(|_| edit.clone(), |names| names.into_iter().collect())
 }
@@ -55,7 +56,8 @@ fn changes_nothing(interrupt: &Interrupt, edit: &Value) -> bool {
     })
 }
 
-/// Returns true if two plans are equal. An empty `depends_on` and a missing `depends_on` are equal.
+/// Returns true if the plan in a decision's edit is equal to the plan that the interrupt showed. An empty `depends_on`
+/// and a missing `depends_on` are equal.
 fn is_same_plan(shown: &Value, edit: &Value) -> bool {
     let read = |plan| Plan::deserialize(Strict(plan)).ok();
     read(shown).is_some_and(|shown| read(edit) == Some(shown))

@@ -7,17 +7,18 @@ use crate::gate::Release;
 use crate::id::InterruptId;
 use crate::tool::{Category, LayerChanges, Precondition, ResolvedPath, SandboxLevel};
 
-/// Call as a model reply lists it. The arguments are content of the event, not part of this fact.
+/// Tool call as a model reply lists it. The arguments are content of the event, not part of this fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Listed {
     pub call: String,
     pub tool: String,
-    /// Digest of the tool and the arguments. Calls that repeat the previous call are recognised by this digest.
+    /// Digest of the tool and the arguments of a call. Calls that repeat the previous call are recognised by this
+    /// digest.
     pub digest: Digest,
 }
 
-/// Results of an inspection that the gates and the digest of the action need.
+/// Results of the inspection of a tool call that the approval gates and the digest of the action need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InspectionFacts {
@@ -38,7 +39,7 @@ pub struct InspectionFacts {
 pub struct LayerDigest {
     /// Digest of the changeset that describes the changes to the private layer.
     pub changeset: Digest,
-    /// Number of changed paths, including directories.
+    /// Number of paths that changed in the run's private layer, including directories.
     pub changed: usize,
 }
 
@@ -48,7 +49,7 @@ impl LayerDigest {
     }
 }
 
-/// Person, rule or grant that allowed a call.
+/// Person, rule or grant that allowed a tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Authority {
@@ -56,44 +57,44 @@ pub enum Authority {
     Interrupt(InterruptId),
 }
 
-/// Judgement of a model about a call that the gates would allow.
+/// Judgement of a model about a tool call that the approval gates would allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judgement {
     Clear,
-    /// A person must decide on the call.
+    /// A person must decide on the judged tool call.
     Escalate,
-    /// The model was unavailable, or the reply of the model was unreadable. A person must decide on the call.
+    /// The judging model was unavailable, or its reply was unreadable. A person must decide on the tool call.
     Unheard,
 }
 
-/// Reason why a call returns to the gates.
+/// Reason why a tool call returns to the approval gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReturnReason {
-    /// A file that the call depends on has changed since a person saw the call.
+    /// A file that the tool call depends on has changed since a person saw the call.
     Changed,
-    /// A person edited the arguments of the call.
+    /// A person edited the arguments of the tool call.
     Edited,
-    /// The rule or grant that allowed the call is no longer valid, or another rule or grant now allows the call.
+    /// The rule or grant that allowed the tool call is no longer valid, or another rule or grant now allows the call.
     Withdrawn,
-    /// A person stated that the call had no effect, so the call is executed again.
+    /// A person stated that the tool call had no effect, so the call is executed again.
     Rerun,
 }
 
-/// Outcome of a call.
+/// Outcome of a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallEnd {
     Done,
     Failed,
-    /// A rule or a person refused the call, or nobody decided on the call in time.
+    /// A rule or a person refused the tool call, or nobody decided on the call in time.
     Refused,
-    /// A person's text replaces the result of the call.
+    /// A person's text replaces the result of the tool call.
     Answered,
     Skipped,
-    /// The run ended before the call started.
+    /// The run ended before the tool call started.
     Cancelled,
-    /// The run ended while the call was running. The outcome of the call is unknown.
+    /// The run ended while the tool call was running. The outcome of the call is unknown.
     Unknown,
 }

@@ -47,15 +47,16 @@ pub enum Fact {
         /// people send to the session go to this run.
         #[serde(default, skip_serializing_if = "is_default")]
         front: bool,
-        /// Trace context that the caller sent, if any.
+        /// Trace context that the caller sent when it started the run, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trace: Option<TraceParent>,
     },
-    /// A server node continues the running work of another node that stopped, or its own work after a restart.
+    /// A server node continues running work of the run that another node started before it stopped, or its own work
+    /// after a restart.
     Adopted {
         epoch: u64,
-        /// Actions that are still in progress on this node. These actions continue, and belong to the node's new epoch
-        /// after this event.
+        /// Actions that the driver has started and that still run on this node. These actions continue, and belong to
+        /// the node's new epoch after the event `adopted`.
         #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
         kept: BTreeSet<ActionId>,
     },
@@ -65,7 +66,7 @@ pub enum Fact {
     RunInterrupted,
     /// The session was suspended. The run does no new work until the session is resumed.
     RunSuspended,
-    /// The session was resumed.
+    /// The session was resumed, so the run can do new work again.
     RunUnsuspended,
     /// The run completed. The event's data is the result of the run.
     RunCompleted {
@@ -83,18 +84,18 @@ pub enum Fact {
     PhaseStarted {
         phase: String,
     },
-    /// The phase ended. The event's text is the reason, if a call began the phase and the phase did not complete.
+    /// The phase ended. The event's text is the reason, if a tool call began the phase and the phase did not complete.
     PhaseEnded {
         phase: String,
         end: StepEnd,
     },
-    /// A call began a phase. The event's text is the input of the phase.
+    /// A tool call began a phase. The event's text is the input of the phase.
     PhaseCalled {
         call: String,
-        /// Position of the phase in the chain of phases that the call began, from 0.
+        /// Position of the phase in the chain of phases that the tool call began, from 0.
         #[serde(default, skip_serializing_if = "is_default")]
         nth: usize,
-        /// Phase that the call began, without its texts.
+        /// Phase that the tool call began, without its texts.
         phase: Box<Phase>,
     },
 
@@ -125,7 +126,7 @@ pub enum Fact {
         step: String,
         end: StepEnd,
     },
-    /// At the gate after the step, a person decided that the step starts again.
+    /// A person decided, at the gate after the step, that the step starts again.
     StepRedone {
         step: String,
     },
@@ -145,22 +146,22 @@ pub enum Fact {
     /// The step received a new budget after it reached a limit.
     LimitLifted {
         step: String,
-        /// True if the workflow granted the new budget without asking a person.
+        /// True if the workflow granted the step's new budget without asking a person.
         #[serde(default, skip_serializing_if = "is_default")]
         unasked: bool,
     },
 
-    /// A model call started. After this event, the request was possibly sent to the provider.
+    /// A model call of the step started. After this event, the request was possibly sent to the provider.
     ModelStarted {
         step: String,
         turn: u32,
         attempt: u32,
         epoch: u64,
-        /// True if the request leaves out results of tool calls in order to fit into the model's context window.
+        /// True if the model request leaves out results of tool calls in order to fit into the model's context window.
         #[serde(default, skip_serializing_if = "is_default")]
         shortened: bool,
     },
-    /// The model replied. The event's text is the reply. The event's data is `{"arguments": […]}`, one element per
+    /// The model replied. The event's text is the reply. The event's data is `{"arguments": […]}`, one element per tool
     /// call.
     ModelReplied {
         step: String,
@@ -171,13 +172,14 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "is_default")]
         stop: Stop,
     },
-    /// A reply without a tool call did not end the step. The event's text is the message that tells the model why.
+    /// A model reply without a tool call did not end the step. The event's text is the message that tells the model the
+    /// reason.
     EndRefused {
         step: String,
         turn: u32,
         flaw: Flaw,
     },
-    /// The model call failed. The event's text is the error, without secrets.
+    /// The model call of the step failed. The event's text is the error, without secrets.
     ModelFailed {
         step: String,
         turn: u32,
@@ -185,8 +187,8 @@ pub enum Fact {
         kind: FailureKind,
         retry_at: Option<Timestamp>,
     },
-    /// A provider refused a request because the request was too long. Later requests of the step stay below `window`
-    /// tokens.
+    /// A model provider refused a request because the request was too long. Later requests of the step stay below
+    /// `window` tokens.
     WindowNarrowed {
         step: String,
         window: u64,
@@ -195,7 +197,7 @@ pub enum Fact {
     /// The event's text is the summary.
     HistorySummarised {
         step: String,
-        /// Step that wrote the summary.
+        /// Step that wrote the summary of the other step's turns.
         by: String,
         until: u32,
     },
@@ -219,8 +221,8 @@ pub enum Fact {
         step: String,
         turn: u32,
         attempt: u32,
-        /// True if part of the reply had arrived. The interrupted reply then belongs to the conversation, even after
-        /// its text was erased.
+        /// True if part of the model's reply had arrived. The interrupted reply then belongs to the conversation, even
+        /// after its text was erased.
         #[serde(default, skip_serializing_if = "is_default")]
         said: bool,
     },
@@ -230,42 +232,43 @@ pub enum Fact {
         step: String,
     },
 
-    /// The call was inspected. The event's data is the card of the call.
+    /// The tool call was inspected. The event's data is the approval card of the call.
     ToolInspected {
         call: String,
         look: InspectionFacts,
     },
-    /// A trial started. After this event, the call is possibly running in the trial. A trial cannot change the
-    /// workspace.
+    /// A trial of the tool call started. After this event, the call is possibly running in the trial. A trial cannot
+    /// change the workspace.
     TrialStarted {
         call: String,
         attempt: u32,
         epoch: u64,
     },
-    /// The process that ran the trial has stopped. The trial had no effect.
+    /// The process that ran the trial of the tool call has stopped. The trial had no effect.
     TrialLost {
         call: String,
         attempt: u32,
     },
-    /// The trial ended. The event's text is the result that the agent reads. The event's data is `{"changes": […],
-    /// "data": …, "card": …, "layer"?: {"changes": […], "made_at": …}}`.
+    /// The trial of the tool call ended. The event's text is the result that the agent reads. The event's data is
+    /// `{"changes": […], "data": …, "card": …, "layer"?: {"changes": […], "made_at": …}}`.
     ToolTried {
         call: String,
         attempt: u32,
-        /// Digest of the changes that the trial made.
+        /// Digest of the changes that the trial of the tool call made.
         changeset: Digest,
-        /// Number of changed paths, including directories.
+        /// Number of paths that the trial changed, including directories.
         changed: usize,
-        /// Number of deleted files and links.
+        /// Number of files and links that the trial deleted.
         deleted: usize,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ask_because: Vec<String>,
-        /// Changes to ignored files, which only this run sees. These changes are not part of the changeset.
+        /// Changes that the trial made to ignored files, which only this run sees. These changes are not part of the
+        /// changeset.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         layer: Option<LayerDigest>,
     },
-    /// A phase that consists of a single call made its call without a model. The event's data is the arguments of the
-    /// call.
+    /// A phase that consists of a single tool call made its call without a model. The event's data is the arguments of
+    /// the call.
     CallMade {
         step: String,
         call: String,
@@ -275,29 +278,30 @@ pub enum Fact {
     /// the model gets after the changes are made. The event's data is `{"changes": […], "data": …}`.
     ChangesProposed {
         call: String,
-        /// Digest of the proposed changes.
+        /// Digest of the changes that the file tool proposes.
         changeset: Digest,
         changed: usize,
         deleted: usize,
     },
-    /// A person approved only some of the changes of a trial. The event's data is `{"changes": […]}`, the approved
-    /// changes.
+    /// A person approved only some of the changes of a tool call's trial. The event's data is `{"changes": […]}`, the
+    /// approved changes.
     ChangesKept {
         call: String,
-        /// Digest of the approved changes.
+        /// Digest of those changes of the trial that the person approved.
         changeset: Digest,
         changed: usize,
         deleted: usize,
     },
-    /// A trial of the call is impossible, so the gates vote without a trial. The event's text is the reason.
+    /// A trial of the tool call is impossible, so the approval gates vote without a trial. The event's text is the
+    /// reason.
     TrialImpossible {
         call: String,
         attempt: u32,
     },
-    /// A model judged whether a person must decide on the call. The event's data is `{"reasons": […]}`.
+    /// A model judged if a person must decide on the tool call. The event's data is `{"reasons": […]}`.
     CallJudged {
         call: String,
-        /// Step of the model that judged the call.
+        /// Step of the model that judged the tool call.
         by: String,
         judgement: Judgement,
     },
@@ -306,28 +310,30 @@ pub enum Fact {
     JudgementUnusable {
         step: String,
     },
-    /// The call must wait for earlier calls of the same reply. After the earlier calls, the call is inspected again.
+    /// The tool call must wait for earlier calls of the same reply. After the earlier calls, the tool call is inspected
+    /// again.
     ToolDeferred {
         call: String,
     },
-    /// The call was allowed to start. The event's text is the reason that the rule states, if a rule allowed the call.
+    /// The tool call was allowed to start. The event's text is the reason that the rule states, if a rule allowed the
+    /// call.
     ToolAuthorised {
         call: String,
         digest: Digest,
         by: Authority,
-        /// Effect that the allowed command is permitted to have. The effect is part of the digest to which an approval
-        /// is bound.
+        /// Effect that the allowed command is permitted to have. The digest that binds an approval includes this
+        /// effect.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effect: Option<CommandEffect>,
     },
-    /// The call started. After this event, the call has possibly had an effect.
+    /// The tool call started. After this event, the call has possibly had an effect.
     ToolStarted {
         call: String,
         attempt: u32,
         digest: Digest,
         epoch: u64,
         sandbox: Option<SandboxLevel>,
-        /// Digest of the changes that the call commits. An earlier event `tool_tried`, `changes_kept` or
+        /// Digest of the changes that the tool call commits. An earlier event `tool_tried`, `changes_kept` or
         /// `changes_proposed` has the same digest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         changeset: Option<Digest>,
@@ -339,34 +345,35 @@ pub enum Fact {
     /// are ended, and `tool_finished` reports the outcome. The event's text is the person's message to the agent.
     ToolStopped {
         call: String,
-        /// True if the person interrupted the whole run, and not only this command.
+        /// True if the person interrupted the whole run, and not only the command of this tool call.
         #[serde(default, skip_serializing_if = "is_default")]
         interrupted: bool,
     },
-    /// The call ended. The event's text is the result for the model. The event's data is data that the tool reports.
+    /// The tool call ended. The event's text is the result for the model. The event's data is data that the tool
+    /// reports.
     ToolFinished {
         call: String,
         end: CallEnd,
         code: Option<String>,
     },
-    /// The state of the call became `proposed` again. The event's data is `{"arguments": …}` if a person edited the
-    /// arguments.
+    /// The state of the tool call became `proposed` again. The event's data is `{"arguments": …}` if a person edited
+    /// the arguments.
     ToolReturned {
         call: String,
         why: ReturnReason,
         paths: Vec<String>,
     },
-    /// The process that ran the call has stopped. The call only reads, or continues a commit, so it can be repeated
-    /// without harm.
+    /// The process that ran the tool call has stopped. The call only reads, or continues a commit, so it can be
+    /// repeated without harm.
     ToolLost {
         call: String,
     },
-    /// It is unknown whether the call took effect, for example because the process that ran the call has stopped.
+    /// The effect of the tool call is unknown, for example because the process that ran the call has stopped.
     ToolDoubted {
         call: String,
     },
 
-    /// A different agent continues the step. The call that handed the step over to this agent has ended.
+    /// A different agent continues the step. The tool call that handed the step over to this agent has ended.
     HandedOver {
         step: String,
         from: String,
@@ -385,7 +392,7 @@ pub enum Fact {
     PlanDrafted {
         phase: String,
         version: usize,
-        /// Step of the planner. `None` if a person wrote the plan.
+        /// Step of the planner that drafted the plan. `None` if a person wrote the plan.
         step: Option<String>,
         subtasks: Vec<Node>,
     },
@@ -394,12 +401,12 @@ pub enum Fact {
         phase: String,
         step: String,
     },
-    /// This version of the plan was approved, or needed no approval. Agents carry out this version.
+    /// A version of the plan was approved, or needed no approval. Agents carry out this version.
     PlanSettled {
         phase: String,
         version: usize,
     },
-    /// A person had proposed a new version of the plan, and this version was dropped.
+    /// A new version of the plan, which a person had proposed, was dropped.
     PlanDropped {
         phase: String,
         version: usize,
@@ -411,7 +418,8 @@ pub enum Fact {
     /// is the message to the agent that works on the task.
     TaskExtended {
         phase: String,
-        /// True if an earlier message event of the run already contains the text. Steps then get the text only once.
+        /// True if an earlier message event of the run already contains the event's text. Steps then get the text only
+        /// once.
         #[serde(default, skip_serializing_if = "is_default")]
         told: bool,
     },
@@ -421,7 +429,7 @@ pub enum Fact {
         round: u32,
         #[serde(default, skip_serializing_if = "is_default")]
         new_task: bool,
-        /// True if the new round starts without the history of earlier rounds.
+        /// True if the new round of the copilot starts without the history of earlier rounds.
         #[serde(default, skip_serializing_if = "is_default")]
         fresh: bool,
     },
@@ -429,44 +437,44 @@ pub enum Fact {
     RoundsOver {
         phase: String,
     },
-    /// A second agent judged the step's work. The step receives the judgement and continues. The event's text is the
-    /// judgement.
+    /// A second agent judged the work of the step. The step receives the judgement and continues. The event's text is
+    /// the judgement.
     StepJudged {
         step: String,
         by: String,
     },
-    /// The tool ran, and its result waits for a review. The agent gets the result only after a person approves it. The
-    /// event's text is the result. The event's data is `{title, findings, details, data}`, where the inner `data` is
-    /// data that the tool reports.
+    /// The tool ran, and its result waits for a review. The agent gets the result only after a person approves the
+    /// result. The event's text is the result. The event's data is `{title, findings, details, data}`, where the inner
+    /// `data` is data that the tool reports.
     ResultHeld {
         call: String,
-        /// SHA-256 of the result text.
+        /// SHA-256 of the tool's result text that waits for a review.
         digest: Digest,
         level: Level,
     },
-    /// A review approved an output. The event's data is `{title, content}` of the output.
+    /// A review approved an output of the run. The event's data is `{title, content}` of the output.
     OutputReleased {
         call: String,
         edited: bool,
-        /// SHA-256 of the approved content. Present only if the output is the result of a tool.
+        /// SHA-256 of the approved content. Present only if the approved output is the result of a tool.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<Digest>,
     },
 
     /// An interrupt was opened. The event's data is `{title, message, payload, response_schema?, call?, labels?}`.
     InterruptOpened(Box<Opened>),
-    /// A person voted. The event's text and data are the text and the edit of the vote.
+    /// A person voted on the interrupt. The event's text and data are the text and the edit of the vote.
     DecisionMade {
         interrupt: InterruptId,
         option: String,
         /// True if the person did not vote explicitly, but did something that implies the vote (contract E33).
         #[serde(default, skip_serializing_if = "is_default")]
         implied: bool,
-        /// Sequence number of the first decision with the same edit. Votes are compared by this number, because the
-        /// edits themselves may be erased. Absent in events of version 1.
+        /// Sequence number of the first decision on the interrupt with the same edit. Votes are compared by this
+        /// number, because the edits themselves may be erased. Absent in events of version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edit_of: Option<u64>,
-        /// Earlier question, if its answer was reused for this question.
+        /// Earlier question whose answer was reused for this interrupt, if an answer was reused.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<InterruptId>,
         /// Seat of the vote: the stage in which the vote counts, and the person whom the voter represents. Absent if
@@ -477,19 +485,19 @@ pub enum Fact {
         /// reports it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         viewed_ms: Option<u64>,
-        /// Person that the voter acts for, as the client reports it.
+        /// Person that the voter acts for, as the client reports.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on_behalf_of: Option<String>,
         /// Further open interrupts that the decision also approves, because they match the grant that the decision
         /// gives.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<InterruptId>,
-        /// Open interrupts that the client showed to the person together with this interrupt. The interrupts in `also`
-        /// come first.
+        /// Open interrupts that the client showed to the person together with the interrupt of the decision. The
+        /// interrupts in `also` come first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also_shown: Vec<InterruptId>,
     },
-    /// A vote was withdrawn.
+    /// A person's vote on the interrupt was withdrawn.
     VoteWithdrawn {
         interrupt: InterruptId,
         by: String,
@@ -515,20 +523,20 @@ pub enum Fact {
         effect: Option<Effect>,
         cause: Cause,
         /// Sequence number of the event `decision_made` that decided the interrupt. If the cause is `grant`, this event
-        /// decided a different interrupt, and names this interrupt in `also`. Absent if no vote decided the interrupt,
-        /// and in events of version 1.
+        /// decided a different interrupt, and names the resolved interrupt in `also`. Absent if no vote decided the
+        /// interrupt, and in events of version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decision: Option<u64>,
     },
 
-    /// The asking agent starts the approved action. `digest`: digest of the action.
+    /// The external agent that asked starts the approved action. `digest` is the digest of the action.
     ApprovalUsed {
         interrupt: InterruptId,
         digest: Digest,
     },
 
-    /// The asking agent reported the outcome of writing the approved changes. The event's text is the reason why the
-    /// agent did not write the changes.
+    /// The external agent that asked reported the outcome of writing the approved changes. The event's text is the
+    /// reason why the agent did not write the changes.
     ExecReported {
         interrupt: InterruptId,
         outcome: ExecOutcome,
@@ -545,7 +553,7 @@ pub enum Fact {
     /// this event.
     InterruptTimed {
         interrupt: InterruptId,
-        /// Index of the current stage, from 0.
+        /// Index of the interrupt's current stage, from 0.
         stage: usize,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remind_at: Option<Timestamp>,
@@ -557,28 +565,28 @@ pub enum Fact {
         interrupt: InterruptId,
         to: Vec<String>,
         cause: ReminderReason,
-        /// Time of the next reminder. Absent for a reminder at the end of a snooze. Such a reminder does not change the
-        /// time of the next regular reminder.
+        /// Time of the interrupt's next reminder. Absent for a reminder at the end of a snooze. Such a reminder does
+        /// not change the time of the next regular reminder.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remind_at: Option<Timestamp>,
     },
-    /// Further people are asked, because nobody decided in time.
+    /// Further people are asked about the interrupt, because nobody decided in time.
     InterruptEscalated {
         interrupt: InterruptId,
-        /// Index of the current stage, from 0.
+        /// Index of the interrupt's current stage, from 0.
         stage: usize,
-        /// Index of the escalation step that is taken, from 0. Absent if no remaining step names a person who can
-        /// decide. Admins and operators are then asked.
+        /// Index of the interrupt's escalation step that is taken, from 0. Absent if no remaining step names a person
+        /// who can decide. Admins and operators are then asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<usize>,
-        /// Indexes of the escalation steps that were skipped, because they name nobody who can decide.
+        /// Indexes of the interrupt's escalation steps that were skipped, because the steps name nobody who can decide.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         skipped: Vec<usize>,
-        /// Number of escalation steps taken or skipped so far.
+        /// Number of the interrupt's escalation steps taken or skipped so far.
         steps: usize,
-        /// Approvers of the interrupt after this event.
+        /// Approvers of the escalated interrupt after this event.
         assignment: Box<Assignment>,
-        /// Recipients of the notification.
+        /// Recipients of the notification about the escalation.
         to: Vec<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remind_at: Option<Timestamp>,
@@ -596,7 +604,7 @@ pub enum Fact {
     InterruptReleased {
         interrupt: InterruptId,
     },
-    /// A comment was added. The event's text is the comment.
+    /// A person commented on the interrupt. The event's text is the comment.
     CommentAdded {
         interrupt: InterruptId,
     },
@@ -624,8 +632,8 @@ pub enum Fact {
         to: u64,
         because: ErasureReason,
     },
-    /// A person placed a legal hold. The content of the run may not be erased until the hold is lifted. The event's
-    /// text is the reason for the hold.
+    /// A person placed a legal hold on the run. The content of the run may not be erased until the hold is lifted. The
+    /// event's text is the reason for the hold.
     LegalHoldPlaced,
     LegalHoldLifted,
 
@@ -635,7 +643,7 @@ pub enum Fact {
     /// A person undid changes on which the agents of this run may have built. The event's text is the message that
     /// tells the agents.
     ChangesUndone {
-        /// Run that undid the changes. This run is never the run to which the event belongs.
+        /// Run that undid the changes. The undoing run is never the run to which the event belongs.
         by: RunId,
     },
     /// A note for agents was added. The event's text is feedback or guidance that a person gave with a decision.

@@ -2,36 +2,36 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Reason why a vote was withdrawn.
+/// Reason why a person's vote on an interrupt was withdrawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WithdrawalReason {
     /// The voter took the vote back.
     TakenBack,
-    /// The voter has left, or may no longer decide.
+    /// The voter has left the installation, or may no longer decide.
     Left,
-    /// The interrupt was reassigned to other approvers.
+    /// The interrupt was reassigned to other approvers, so votes under the previous assignment were withdrawn.
     Reassigned,
-    /// A person left, and another stage would have too few approvers without this voter.
+    /// A person left the installation, and another stage would have too few approvers without this voter.
     NeededElsewhere,
 }
 
-/// Reason of a reassignment.
+/// Reason why an interrupt was reassigned to other approvers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReassignmentReason {
-    /// A person reassigned the interrupt.
+    /// A person reassigned the interrupt to other approvers.
     Person,
-    /// Too few of the assigned approvers are left.
+    /// Too few of the interrupt's assigned approvers are left.
     Emptied,
 }
 
-/// Reason of an erasure of a run's content.
+/// Reason why the content of a run was erased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErasureReason {
-    /// A person requested the erasure.
+    /// A person requested the erasure of the run's content.
     Request,
-    /// The retention period of the installation ended.
+    /// The retention period of the installation for the run's content ended.
     Retention,
 }

@@ -21,26 +21,26 @@ pub enum StepEnd {
 pub enum StepRole {
     #[default]
     Worker,
-    /// Rewords the task.
+    /// The step's agent rewords the task.
     Improver,
-    /// Drafts the plan and its new versions.
+    /// The step's agent drafts the plan and its new versions.
     Planner,
-    /// Judges the text of a planner or a maker.
+    /// The step's agent judges the text of a planner or a maker.
     Judge,
-    /// Proposes ideas.
+    /// The step's agent proposes ideas.
     Maker,
-    /// Carries out one subtask of a plan.
+    /// The step's agent carries out one subtask of a plan.
     Subtask,
-    /// Judges whether a person must decide on a call.
+    /// The step's agent judges if a person must decide on a tool call.
     Overseer,
-    /// Selects the routes for the tasks of a copilot.
+    /// The step's agent selects the routes for the tasks of a copilot.
     Router,
-    /// Summarises the old turns of another step.
+    /// The step's agent summarises the old turns of another step.
     Summariser,
 }
 
 impl StepRole {
-    /// Returns true if a step of this role only helps another step, as an overseer, a router or a summariser does.
+    /// Returns true if a step of the role only helps another step, as an overseer, a router or a summariser does.
     pub(in crate::run) fn is_aside(self) -> bool {
         match self {
             Self::Overseer | Self::Router | Self::Summariser => true,
@@ -51,7 +51,7 @@ impl StepRole {
     }
 }
 
-/// Subtask of a plan, without its descriptions.
+/// Subtask of a plan, without its descriptions. The descriptions are content of the event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
@@ -67,7 +67,7 @@ pub struct Node {
 #[serde(deny_unknown_fields)]
 pub struct PlanPart {
     pub id: String,
-    /// Position in the plan, from 1.
+    /// Position of the subtask in the plan, from 1.
     pub number: usize,
     /// Total number of subtasks in the plan.
     pub of: usize,
@@ -78,32 +78,32 @@ pub struct PlanPart {
 pub struct RoutedTask {
     pub phase: String,
     pub by: RoutedBy,
-    /// Step of the router agent, if a router agent was asked.
+    /// Step of the router agent that selected the route. `None` if no router agent was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
     pub route: Route,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complexity: Option<u8>,
-    /// Agent that begins the work on the task, if it differs from the agent of the phase.
+    /// Agent that begins the work on the copilot's task, if it differs from the agent of the phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// True if the gates before and after steps ask nobody about this task.
+    /// True if the gates before and after steps ask nobody about the copilot's task.
     #[serde(default, skip_serializing_if = "is_default")]
     pub simple: bool,
 }
 
-/// Decider of a route.
+/// Router agent or rules that selected the route for a copilot's task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoutedBy {
-    /// A router agent selected the route.
+    /// A router agent selected the route for the task.
     Router,
-    /// The rules of [`routing`](crate::routing) selected the route, because the workflow has no router agent or the
-    /// router's reply was unusable.
+    /// The rules of [`routing`](crate::routing) selected the route for the task, because the workflow has no router
+    /// agent or the router's reply was unusable.
     Rules,
 }
 
-/// Returns true if the role is the default role, which facts leave out.
+/// Returns true if the role of a step is the default role, which facts leave out.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
 pub(super) fn is_worker(role: &StepRole) -> bool {
     *role == StepRole::Worker

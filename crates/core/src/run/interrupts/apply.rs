@@ -10,8 +10,8 @@ use crate::interrupt::{
 use crate::run::Fact;
 
 impl Interrupt {
-    /// Applies the event with the sequence number `seq`. Live runs, replays and readers of single events use this
-    /// function. Ignores events about other interrupts.
+    /// Applies the event with the sequence number `seq` to the state of the interrupt. Live runs, replays and readers
+    /// of single events use this function. Ignores events about other interrupts.
     pub fn apply(&mut self, event: &Event, seq: u64) {
         let event::Fact::Run(fact) = &event.fact else { return };
         if let Fact::DecisionMade { interrupt, .. } = fact
@@ -67,7 +67,7 @@ impl Interrupt {
         }
     }
 
-    /// Applies reassignments, delegations and withdrawn votes.
+    /// Applies reassignments, delegations and withdrawn votes to the state of the interrupt.
     fn reassign(&mut self, fact: &Fact) {
         if let Fact::InterruptReassigned { interrupt, assignment, .. } = fact
             && *interrupt == self.opened.interrupt
@@ -88,7 +88,7 @@ impl Interrupt {
         }
     }
 
-    /// Applies reminders, escalation steps and snoozes.
+    /// Applies reminders, escalation steps and snoozes to the state of the interrupt.
     fn wait(&mut self, fact: &Fact) {
         let own = self.opened.interrupt.clone();
         if let Fact::InterruptTimed { interrupt, stage, remind_at, escalate_at } = fact
@@ -126,7 +126,8 @@ impl Interrupt {
         }
     }
 
-    /// Applies corrections and erasures of an answer, and records the events that contain a copy of the answer.
+    /// Applies corrections and erasures of an answer to the state of the interrupt, and records the events that contain
+    /// a copy of the answer.
     fn keep(&mut self, fact: &Fact, event: &Event, seq: u64) {
         if let Fact::AnswerCorrected { interrupt } = fact
             && *interrupt == self.opened.interrupt
@@ -157,7 +158,8 @@ impl Interrupt {
         }
     }
 
-    /// Applies the use of an approval, and the agent's report on writing the approved changes.
+    /// Applies the use of an approval, and the external agent's report on writing the approved changes, to the state of
+    /// the interrupt.
     fn mark_used(&mut self, fact: &Fact, event: &Event) {
         if let Fact::ApprovalUsed { interrupt, digest } = fact
             && *interrupt == self.opened.interrupt

@@ -9,7 +9,7 @@ use crate::people::People;
 use crate::run::Fact;
 
 impl Interrupt {
-    /// Redacts an event about this interrupt. Removes the values that people with the role `sees` are not allowed to
+    /// Redacts an event about the interrupt. Removes the values that people with the role `sees` are not allowed to
     /// see.
     pub fn cover_event(&self, sees: Role, people: &People, event: &mut Event, seq: u64) {
         let patterns = self.withheld_from(sees);

@@ -12,7 +12,7 @@ use crate::envelope::Content;
 use crate::limits;
 use crate::plan::{Plan, Subtask};
 
-/// Result of checking whether a subtask can start.
+/// Result of checking if a subtask of the plan can start.
 enum Turn<'p> {
     Now,
     NotYet,
@@ -87,7 +87,7 @@ impl Draft<'_> {
     }
 }
 
-/// Returns the subtasks that the phase carries out, in the order in which the plan lists them.
+/// Returns the subtasks of the plan that a phase carries out, in the order in which the plan lists them.
 fn chosen<'p>(plan: &'p Plan, control: &Control) -> impl Iterator<Item = &'p Subtask> {
     let only = control.only;
     (1..)
@@ -113,7 +113,7 @@ impl Run {
             .map(|(id, step)| (id.as_str(), &**step))
     }
 
-    /// Returns the step that carries out a subtask from the plan of this planning phase, and the id of the step.
+    /// Returns the step that carries out a subtask from the plan of the phase `planning`, and the id of the step.
     pub fn step_of_subtask(&self, planning: &str, subtask: &str) -> Option<(&str, &Step)> {
         self.all_phases().find_map(|phase| {
             phase.kind.control().filter(|control| control.plan == planning)?;
@@ -144,7 +144,7 @@ impl Run {
         if subtask.depends_on.iter().all(is_done) { Turn::Now } else { Turn::NotYet }
     }
 
-    /// Returns true if a subtask failed, or did not run because a subtask that it needs failed.
+    /// Returns true if a subtask of the plan failed, or did not run because a subtask that it needs failed.
     fn is_lost(&self, phase: &Phase, plan: &Plan, id: &str) -> bool {
         let (mut seen, mut next) = (BTreeSet::from([id]), vec![id]);
         while let Some(id) = next.pop() {
@@ -160,7 +160,8 @@ impl Run {
         false
     }
 
-    /// Returns the outcome of each subtask as `{ID: {status, agent, output, attempts, redos}}`.
+    /// Returns the outcomes of the subtasks that a phase carries out, as `{ID: {status, agent, output, attempts,
+    /// redos}}`.
     pub(super) fn carried_out(&self, phase: &Phase, control: &Control) -> Value {
         let steps = self.settled(control).into_iter().flat_map(|plan| chosen(plan, control));
         let told = steps.filter_map(|subtask| {
@@ -179,8 +180,8 @@ impl Run {
         told.collect::<serde_json::Map<_, _>>().into()
     }
 
-    /// Returns the output of the subtask that completed last. If no subtask completed, returns the outcomes of all
-    /// subtasks as text.
+    /// Returns the output of the subtask of a phase that completed last. If no subtask completed, returns the outcomes
+    /// of all subtasks as text.
     pub(super) fn last_word(&self, phase: &Phase, control: &Control) -> Option<String> {
         let plan = self.settled(control)?;
         let done = chosen(plan, control).filter_map(|subtask| self.subtask_step(phase, &subtask.id));

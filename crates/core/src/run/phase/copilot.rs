@@ -20,23 +20,22 @@ use crate::routing::{self, Proposal, Route, Routed, SIMPLE};
 use crate::schema::Problem;
 use crate::text::clip;
 
-/// Returns the id of the step for round `n`, counted from 1.
+/// Returns the id of the step for the round with the number `n` of a copilot phase, counted from 1.
 pub(in super::super) fn round(phase: &str, n: u32) -> String {
     format!("{phase}/round_{n}")
 }
 
-/// Returns the id of the step in which the router agent selects a route for the `n`th time, counted from 1.
+/// Returns the id of the step in which a copilot's router agent selects a route for the `n`th time, counted from 1.
 fn router(phase: &str, n: u32) -> String {
     format!("{phase}/route_{n}")
 }
 
-/// Message that the agent gets if nobody chose one of the proposed approaches in time.
 const UNCHOSEN: &str = "Nobody chose one of the proposed approaches in time. Continue as you think best.";
 
 const SKIPPED: &str =
     "The person skipped the questions. Continue with your best guess, and state what you assumed.";
 
-/// Options that a person has after a round whose step completed.
+/// Options, with their labels, that a person has after a round of a copilot whose step completed.
 const SATISFACTION: [(&str, &str); 3] =
     [("done", "Satisfied"), ("submit", "Needs changes"), ("new_task", "Start over")];
 
@@ -76,7 +75,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Lets the router agent select a route for the task. If the phase has no router agent, rules select the route.
+    /// Lets the router agent select a route for the next task of a copilot. If the phase has no router agent, rules
+    /// select the route.
     fn route(&mut self, phase: &Phase, copilot: &Copilot, rounds: &Rounds) -> bool {
         let Some(agent) = &copilot.router else {
             self.route_by_rules(phase, copilot, None, "no router is configured");
@@ -126,7 +126,7 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(routed.reasoning), data });
     }
 
-    /// Handles the reply of the router agent, which selects a route, or the failure of this agent.
+    /// Handles the reply of a copilot's router agent, which selects a route, or the failure of this agent.
     pub(in super::super) fn advance_router(&mut self, id: &str, step: &Step) -> bool {
         let Some((phase, copilot)) = self.run.copilot(&step.phase) else { return false };
         if step.crashes >= limits::CRASHES {
@@ -148,8 +148,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Selects the route by rules, because the reply of the router agent was not usable. The journal records the
-    /// reason.
+    /// Selects the route for a copilot's task by rules, because the reply of the router agent was not usable. The
+    /// journal records the reason.
     pub(in super::super) fn router_unheard(&mut self, id: &str, why: &str) {
         let Some(step) = self.run.steps.get(id).cloned() else { return };
         let Some((phase, copilot)) = self.run.copilot(&step.phase) else { return };
@@ -158,7 +158,7 @@ impl Draft<'_> {
         self.close_step(id, StepEnd::Failed, &why);
     }
 
-    /// Asks a person about the task before work on the task begins.
+    /// Asks a person about the next task of a copilot before work on the task begins.
     fn ask_first(&mut self, phase: &str, routed: &Routed) {
         let about = About::Round(phase.to_owned());
         let mut opening = if routed.route == Route::Clarify {
@@ -178,7 +178,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Asks the person for the next message after a round, or ends the phase.
+    /// Asks the person for the next message after a round of a copilot, or ends the phase.
     fn after_round(&mut self, phase: &Phase, copilot: &Copilot, end: StepEnd) {
         let is_attended = self.run.config().is_none_or(|config| !config.unattended);
         // If a person has reviewed the output of the round, the person is not asked about the same output again.
@@ -214,7 +214,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Applies the decision on a question before a round, or on the question that follows a round.
+    /// Applies the decision on a copilot's question before a round, or on the question that follows a round.
     pub(in super::super) fn round_effect(
         &mut self,
         phase: &str,
@@ -280,7 +280,8 @@ impl Run {
         phase.kind.copilot().map(|copilot| (phase.clone(), copilot.clone()))
     }
 
-    /// Returns true if the gates before and after this round ask nobody, because its task is simple (contract E26).
+    /// Returns true if the gates before and after a round of a copilot ask nobody, because the task of the round is
+    /// simple (contract E26).
     pub(in super::super) fn is_simple(&self, step: &Step) -> bool {
         let copilot = self.phase(&step.phase).and_then(|phase| phase.kind.copilot());
         let Some(copilot) = copilot.filter(|_| step.round.is_some()) else { return false };
@@ -303,8 +304,8 @@ impl Run {
         first.map(|(id, _)| id.clone())
     }
 
-    /// Checks that the text of a new task is not empty. Exception: if the person is asked about the result, an empty
-    /// text means that the same task is repeated.
+    /// Checks that the text of a new task for a copilot is not empty. Exception: if the person is asked about the
+    /// result, an empty text means that the same task is repeated.
     pub(in super::super) fn check_turn(interrupt: &Interrupt, offer: &Offer, text: &str) -> Vec<Problem> {
         let asks_satisfaction =
             interrupt.content.pointer("/payload/satisfaction").and_then(Value::as_bool) == Some(true);
@@ -322,21 +323,22 @@ impl Run {
         is_alone && self.wanted_task(phase).split_whitespace().count() <= most as usize
     }
 
-    /// Returns true if the router agent can give a task to the agent `name`, because this agent is in the team of the
-    /// phase.
+    /// Returns true if a copilot's router agent can give a task to the agent `name`, because this agent is in the team
+    /// of the phase.
     fn may_begin(&self, copilot: &Copilot, name: &str) -> bool {
         self.definition.agents.contains_key(name) && copilot.team.iter().any(|agent| agent == name)
     }
 }
 
 impl Rounds {
-    /// Returns true if a round must begin: the first round, or a further round for which a person asked.
+    /// Returns true if a round of the copilot phase must begin: the first round, or a further round for which a person
+    /// asked.
     fn is_wanted(&self) -> bool {
         self.begun == 0 || self.wanted
     }
 
-    /// Returns true if the next round has a new task, for which a route must be selected. A person's text about the
-    /// current task goes directly to the agent.
+    /// Returns true if the next round of the copilot has a new task, for which a route must be selected. A person's
+    /// text about the current task goes directly to the agent.
     fn routes_next(&self) -> bool {
         self.begun == 0 || self.is_new_task
     }

@@ -35,9 +35,9 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns `{text, ideas, reviews, selected_idea}`: the final text, each reply of the maker, the judgements of the
-    /// critic, and the selected idea. The selected idea is the complete final text, in which the best idea comes first
-    /// according to the maker's instructions.
+    /// Returns the result of a phase that proposes ideas as `{text, ideas, reviews, selected_idea}`: the final text,
+    /// each reply of the maker, the judgements of the critic, and the selected idea. The selected idea is the complete
+    /// final text, in which the best idea comes first according to the maker's instructions.
     pub(super) fn ideas(&self, phase: &str) -> Option<Value> {
         let step = self.steps.get(&maker(phase))?;
         let text = step.output.as_deref()?;

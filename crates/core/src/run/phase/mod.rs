@@ -21,7 +21,7 @@ use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
 
-/// Returns the id of the step for the `n`th judgement in a phase, counted from 1.
+/// Returns the id of the step in which an agent gives the `n`th judgement in a phase, counted from 1.
 fn review(phase: &str, n: u32) -> String {
     format!("{phase}/review_{n}")
 }
@@ -88,8 +88,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Starts a step without an agent, and makes the step's only call at once. The step is named after the agent that
-    /// would do the work, or after the workflow.
+    /// Starts a step without an agent, and makes the only tool call of the step at once. The step is named after the
+    /// agent that would do the work, or after the workflow.
     fn start_call(&mut self, phase: &Phase, tool: &str, agent: Option<&str>) {
         let agent = agent.unwrap_or(&self.run.definition.name).to_owned();
         self.start_step(&phase.id, &phase.id, &agent, StepRole::Worker);
@@ -104,8 +104,8 @@ impl Draft<'_> {
         self.emit(fact, Content::data(arguments));
     }
 
-    /// Ends a step that consists of a single call, after the call has ended. If the call failed, handles the failure of
-    /// the step. Returns true if events were emitted.
+    /// Ends a step that consists of a single tool call, after the call has ended. If the call failed, handles the
+    /// failure of the step. Returns true if events were emitted.
     pub(super) fn advance_call(&mut self, id: &str) -> bool {
         let made = self.run.calls.values().find(|call| call.step == id);
         let Some((call, CallState::Ended(end))) = made.map(|call| (call, &call.state)) else { return false };
@@ -129,7 +129,7 @@ impl Draft<'_> {
     }
 
     /// Continues the work of a phase. Returns true if events were emitted. A phase with a single step ends together
-    /// with its step. A checkpoint ends when a person decides on it.
+    /// with its step. A checkpoint phase ends when a person decides on the checkpoint.
     fn advance_phase(&mut self, phase: &Phase) -> bool {
         match &phase.kind {
             PhaseKind::OneShot { .. } | PhaseKind::Checkpoint(_) | PhaseKind::Call { .. } => false,
@@ -182,7 +182,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns true if the checkpoint is approved without asking a person.
+    /// Returns true if a checkpoint of the workflow is approved without asking a person.
     pub(super) fn asks_nobody(&self, look: &CheckpointPhase) -> bool {
         let is_unattended = self.config().is_some_and(|config| config.unattended);
         look.unasked || is_unattended && look.when_no_channel == NoChannel::Auto
@@ -233,7 +233,6 @@ impl Run {
         }
     }
 
-    /// Returns the result of a phase as text for later agents.
     pub(super) fn phase_result_text(&self, phase: &Phase) -> Option<String> {
         match &phase.kind {
             PhaseKind::Planning(_) => match self.plans.get(&phase.id).and_then(|plan| plan.settled()) {

@@ -22,17 +22,18 @@ use crate::limits;
 use crate::text::{clip, readable};
 use crate::tool::{PhaseTool, Runs};
 
-/// Text in the input of a phase that is replaced by the result of the previous phase of the chain.
+/// Text in the input of a phase that is replaced by the result of the previous phase of the chain that a tool call
+/// began.
 const PREVIOUS: &str = "$previous";
 
-/// Returns the id of a phase that a call begins. The id contains a colon, so that it differs from the ids of the
+/// Returns the id of a phase that a tool call begins. The id contains a colon, so that it differs from the ids of the
 /// workflow's phases.
 fn id_of(call: &str, nth: usize) -> String {
     if nth == 0 { format!("of:{call}") } else { format!("of:{call}.{}", nth + 1) }
 }
 
 impl Draft<'_> {
-    /// Begins the phase that a call requests, or ends a call whose phase has ended. Returns true if events were
+    /// Begins the phase that a tool call requests, or ends a call whose phase has ended. Returns true if events were
     /// emitted.
     pub(in super::super) fn advance_called(&mut self) -> bool {
         let ended = self.run.called.values().find_map(|called| {
@@ -65,8 +66,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Begins a phase after a person approved the call that requested it. Refuses the call if a rule now forbids the
-    /// call.
+    /// Begins a phase after a person approved the tool call that requested the phase. Refuses the call if a rule now
+    /// forbids the call.
     pub(in super::super) fn release_called(&mut self, id: &str, call: &Call) {
         if let Verdict::Forbid(reason) = self.run.vote(call, &self.session, self.cx.system, self.now()) {
             let text = format!("refused by policy: {}", reason.text);
@@ -144,8 +145,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Begins the next phase of the chain that a call requested. After the last phase, or after a phase that did not
-    /// complete, the result of this phase becomes the result of the call.
+    /// Begins the next phase of the chain that a tool call requested. After the last phase, or after a phase that did
+    /// not complete, the result of this phase becomes the result of the call.
     fn called_ended(&mut self, called: &StartedPhase, call: &Call, end: StepEnd) {
         let output = self.run.phase_result_text(&called.phase).unwrap_or_default();
         let went_well = end == StepEnd::Completed;
@@ -169,8 +170,8 @@ impl Draft<'_> {
         self.finish_call(&called.call, end, code, readable(&result));
     }
 
-    /// Fails a phase and its run. If a call began the phase, only the phase fails, and the model that made the call
-    /// gets the error.
+    /// Fails a phase and its run. If a tool call began the phase, only the phase fails, and the model that made the
+    /// call gets the error.
     pub(in super::super) fn fail_phase(&mut self, phase: &str, reason: &str, text: impl Into<String>) {
         if self.is_over() || !self.run.called.contains_key(phase) {
             return self.fail_run(reason, text);
@@ -190,7 +191,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Ends the phases whose calls have already ended. Returns true if events were emitted.
+    /// Ends the phases of tool calls that have already ended. Returns true if events were emitted.
     pub(in super::super) fn end_called_phases(&mut self) -> bool {
         let orphan = self.run.called.values().find(|called| {
             self.run.phases.get(&called.phase.id) == Some(&None)
@@ -202,7 +203,6 @@ impl Draft<'_> {
     }
 }
 
-/// Phase that a call requests, with its input.
 struct RequestedPhase {
     phase: Phase,
     text: String,
@@ -218,12 +218,11 @@ impl Run {
         }
     }
 
-    /// Returns true if a call of this tool begins a phase.
     pub(in super::super) fn begins_phase(&self, tool: &str) -> bool {
         self.phase_tool(tool).is_some()
     }
 
-    /// Returns true if this call began a phase. This remains true after the phase has ended.
+    /// Returns true if the tool call `call` began a phase. The result remains true after the phase has ended.
     pub(in super::super) fn begins_open_phase(&self, call: &str) -> bool {
         self.last_called(call).is_some()
     }
@@ -233,8 +232,8 @@ impl Run {
         of_call.max_by_key(|called| called.nth)
     }
 
-    /// Returns the nesting depth of a step: the number of calls between a phase of the workflow and the phase of the
-    /// step.
+    /// Returns the nesting depth of a step: the number of tool calls between a phase of the workflow and the phase of
+    /// the step.
     fn depth(&self, step: &str) -> usize {
         let mut depth = 0;
         let mut phase = self.steps.get(step).map(|step| step.phase.as_str());
@@ -256,8 +255,8 @@ impl Run {
         open.filter(|(_, step)| step.closing.is_none()).map(|(id, _)| id.clone()).collect()
     }
 
-    /// Returns all phases: first the phases of the workflow, then the phases that calls began. The phases that calls
-    /// began are in no particular order.
+    /// Returns all phases of the run: first the phases of the workflow, then the phases that tool calls began. The
+    /// phases that calls began are in no particular order.
     pub(in super::super) fn all_phases(&self) -> impl DoubleEndedIterator<Item = &Phase> {
         self.definition.phases.iter().chain(self.called.values().map(|called| &called.phase))
     }
@@ -355,9 +354,9 @@ impl Run {
     }
 }
 
-/// Returns the gates of a phase that was begun by a call: the gates before and after the steps of the caller's phase.
-/// If the caller is in a copilot phase, the gates belong to the rounds of that phase and are left out. The gate for
-/// errors is always left out, because the calling model gets the failure.
+/// Returns the gates of a phase that was begun by a tool call: the gates before and after the steps of the caller's
+/// phase. If the caller is in a copilot phase, the gates belong to the rounds of that phase and are left out. The gate
+/// for errors is always left out, because the calling model gets the failure.
 fn gates_of_called(around: &Phase) -> StepGates {
     if around.kind.copilot().is_some() {
         return StepGates::default();
@@ -365,8 +364,8 @@ fn gates_of_called(around: &Phase) -> StepGates {
     StepGates { on_error: false, ..around.gates }
 }
 
-/// Returns the first of the names that belongs to an agent of the workflow. If no agent has one of the names, returns
-/// the calling agent.
+/// Returns the first of the names `names` that belongs to an agent of the workflow. If no agent has one of the names,
+/// returns the calling agent.
 fn first_known_agent(definition: &Definition, names: &[&str], caller: &str) -> String {
     let known = names.iter().find(|name| definition.agents.contains_key(**name));
     known.map_or_else(|| caller.to_owned(), |name| (*name).to_owned())
@@ -381,7 +380,7 @@ fn holds_previous(value: &Value) -> bool {
     }
 }
 
-/// Replaces the text [`PREVIOUS`] in a value by the result of the previous phase of the chain.
+/// Replaces the text [`PREVIOUS`] in the input of a phase by the result of the previous phase of the chain.
 fn filled(value: &Value, previous: &str) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace(PREVIOUS, previous)),

@@ -59,7 +59,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Handles a reply of the planner, which may contain a plan.
+    /// Handles a planner's reply, which may contain a plan. Returns true if events were emitted.
     pub(in super::super) fn plan_proposed(&mut self, id: &str, step: &Step) -> bool {
         let Some(planning) = self.run.planning(&step.phase).cloned() else { return false };
         let turn = self.run.plans.get(&step.phase).and_then(|plan| plan.turn);
@@ -113,7 +113,7 @@ impl Draft<'_> {
         self.plan_unusable(id, &step.phase, text, problem);
     }
 
-    /// Tells the planner why the plan is unusable. After too many unusable plans in a row, the step fails.
+    /// Tells the planner the reason why its plan is unusable. After too many unusable plans in a row, the step fails.
     fn plan_unusable(&mut self, step: &str, phase: &str, text: String, problem: String) {
         let fact = Fact::PlanUnusable { phase: phase.to_owned(), step: step.to_owned() };
         self.emit(fact, Content::text(text));
@@ -123,7 +123,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Handles a plan that the planner sends as a tool call instead of in its reply.
+    /// Handles a plan that a planner sends as a tool call instead of in its reply.
     pub(in super::super) fn plan_called(&mut self, id: &str, call: &Call, phase: &str, sent: &Value) {
         match self.run.check_plan(phase, sent, "") {
             Ok(plan) => {
@@ -154,7 +154,7 @@ impl Draft<'_> {
         self.emit(fact, Content::data(json!(plan)));
     }
 
-    /// Asks a person about the last version of the plan. `step` is `None` if agents already carry out an earlier
+    /// Asks a person about the last version of a phase's plan. `step` is `None` if agents already carry out an earlier
     /// version of the plan.
     pub(in super::super) fn ask_about_plan(&mut self, phase: &str, step: Option<&str>) {
         let Some(planned) = self.run.plans.get(phase).cloned() else { return };
@@ -192,7 +192,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Marks the last version of the plan as final. Agents then carry out this version.
+    /// Marks the last version of a phase's plan as final. Agents then carry out this version.
     pub(in super::super) fn settle_plan(&mut self, phase: &str) {
         let Some(planned) = self.run.plans.get(phase) else { return };
         let version = planned.version();
@@ -210,7 +210,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns the answer that the planner wrote instead of a plan. `None` if the planner made a plan.
+    /// Returns the answer that the planner of a phase wrote instead of a plan. `None` if the planner made a plan.
     pub(super) fn answer(&self, phase: &str) -> Option<String> {
         let step = self.steps.get(&planner(phase)).filter(|step| step.end == Some(StepEnd::Completed))?;
         step.output.as_deref().map(str::to_owned)
@@ -220,13 +220,14 @@ impl Run {
         self.phase(phase)?.kind.planning()
     }
 
-    /// Returns true if a person who has seen `iterations` plans may ask for another plan.
+    /// Returns true if a person who has seen `iterations` plans of a phase may ask for another plan.
     pub(in super::super) fn may_replan(&self, phase: &str, iterations: u32) -> bool {
         self.settles(phase) || self.planning(phase).is_some_and(|planning| iterations < planning.iterations)
     }
 
-    /// Returns true if the next plan is carried out without an approval after a person has seen the maximum number of
-    /// plans. False if the run, a mandatory checkpoint (contract A13) or smart approval requires that a person decides.
+    /// Returns true if the next plan of a phase is carried out without an approval after a person has seen the maximum
+    /// number of plans. False if the run, a mandatory checkpoint (contract A13) or smart approval requires that a
+    /// person decides.
     pub(in super::super) fn settles(&self, phase: &str) -> bool {
         let must =
             self.config().is_some_and(|config| config.gates.plan) || !self.reasons_about_plans().is_empty();
@@ -247,8 +248,8 @@ impl Run {
         must.then(|| checkpoint::reason(Checkpoint::AfterPlanning)).into_iter().collect()
     }
 
-    /// Checks the agents and the size of a plan for this phase. Subtasks without an agent get the default agent, so
-    /// that the person who decides on the plan sees the agent of each subtask.
+    /// Checks the agents and the size of a plan for the planning phase `phase`. Subtasks without an agent get the
+    /// default agent, so that the person who decides on the plan sees the agent of each subtask.
     pub(in super::super) fn check_plan(
         &self,
         phase: &str,

@@ -16,8 +16,8 @@ use crate::plan::{self, Plan, Subtask};
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// Replaces the subtasks of the plan that have not started. The new version is approved in the same way as the
-    /// first version.
+    /// Replaces the subtasks of a phase's plan that have not started. The new version is approved in the same way as
+    /// the first version.
     pub(in super::super) fn replan(
         &mut self,
         phase: &str,
@@ -45,8 +45,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Withdraws the steps of subtasks that the new plan drops or changes, if the steps have not begun. When the new
-    /// plan is final, changed subtasks get new steps, and a person is asked about these steps.
+    /// Withdraws the steps of subtasks that the new plan of a phase drops or changes, if the steps have not begun. When
+    /// the new plan is final, changed subtasks get new steps, and a person is asked about these steps.
     pub(in super::super) fn withdraw_held(&mut self, phase: &str, plan: &Plan) {
         let held: Vec<(String, InterruptId)> = self
             .run
@@ -97,7 +97,7 @@ impl Run {
         ahead.next().is_none().then_some((phase, plan))
     }
 
-    /// Returns the phases that must end before this phase can start.
+    /// Returns the phases that must end before the phase `phase` can start.
     fn before(&self, phase: &str) -> BTreeSet<&str> {
         let needs = |id: &str| self.phase(id).into_iter().flat_map(|phase| &phase.needs).map(String::as_str);
         let (mut found, mut next) = (BTreeSet::new(), needs(phase).collect::<Vec<_>>());
@@ -116,13 +116,12 @@ impl Run {
             .filter(move |(_, control)| control.plan == planning)
     }
 
-    /// Returns true if an open interrupt asks about a version of the plan.
     fn is_asked_about(&self, planning: &str) -> bool {
         let about = About::Plan(planning.to_owned());
         self.open_interrupts().any(|(_, interrupt)| interrupt.opened.about == about)
     }
 
-    /// Returns the steps of subtasks that the new plan drops or changes.
+    /// Returns the steps of subtasks that a new plan of the phase drops or changes.
     fn changed_steps<'a>(
         &'a self,
         phase: &'a str,
@@ -139,7 +138,7 @@ impl Run {
         })
     }
 
-    /// Returns the open interrupt that asks if the step can begin.
+    /// Returns the open interrupt that asks a person if the step can begin.
     fn held_before<'a>(&'a self, id: &str, step: &'a Step) -> Option<&'a InterruptId> {
         let held = step.blocked.as_ref()?;
         let interrupt = self.interrupts.get(held).filter(|interrupt| interrupt.is_open())?;
@@ -150,8 +149,8 @@ impl Run {
         self.carriers(planning).any(|(phase, _)| self.is_open(phase))
     }
 
-    /// Checks a new version of a plan like the first version ([`Run::check_plan`]). Also checks that subtasks that have
-    /// started do not change.
+    /// Checks a new version of a phase's plan like the first version ([`Run::check_plan`]). Also checks that subtasks
+    /// that have started do not change.
     pub(in super::super) fn check_new_plan(
         &self,
         phase: &str,

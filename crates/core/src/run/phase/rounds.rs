@@ -10,11 +10,12 @@ use crate::limits;
 use crate::message::{Message, Request};
 use crate::routing::{self, Proposal};
 
-/// Option of a choice that lets the approver write a text.
+/// Id of the option of a `choice` interrupt that lets the approver write a text.
 const CUSTOM: &str = "custom";
 
 impl Run {
-    /// Returns the task of the round in progress. If no round is in progress, returns the task of the next round.
+    /// Returns the task of the copilot's round in progress. If no round is in progress, returns the task of the next
+    /// round.
     pub(in super::super) fn wanted_task(&self, phase: &str) -> String {
         let rounds = self.rounds_of(phase);
         let mut task = match &rounds.task {
@@ -53,8 +54,8 @@ impl Run {
         told
     }
 
-    /// Returns the task of a round: the run's task or a person's text, followed by the answers that people gave before
-    /// the round.
+    /// Returns the task of a copilot's round: the run's task or a person's text, followed by the answers that people
+    /// gave before the round.
     pub(in super::super) fn round_task(&self, phase: &Phase, step: &Step) -> String {
         if let Some(input) = &step.input {
             return input.to_string();
@@ -67,8 +68,8 @@ impl Run {
         parts.filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Returns the conversation of the earlier rounds as this round gets it. The conversation of each earlier round
-    /// starts with the task of that round. Empty if the step is not a round.
+    /// Returns the conversation of the earlier rounds of a copilot as the round of this step gets it. The conversation
+    /// of each earlier round starts with the task of that round. Empty if the step is not a round.
     pub(in super::super) fn rounds_remembered(&self, step: &Step) -> Vec<Message> {
         let Some(phase) = self.phase(&step.phase).filter(|_| step.round.is_some()) else { return Vec::new() };
         let rounds = self.rounds_of(&phase.id);
@@ -122,7 +123,7 @@ impl Run {
         })
     }
 
-    /// Returns the final text of the last round that no person skipped.
+    /// Returns the final text of the last round of a copilot phase that no person skipped.
     pub(super) fn last_round(&self, phase: &str) -> Option<String> {
         let rounds = self.rounds_of(phase);
         let ends = (1..=rounds.begun).rev().filter_map(|n| self.steps.get(&round(phase, n)));
@@ -132,7 +133,7 @@ impl Run {
     }
 }
 
-/// Returns the texts that people wrote in a round, and the final text of the round.
+/// Returns the texts that people wrote in a round of a copilot, and the final text of the round.
 fn in_short(step: &Step) -> Vec<Message> {
     let notes = step.entries.iter().filter_map(|entry| match entry {
         Entry::Note { text } => Some(Message::User { text: text.to_string() }),
