@@ -18,9 +18,9 @@ const LABEL: usize = 20;
 /// Messages and result of one earlier run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// Messages that people sent to the run, in their order.
+    /// Messages that people sent to the earlier run, in their order.
     pub said: Vec<String>,
-    /// Result of the run.
+    /// Result of the earlier run.
     pub came: String,
 }
 
@@ -54,8 +54,8 @@ fn indented(text: &str) -> String {
     text.lines().collect::<Vec<_>>().join("\n    ")
 }
 
-/// Shortens the turns until they fit into `room` bytes. Drops results of runs before messages of people. Cuts the
-/// messages of the newest turn that does not fit, and drops all older turns.
+/// Shortens the turns of a conversation until they fit into `room` bytes. Drops results of runs before messages of
+/// people. Cuts the messages of the newest turn that does not fit, and drops all older turns.
 fn fitted(turns: Vec<Turn>, room: usize) -> Vec<Turn> {
     let mut left = room;
     let mut kept = Vec::new();

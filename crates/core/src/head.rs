@@ -52,7 +52,8 @@ impl fmt::Display for Head {
 pub struct HeadNote {
     pub events: u64,
     is_root: bool,
-    /// Lower-case hexadecimal digits. A note has at least [`DIGITS`] digits, and at most the digits of a complete hash.
+    /// Lower-case hexadecimal digits of the noted hash or root. A note has at least [`DIGITS`] digits, and at most the
+    /// digits of a complete hash.
     digits: String,
 }
 

@@ -145,18 +145,18 @@ pub struct Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
-    /// The response had HTTP status 429.
+    /// The response of the model provider had HTTP status 429.
     RateLimited,
-    /// The response had HTTP status 5xx, or the connection was refused or reset.
+    /// The response of the model provider had HTTP status 5xx, or the connection was refused or reset.
     Unavailable,
-    /// The stream ended before the reply was complete.
+    /// The stream from the model provider ended before the reply was complete.
     Cut,
     TimedOut,
-    /// The response is malformed, or it contains neither text nor a tool call.
+    /// The response of the model provider is malformed, or it contains neither text nor a tool call.
     Unusable,
     /// The request does not fit into the model's context window.
     TooLong,
-    /// The response had another HTTP status 4xx: the request or the API key is wrong.
+    /// The response of the model provider had another HTTP status 4xx: the request or the API key is wrong.
     Rejected,
     /// The reply is played from a rehearsal script, and the script has no matching reply or its `expect` does not
     /// match.

@@ -66,7 +66,6 @@ impl Occasion {
         Self::ALL.into_iter().find(|occasion| occasion.as_str() == text)
     }
 
-    /// Returns the occasion for a resolution with this outcome.
     fn from_outcome(outcome: Outcome) -> Self {
         if outcome == Outcome::Expired { Self::Expired } else { Self::Resolved }
     }

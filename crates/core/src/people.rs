@@ -115,13 +115,12 @@ pub struct People {
     /// Ids of the people in `known`. The key is the normal form of the name, so that different spellings of a name have
     /// the same key.
     forms: BTreeMap<String, BTreeSet<String>>,
-    /// Keys of services, by name.
     services: BTreeMap<String, Service>,
     /// Time and cause of the latest departure of each person who has left. The entry remains if the person returns.
     left: BTreeMap<String, Departure>,
     /// Time at which each person was last signed out from all browsers.
     signed_out: BTreeMap<String, Moment>,
-    /// Working hours by group.
+    /// Working hours of groups, by the name of the group.
     hours: BTreeMap<String, Hours>,
 }
 

@@ -23,7 +23,8 @@ fn node(left: &Digest, right: &Digest) -> Digest {
 /// logarithm of the number of leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Growing {
-    /// Sizes and roots of the perfect subtrees, from left to right. Each subtree is smaller than the subtree before it.
+    /// Sizes and roots of the perfect subtrees of the Merkle tree, from left to right. Each subtree is smaller than the
+    /// subtree before it.
     peaks: Vec<(u64, Digest)>,
 }
 

@@ -161,7 +161,7 @@ fn decoded(path: &str) -> Option<String> {
 /// Pattern for addresses in a rule: `docs.rs/*`, `https://example.org/api/**`, `*.example.org`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// Scheme that must match. If `None`, both `http` and `https` match.
+    /// Scheme of the addresses that the pattern matches. If `None`, both `http` and `https` match.
     scheme: Option<String>,
     host: HostPattern,
     /// Port of the address. If `None`, a rule that allows matches only the default port of the scheme, and a rule that

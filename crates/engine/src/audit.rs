@@ -106,7 +106,7 @@ fn count_events(events: u64) -> String {
     if events == 1 { "1 event".to_owned() } else { format!("{events} events") }
 }
 
-/// Reason why a stream or a list could not be read to its end: damage or another error.
+/// Reason why the audit could not read a stream or a list to its end: damage or another error.
 enum Finding {
     Damage(String),
     Store(Error),

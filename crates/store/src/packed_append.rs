@@ -225,7 +225,7 @@ fn unreadable(position: u64, why: &str) -> Error {
     Error::Corrupt(format!("the append at position {position} cannot be read: {why}"))
 }
 
-/// The unread rest of a packed column.
+/// Rest of a packed column of the table `appends` that has not been read yet.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -244,8 +244,8 @@ impl<'a> Bytes<'a> {
         self.take(usize::try_from(length).ok()?)
     }
 
-    /// Reads the content of the next event. The result is `(None, None)` for an event without content. It has a digest
-    /// if a blob holds the content. Returns `None` if the column is malformed.
+    /// Reads the content of the next event from the column `contents`. The result is `(None, None)` for an event
+    /// without content. It has a digest if a blob holds the content. Returns `None` if the column is malformed.
     fn content(&mut self) -> Option<(Option<SealedContent>, Option<Digest>)> {
         let [kind] = self.array()?;
         if kind == NOTHING {

@@ -32,7 +32,7 @@ pub(crate) struct Table {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conflict {
     Replaced,
-    /// The old and the new row are merged with [`SessionRow::with`].
+    /// The old and the new row of a session are merged with [`SessionRow::with`].
     Merged,
 }
 
@@ -52,7 +52,7 @@ pub trait Row {
 pub(crate) trait Record: Sized {
     const TABLE: Table;
 
-    /// Returns the values in the order of the columns.
+    /// Returns the values of the row in the order of the table's columns.
     fn values(&self) -> Vec<Value<'_>>;
 
     fn read<C: Columns>(columns: &mut C) -> Result<Self, C::Error>;

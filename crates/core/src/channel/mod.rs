@@ -117,7 +117,7 @@ impl Channel {
         }
     }
 
-    /// Returns the quiet hours and the digest times that apply to a recipient.
+    /// Returns the quiet hours and the digest times of this channel that apply to a recipient.
     pub fn hold_of(&self, to: Option<&Recipient>) -> &Hold {
         match to {
             Some(to) => to.person().and_then(|id| self.personal.get(id)).unwrap_or(&self.hold),
@@ -184,11 +184,12 @@ pub struct Mail {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Security {
-    /// The connection starts unencrypted, and is closed if it cannot switch to TLS.
+    /// The connection to the mail server starts unencrypted, and is closed if it cannot switch to TLS.
     Starttls,
-    /// The connection uses TLS from the first byte.
+    /// The connection to the mail server uses TLS from the first byte.
     Tls,
-    /// No encryption. Permitted only if `allow` contains the address of the server.
+    /// The connection to the mail server is not encrypted. Permitted only if `allow` of the channel contains the
+    /// address of the mail server.
     None,
 }
 
@@ -205,7 +206,7 @@ pub struct SlackApp {
 /// Source of a configuration value that may be secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The value itself, which is not secret.
+    /// The configuration contains the value itself, because the value is not secret.
     Plain(String),
     /// Path of a file that contains the secret.
     File(String),

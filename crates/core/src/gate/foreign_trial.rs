@@ -89,7 +89,7 @@ pub struct TriedCall {
     pub trial: ForeignTrial,
     /// Output of the command on each stream, in base64. Stored as erasable content.
     pub streams: Streams,
-    /// Description of the changes for the card.
+    /// Description of the trial's changes, for the card that shows the interrupt to people.
     pub card: Value,
 }
 

@@ -179,8 +179,8 @@ impl Program {
     }
 }
 
-/// Resolves a path to an absolute path, starting from the working directory. Replaces links by their targets, if the
-/// inspection has resolved them.
+/// Resolves a path of a call to an absolute path, starting from the call's working directory. Replaces links by their
+/// targets, if the inspection of the call has resolved them.
 pub(super) fn resolve_path(path: &str, subject: &Subject<'_>) -> Option<String> {
     let known = subject.places.iter().find(|place| place.named == path && !path.is_empty());
     match known {

@@ -17,9 +17,9 @@ use crate::actor::Actor;
 #[derive(Clone, Debug)]
 pub struct Settlement<'a> {
     pub vote: &'a Vote,
-    /// Option of `vote`, which is applied.
+    /// Option of the decisive vote. This option is applied to the interrupt.
     pub offer: &'a Offer,
-    /// Votes that agree with `vote`, the oldest first.
+    /// Votes that agree with the decisive vote, the oldest first.
     pub agreed: Vec<&'a Vote>,
 }
 

@@ -71,9 +71,9 @@ pub struct Due {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReminderReason {
-    /// No decision has been made yet.
+    /// The reminder is sent because no decision has been made yet.
     Waiting,
-    /// The time for which the person snoozed the interrupt has ended.
+    /// The reminder is sent because the time for which the person snoozed the interrupt has ended.
     Snoozed,
 }
 

@@ -16,9 +16,9 @@ pub use rules::heuristics;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// The person is asked nothing.
+    /// The person is asked nothing before work on a task begins.
     Minimal,
-    /// The person is asked only essential questions.
+    /// The person is asked only essential questions before work on a task begins.
     Balanced,
     /// The person is asked about everything that is unclear. Proposals are shown for shorter tasks than in the balanced
     /// mode.
@@ -41,14 +41,14 @@ impl Mode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Route {
-    /// An agent begins at once.
+    /// An agent begins the task at once.
     #[default]
     Direct,
-    /// An agent begins, and gets the hint that a plan would help.
+    /// An agent begins the task, and gets the hint that a plan would help.
     Plan,
-    /// A person answers questions before an agent begins.
+    /// A person answers questions before an agent begins the task.
     Clarify,
-    /// A person chooses a proposal before an agent begins.
+    /// A person chooses a proposal before an agent begins the task.
     Propose,
 }
 

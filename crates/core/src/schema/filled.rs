@@ -46,7 +46,7 @@ pub(super) fn refuse(all: &BTreeMap<String, &Value>) -> Option<Problem> {
 
 struct Schemas<'s> {
     all: &'s BTreeMap<String, &'s Value>,
-    /// Schemas that have been shown to be satisfiable.
+    /// JSON pointers of the schemas that have been shown to be satisfiable.
     fitting: BTreeSet<String>,
 }
 

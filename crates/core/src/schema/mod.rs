@@ -75,9 +75,9 @@ const COMPILED: usize = 64;
 #[derive(Debug)]
 struct Compiled {
     validator: Validator,
-    /// Patterns of the schema that can backtrack.
+    /// Patterns of the schema whose matching can backtrack.
     backtracking: BTreeSet<String>,
-    /// True if the schema contains references.
+    /// True if the schema contains references (`$ref`).
     refers: bool,
 }
 

@@ -229,7 +229,8 @@ fn by_token(id: &str, roles: &[Role], issued_at: Option<i64>) -> Input {
     Input::TakeUp { id: id.to_owned(), person }
 }
 
-/// Each input about `anna` yields its number of events or its rejection, in order.
+/// Stories of tokens, admins and people files that change `anna`. Each input yields the expected number of events or
+/// rejection, and leaves the expected roles.
 #[test]
 fn a_token_says_who_somebody_is_where_nobody_here_does() {
     let (r, o) = (&[Role::Reviewer][..], &[Role::Operator][..]);

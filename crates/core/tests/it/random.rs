@@ -295,7 +295,7 @@ fn some_input(dice: &mut Dice, world: &mut World) -> Option<(Actor, Input)> {
     ))
 }
 
-/// Checks the invariants that hold in every state.
+/// Checks the invariants of a run that hold in each of its states.
 #[track_caller]
 fn check(world: &World, seed: u64) {
     let run = &world.run;

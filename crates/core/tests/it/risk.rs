@@ -22,14 +22,12 @@ fn risk(title: &str, payload: Value) -> Risk {
     })
 }
 
-/// Returns the risk of a call with these arguments.
 fn risk_of_call(arguments: Value) -> Risk {
     let call = ForeignCall { tool: "x".to_owned(), arguments, ..ForeignCall::default() };
     let kind = Kind::ToolApproval;
     risk_of_ask(Ask { kind, message: String::new(), payload: Value::Null, call: Some((call, None)), ..ask() })
 }
 
-/// Returns the risk of an interrupt of an external agent.
 fn risk_of_ask(ask: Ask) -> Risk {
     let mut world = World::new(world::external());
     let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!() };

@@ -70,7 +70,7 @@ struct Walk {
     head: Head,
     tree: Growing,
     position: u64,
-    /// Number of events that the store has added to the chain.
+    /// Number of events that the store has added to the hash chain over the whole journal.
     sealed: u64,
     /// True after the first place at which the chain does not match its events. All later mismatches follow from the
     /// first one, so they are not reported.

@@ -35,8 +35,8 @@ pub(super) enum Lookup {
 #[derive(Debug)]
 pub(super) struct Missing {
     run: Arc<Run>,
-    /// Sequence number of the run's last event when the lookups were requested. The results are
-    /// valid until the run gets another event.
+    /// Sequence number of the run's last event when the step requested the lookups. Their results are valid until the
+    /// run gets another event.
     seq: u64,
     lookups: Vec<Lookup>,
 }
@@ -60,8 +60,8 @@ pub(super) struct Lookups {
 }
 
 impl Lookups {
-    /// Returns the results if `seq` is still the last event of the run. Returns `None` if the run has changed since
-    /// then.
+    /// Returns the results of the lookups if `seq` is still the last event of the run. Returns `None` if the run has
+    /// changed since then.
     pub(super) fn at(&self, seq: u64) -> Option<&Self> {
         Some(self).filter(|_| self.seq == seq)
     }
@@ -81,7 +81,7 @@ impl Lookups {
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Makes the missing lookups and adds their results to `lookups`.
+    /// Performs the missing lookups and adds their results to `lookups`.
     pub(super) async fn look_up(&self, missing: Missing, lookups: &mut Lookups) -> Result<(), Error> {
         lookups.rounds += 1;
         if lookups.rounds > ROUNDS {

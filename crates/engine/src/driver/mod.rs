@@ -78,7 +78,6 @@ pub struct Driver<J, C, E> {
     /// True if another node has changed the state of the installation. For example, the change may have lifted a
     /// freeze. In that case, work that waited for the end of the freeze can continue.
     pub(crate) changed: AtomicBool,
-    /// Channels that notify people.
     channels: RwLock<Arc<[Channel]>>,
     /// Wakes the outbox when a delivery may be due.
     pub(crate) told: Notify,

@@ -37,11 +37,11 @@ pub enum ModelOutcome {
         cost: Option<(Cost, String)>,
     },
     Failed,
-    /// The server process that waited for the response ended.
+    /// The server process that waited for the response of the model ended.
     Lost,
-    /// A person interrupted the call.
+    /// A person interrupted the model call.
     Interrupted,
-    /// The step that made the call ended before the response arrived.
+    /// The step that made the model call ended before the response arrived.
     Dropped,
 }
 

@@ -271,7 +271,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Returns the input with which a run begins.
 fn first(start: &StartRun, session: SessionId, definition: Digest, config: Config) -> Input {
     let (input, origin) = (start.input.clone(), start.origin);
     let front = start.front.as_ref().map(|front| FrontStart { agent: front.agent.clone() });

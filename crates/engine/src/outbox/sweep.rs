@@ -16,8 +16,8 @@ const FIRST: Duration = Duration::from_mins(1);
 const SWEEP: Duration = Duration::from_hours(1);
 const TOO_LONG: &str = "the delivery waited too long: its channel is disabled or no longer configured";
 
-/// Sweeps periodically, until the future is dropped. `kept` is the time for which the content of runs is kept. `None`
-/// means unlimited retention.
+/// Fails and deletes old deliveries periodically, until the future is dropped. `kept` is the time for which the content
+/// of runs is kept. `None` means unlimited retention.
 pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     kept: Option<Duration>,

@@ -14,7 +14,6 @@ use super::spans::{self, Trace, TraceId, Value};
 /// Flag of a sampled trace (W3C Trace Context, 3.2.2.5). Every exported trace has this flag.
 const SAMPLED: u32 = 1;
 
-/// Converts traces to OTLP spans.
 pub(crate) fn spans(traces: Vec<Trace>) -> Vec<Span> {
     let of = |trace: Trace| trace.spans.into_iter().map(move |each| span(trace.id, each));
     traces.into_iter().flat_map(of).collect()

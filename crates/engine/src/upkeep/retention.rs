@@ -14,9 +14,9 @@ use holdshort_store::{Journal, RunFilter};
 
 use crate::{Clock, Driver, Error, Executor};
 
-/// Delay between the start of the server and the first erasure of old content.
+/// Delay between the start of the server and the first erasure of old content of runs.
 const FIRST: Duration = Duration::from_mins(1);
-/// Time between two erasures of old content.
+/// Time between two erasures of old content of runs.
 const SWEEP: Duration = Duration::from_hours(1);
 /// Number of runs that are read at a time.
 const PAGE: usize = 100;

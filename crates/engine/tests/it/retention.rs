@@ -24,7 +24,6 @@ fn admin() -> Actor {
     Actor::admin("anna", "test")
 }
 
-/// Returns the number of the run's events that still have content.
 async fn count_events_with_content<J: Journal>(stage: &Stage<J>, run: &RunId) -> usize {
     stage.events(run).await.iter().filter(|event| !event.content.is_empty()).count()
 }

@@ -92,8 +92,8 @@ impl Default for Memory {
     }
 }
 
-/// Locks the state. If a thread panics while it holds the lock, no append is half written: `State::append` makes all
-/// checks before it writes.
+/// Locks the state of the journal in memory. If a thread panics while it holds the lock, no append is half written:
+/// `State::append` makes all checks before it writes.
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -111,7 +111,7 @@ pub(super) async fn keep_listening(address: Config, node: u64, written: Arc<Writ
     }
 }
 
-/// Listens until the connection is lost.
+/// Listens for notifications of other nodes until the connection to the database is lost.
 async fn listen(
     address: &Config,
     tls: &Tls,

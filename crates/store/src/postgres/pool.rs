@@ -124,7 +124,7 @@ fn leaves_the_machine(config: &Config) -> bool {
 }
 
 impl Pool {
-    /// Creates the pool. Connections are opened only when they are requested.
+    /// Creates the connection pool. Connections are opened only when they are requested.
     pub(super) fn new(address: &Config, size: usize) -> Result<Self, Error> {
         Self::with_session(address, size, SESSION.to_owned())
     }
@@ -186,7 +186,7 @@ impl Pool {
         Ok(answer)
     }
 
-    /// Closes the pool. Later requests return [`Error::Closed`].
+    /// Closes the connection pool. Later requests return [`Error::Closed`].
     pub(super) fn close(&self) {
         self.0.close();
     }

@@ -51,7 +51,7 @@ pub(super) async fn tail(pool: &Pool, after: u64, limit: usize) -> Result<Vec<Po
     unpack(pool, &found, limit, |found| found.position > after).await
 }
 
-/// Unpacks the rows and returns the first `limit` events for which `wanted` returns true.
+/// Unpacks rows of the table `appends`, and returns the first `limit` events for which `wanted` returns true.
 async fn unpack(
     pool: &Pool,
     rows: &[Row],

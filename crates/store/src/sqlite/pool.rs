@@ -47,7 +47,7 @@ impl Pool {
         Self::with_connector(|| schema::reader(database), folder)
     }
 
-    /// Creates a pool. `connect` is called to open each connection.
+    /// Creates the connection pool. `connect` is called to open each connection.
     pub(super) fn with_connector(
         connect: impl Fn() -> Result<Connection, Error>,
         folder: &Arc<Lock>,
@@ -116,7 +116,7 @@ impl Pool {
         drop((all, apart));
     }
 
-    /// Refuses new reads, and closes the unused connections.
+    /// Refuses new reads, and closes the unused connections of the pool.
     pub(super) fn drop_idle(&self) {
         self.permits.close();
         self.apart.close();

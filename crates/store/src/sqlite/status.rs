@@ -27,7 +27,7 @@ pub(super) struct Status {
     displaced: Mutex<Option<Displaced>>,
 }
 
-/// Outcome of the last write.
+/// Outcome of the last write of the writer thread.
 #[derive(Clone, Debug)]
 pub(super) struct LastWrite {
     at: Instant,

@@ -59,7 +59,7 @@ fn damage(mut log: impl BufRead) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
-/// Reads the frames of one log.
+/// Reads the frames of one write-ahead log.
 struct Reader {
     page_size: usize,
     salts: [u8; 8],
@@ -67,7 +67,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Returns the reader for a log with this header, or `None` if SQLite would not accept the header.
+    /// Returns the reader for a write-ahead log with this header, or `None` if SQLite would not accept the header.
     fn from_header(header: &[u8; HEADER]) -> Option<Self> {
         let word_of = match read_u32(header, 0).checked_sub(MAGIC)? {
             0 => u32::from_le_bytes,
@@ -85,7 +85,8 @@ impl Reader {
         (reader.add((0, 0), &header[..24]) == sum).then_some(reader)
     }
 
-    /// Returns true if the frame belongs to the current log. The file may still contain frames of an earlier log.
+    /// Returns true if the frame belongs to the current write-ahead log. The file may still contain frames of an
+    /// earlier log.
     fn belongs(&self, frame: &[u8]) -> bool {
         frame[8..16] == self.salts && read_u32(frame, 0) != 0
     }

@@ -77,7 +77,7 @@ pub(super) enum Job {
     Close,
 }
 
-/// Outcome of a job. The caller receives it after the COMMIT of the group.
+/// Outcome of a write job. The caller receives it after the COMMIT of the job's group.
 enum Outcome {
     Append(Result<Appended, AppendError>),
     Done,
@@ -87,11 +87,11 @@ enum Outcome {
     Outbox(OutboxReply),
 }
 
-/// Reason why a group was rolled back.
+/// Reason why a group of write jobs was rolled back.
 enum Failure {
-    /// The store returned an error for one of the jobs.
+    /// The store returned an error for one of the write jobs.
     Job(Error),
-    /// The store returned an error for the transaction as a whole.
+    /// The store returned an error for the transaction of the group as a whole.
     Group(Error),
 }
 
@@ -175,7 +175,7 @@ impl Writer {
         rescue::run(&self.status, &self.connection, self.head);
     }
 
-    /// Runs all jobs, commits them, and replies to them. Leaves the group empty.
+    /// Runs all write jobs of the group, commits them, and replies to them. Leaves the group empty.
     fn commit(&mut self, group: &mut Vec<Job>) {
         if group.iter().any(|job| matches!(job, Job::Probe)) {
             self.status.end_probe();
@@ -230,8 +230,8 @@ impl Writer {
         }
     }
 
-    /// Runs all jobs and commits them. If an error occurs, nothing is written. Returns the outcomes of the jobs, and
-    /// the new head of the journal.
+    /// Runs all write jobs of the group and commits them. If an error occurs, nothing is written. Returns the outcomes
+    /// of the jobs, and the new head of the journal.
     fn transact(&self, group: &[Job]) -> Result<(Vec<Outcome>, Head), Failure> {
         execute(&self.connection, "BEGIN IMMEDIATE").map_err(Failure::Group)?;
         let mut head = self.head;

@@ -20,7 +20,7 @@ pub(crate) trait Subject: Sized {
 
 /// A store that can have several nodes. `journal` returns the first node.
 pub(crate) trait Cluster: Subject {
-    /// Opens a further node.
+    /// Opens a further node on the same journal.
     async fn join(&self) -> Arc<Self::Journal>;
     /// Lets the leases of a node expire, as if the node had not renewed them in time.
     async fn lapse(&self, node: &Self::Journal);

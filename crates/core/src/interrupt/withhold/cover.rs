@@ -213,7 +213,7 @@ pub(super) fn places(payload: &Value, patterns: &[&str], words: &BTreeSet<String
     pointers::outermost(&found)
 }
 
-/// Replaces the values at these JSON pointers with placeholders (*marks*).
+/// Replaces the values at these JSON pointers, in a payload or an edit, with placeholders (*marks*).
 fn marked(mut value: Value, places: BTreeSet<String>, edit_of: Option<u64>) -> Value {
     for place in places {
         if let Some(value) = value.pointer_mut(&place) {

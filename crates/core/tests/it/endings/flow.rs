@@ -24,8 +24,8 @@ fn stopped(stop: Stop) -> Answer {
     says("Half of").map(|reply| Reply { stop, ..reply })
 }
 
-/// Returns the kinds of such replies: name of the flaw, reply, kind of the interrupt that it opens, and failure reason
-/// if asking is switched off. `None` means that the run does not fail.
+/// Returns replies that do not really end a step: name of the flaw, reply, kind of the interrupt that it opens, and
+/// failure reason if asking is switched off. `None` means that the run does not fail.
 fn dishonest() -> Vec<(&'static str, Answer, Kind, Option<&'static str>)> {
     let json = "```json\n{\"tool\": \"run_command\", \"arguments\": {\"command\": \"ls\"}}\n```";
     vec![

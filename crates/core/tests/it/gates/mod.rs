@@ -121,7 +121,7 @@ fn one(subject: &Subject<'_>, rules: &[Rule]) -> String {
 }
 
 /// The votes for all combinations of rules of the installation, the run and the workflow are as in the snapshot. Each
-/// is tested with and without a grant, a finding and an opaque line.
+/// combination is tested with and without a grant, a finding and an opaque line.
 #[test]
 fn the_most_severe_vote_wins() {
     let says = [None, Some(RuleAction::Allow), Some(RuleAction::Ask), Some(RuleAction::Forbid)];

@@ -92,7 +92,7 @@ impl Files {
         assert_eq!(file.execute(put_back, [index, &made]).unwrap(), 1);
     }
 
-    /// Overwrites a database page with entries of an index.
+    /// Overwrites the database page at the root of the index `runs_by_session`.
     pub(super) fn damage_a_page(&self) {
         let page_of = "SELECT rootpage FROM sqlite_schema WHERE name = 'runs_by_session'";
         let page: u32 = self.database().query_row(page_of, [], |row| row.get(0)).unwrap();
