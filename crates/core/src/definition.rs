@@ -46,7 +46,7 @@ pub struct Definition {
     /// [`DEFAULT`](crate::pricing::DEFAULT).
     #[serde(default, skip_serializing_if = "is_default")]
     pub models: BTreeMap<String, ModelTerms>,
-    /// True if commands are allowed to access the network.
+    /// True if commands that the workflow's agents run are allowed to access the network.
     pub network: bool,
     /// Web addresses that the built-in web tool is allowed to fetch.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -455,7 +455,7 @@ pub enum SameAction {
     /// A person is asked about the call as about any other call.
     #[default]
     Ask,
-    /// The earlier approval is also valid for one further call.
+    /// The earlier approval is also valid for one further call with an equal action.
     Once,
 }
 

@@ -146,7 +146,7 @@ impl KindGate {
         }
     }
 
-    /// Returns the assignment that is set, or else the default assignment.
+    /// Returns the assignment in these settings, or the default assignment if the settings contain none.
     pub fn assigned(&self) -> Assignment {
         self.assignment.clone().unwrap_or_default()
     }

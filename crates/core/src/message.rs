@@ -8,7 +8,7 @@ use crate::reply::{self, Flaw};
 /// Request to a model, computed from the journal. The result of each tool call comes directly after the call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// Name of the agent, as in the workflow.
+    /// Name of the agent that sends the request, as in the workflow.
     pub agent: String,
     /// Name of a configured model. If `None`, the default model of the installation is used.
     pub model: Option<String>,
@@ -138,7 +138,7 @@ pub struct Failure {
     pub kind: FailureKind,
     /// Delay that the provider requested before a retry (`Retry-After`), in milliseconds.
     pub retry_after_ms: Option<u64>,
-    /// Message for a person, which never contains an API key.
+    /// Message for a person about the failed model call. The message never contains an API key.
     pub message: String,
 }
 

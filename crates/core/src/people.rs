@@ -21,10 +21,10 @@ pub struct Person {
     pub roles: BTreeSet<Role>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub groups: BTreeSet<String>,
-    /// IANA time zone, such as `Europe/Berlin`.
+    /// IANA time zone of the person, such as `Europe/Berlin`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_zone: Option<String>,
-    /// BCP 47 language tag, such as `de` or `pt-BR`.
+    /// BCP 47 tag of the person's language, such as `de` or `pt-BR`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     pub source: PeopleSource,
@@ -33,7 +33,7 @@ pub struct Person {
     pub issued_at: Option<Timestamp>,
     #[serde(skip)]
     pub name: Option<String>,
-    /// Addresses by channel: `email`, `slack` …
+    /// Addresses of the person by channel: `email`, `slack` …
     #[serde(skip)]
     pub addresses: BTreeMap<String, String>,
     #[serde(skip)]
@@ -101,7 +101,7 @@ impl Deciders {
 pub struct Roster {
     /// People by id.
     pub people: Vec<(String, Person)>,
-    /// Working hours by group.
+    /// Working hours of groups, each with the name of its group.
     pub hours: Vec<(String, Hours)>,
 }
 
@@ -144,8 +144,8 @@ pub struct Moment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Since {
     pub at: Timestamp,
-    /// Sequence number of the last event that the server node had read from the system stream at this time. `None` if
-    /// an earlier version wrote the record.
+    /// Sequence number of the last event that the server node had read from the system stream at the time of the
+    /// sign-in or invitation. `None` if an earlier version wrote the record.
     pub seq: Option<u64>,
 }
 
@@ -161,7 +161,7 @@ impl Since {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Departure {
     moment: Moment,
-    /// True if the person has returned.
+    /// True if the person has returned since the departure.
     is_back: bool,
     /// True if the people file or an administrator removed the person. After such a removal, a token of an identity
     /// provider cannot restore the person.

@@ -29,7 +29,7 @@ pub struct ModelTerms {
 pub struct Price {
     pub input_per_million: u64,
     pub output_per_million: u64,
-    /// Currency code, which has three capital letters.
+    /// Currency code of the price, which has three capital letters.
     pub currency: String,
 }
 

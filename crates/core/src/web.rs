@@ -21,8 +21,8 @@ pub const FETCH: &str = "web_fetch";
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Web {
-    /// Address ranges, such as `127.0.0.1/32`, that the tool is allowed to reach. By default, the tool refuses such
-    /// addresses.
+    /// Address ranges, such as `127.0.0.1/32`, that the built-in web tool is allowed to reach. By default, the tool
+    /// refuses such addresses.
     pub allow_addresses: Vec<String>,
 }
 

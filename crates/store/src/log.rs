@@ -49,7 +49,7 @@ pub struct StreamAppend {
     pub stream: StreamId,
     /// Sequence number that the last event of the stream must have; 0 for a new stream.
     pub expected: u64,
-    /// Events in order. The first event has the sequence number `expected + 1`.
+    /// Events to append, in order. The first event has the sequence number `expected + 1`.
     pub events: Vec<Sealed>,
 }
 

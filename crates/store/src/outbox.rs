@@ -50,7 +50,7 @@ pub enum SettleOutcome {
 /// Period in which all attempts to send over a channel have failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failing {
-    /// Time of the first attempt that failed after the last success.
+    /// Time of the channel's first attempt that failed after its last success.
     pub since: Timestamp,
     /// Milliseconds from the first to the last failed attempt. A pause between two attempts adds at most
     /// [`CHANNEL_PAUSE`], because the channel may have worked during the pause.

@@ -37,7 +37,7 @@ pub struct ForeignTrial {
     pub environment: Digest,
     /// Device and inode of the folder in which the command was tried, as `DEVICE:INODE`.
     pub root: String,
-    /// Digests of the output that the command printed on each stream.
+    /// Digest of the output that the tried command printed to this stream.
     pub stdout: Digest,
     pub stderr: Digest,
 }

@@ -114,7 +114,7 @@ pub struct Ballot<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApproverShortage {
     pub stage: usize,
-    /// Reason as the end of an error message, which begins with the name of the stage.
+    /// Reason why there are too few approvers, as the end of an error message, which begins with the name of the stage.
     pub why: String,
 }
 
@@ -163,7 +163,7 @@ impl Stage {
         by.len().min(of.len())
     }
 
-    /// Returns the named people and groups that must still agree.
+    /// Returns the people and groups named by the stage that must still agree.
     pub fn missing(&self, agreed: &[Ballot<'_>]) -> Vec<&str> {
         if self.roles == Represented::Any {
             return Vec::new();
@@ -340,7 +340,7 @@ impl Assignment {
         self
     }
 
-    /// Returns all people and all groups that the stages name.
+    /// Returns all people and all groups that the stages of the assignment name.
     pub fn people_and_groups(&self) -> (BTreeSet<&str>, BTreeSet<&str>) {
         let people = self.stages.iter().flat_map(|stage| &stage.approvers).map(String::as_str).collect();
         let groups = self.stages.iter().flat_map(|stage| &stage.groups).map(String::as_str).collect();

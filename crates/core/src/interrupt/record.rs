@@ -151,7 +151,7 @@ pub enum Cause {
         source: Source,
         rule: usize,
     },
-    /// The workflow requires no decision here. The reason may be that nobody attends the run.
+    /// The workflow requires no decision on the interrupt. The reason may be that nobody attends the run.
     Unasked,
     /// The workflow reused the answer to an earlier question.
     Reused(InterruptId),

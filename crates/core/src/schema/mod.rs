@@ -24,7 +24,7 @@ pub use foreign::{FOREIGN_BYTES, is_of_text, refuse, refuse_foreign, unfolded};
 /// Problem in a request body, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// JSON pointer (RFC 6901) that starts at the root of the body.
+    /// JSON pointer (RFC 6901) to the problem, from the root of the request body.
     pub pointer: String,
     pub message: String,
 }

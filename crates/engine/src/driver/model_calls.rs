@@ -33,7 +33,7 @@ pub enum ModelOutcome {
         /// Name of the model that answered, as the provider reports it.
         model: String,
         usage: Usage,
-        /// Cost and its currency. `None` if the workflow has no price for this model.
+        /// Cost of the model call, and its currency. `None` if the workflow has no price for this model.
         cost: Option<(Cost, String)>,
     },
     Failed,
