@@ -34,7 +34,7 @@ struct Writer<'a> {
 }
 
 struct Object {
-    /// Offset in the output buffer at which the first field of the object begins.
+    /// Offset in the output buffer at which the first field of the JSON object begins.
     begin: usize,
     /// Number of entries in the writer's list `fields` that belong to enclosing JSON objects.
     outer: usize,

@@ -24,11 +24,12 @@ pub struct Turn {
     pub came: String,
 }
 
-/// Renders the history, which is placed before the task of the next run. The oldest turn comes first in the text.
-/// `None` if there are no turns. The newest turn must come first in `turns`. `is_all` is true if the session has no
-/// further turns.
+/// Renders the earlier turns of a conversation as the history that is placed before the task of the next run. The
+/// oldest turn comes first in the text. `None` if there are no turns. The newest turn must come first in `turns`.
+/// `is_all` is true if the session has no further turns.
 ///
-/// Every line of a text except the first is indented. An agent's text therefore cannot imitate a message of a person.
+/// Every line of a turn's text except the first is indented. An agent's text therefore cannot imitate a message of a
+/// person.
 pub fn render_history(turns: Vec<Turn>, is_all: bool) -> Option<Arc<str>> {
     let count = turns.len();
     let turns = fitted(turns, EARLIER_BYTES);

@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 /// Notification about one event over one channel, with the state of its delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Id that is sent with every attempt. The id allows the receiver to discard duplicates.
+    /// Id of the notification, which is sent with every attempt. The id allows the receiver to discard duplicates.
     pub delivery: DeliveryId,
     pub channel: String,
     pub occasion: Occasion,

@@ -58,7 +58,7 @@ pub struct HeadNote {
 }
 
 impl HeadNote {
-    /// Returns the note that a person writes down for a checkpoint with this root.
+    /// Returns the note that a person writes down for a checkpoint with this root of the journal's tree.
     pub fn root(events: u64, root: &Digest) -> Self {
         Self { events, is_root: true, digits: root.to_string() }
     }

@@ -99,7 +99,7 @@ impl Deciders {
 /// All people and the working hours of all groups, read from one source, such as the people file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Roster {
-    /// People by id.
+    /// People of the roster, each with their id.
     pub people: Vec<(String, Person)>,
     /// Working hours of groups, each with the name of its group.
     pub hours: Vec<(String, Hours)>,
@@ -135,7 +135,7 @@ struct Service {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     pub at: Timestamp,
-    /// Sequence number of the event in the system stream.
+    /// Sequence number, in the system stream, of the event about the person.
     pub seq: u64,
 }
 

@@ -10,7 +10,8 @@ use crate::tool::Category;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Complete names of tools. If the list is empty, the rule matches calls of every tool.
+    /// Complete names of the tools whose calls the rule matches. If the list is empty, the rule matches calls of every
+    /// tool.
     pub tools: Vec<String>,
     /// Patterns for the commands that the rule matches, such as `git push *`. The patterns are compared with the words
     /// of a command after parsing.

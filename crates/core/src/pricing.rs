@@ -34,7 +34,7 @@ pub struct Price {
 }
 
 impl Price {
-    /// Returns the cost of these tokens.
+    /// Returns the cost of these tokens at this price.
     pub fn cost(&self, usage: Usage) -> Cost {
         let part = |tokens: u64, price: u64| tokens.saturating_mul(price);
         Cost(

@@ -17,8 +17,8 @@ const SAMPLED: u128 = 1;
 const LENGTH: usize = 55;
 
 impl TraceParent {
-    /// Parses the header. `None` if the run cannot belong to the trace: the header is malformed, the trace or span is
-    /// zero, or the caller does not record its trace.
+    /// Parses the header `traceparent`. `None` if the run cannot belong to the trace: the header is malformed, the
+    /// trace or span is zero, or the caller does not record its trace.
     pub fn read(header: &str) -> Option<Self> {
         let (own, rest) = header.split_at_checked(LENGTH)?;
         let mut parts = own.split('-');

@@ -50,7 +50,7 @@ impl Growing {
         self.peaks.push((size, root));
     }
 
-    /// Returns the root over all leaves. If there are no leaves, returns the hash of zero bytes.
+    /// Returns the root of the tree over all leaves. If there are no leaves, returns the hash of zero bytes.
     pub fn root(&self) -> Digest {
         let roots = self.peaks.iter().rev().map(|(_, root)| *root);
         roots.reduce(|right, left| node(&left, &right)).unwrap_or_else(|| Digest::of_bytes(&[]))

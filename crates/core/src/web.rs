@@ -90,12 +90,12 @@ impl Target {
         &self.url
     }
 
-    /// Returns the host in lower case and in ASCII. An IPv6 address is in brackets.
+    /// Returns the host of the address in lower case and in ASCII. An IPv6 address is in brackets.
     pub fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
     }
 
-    /// Returns the port. `None` if the port is the default port of the scheme.
+    /// Returns the port of the address. `None` if the port is the default port of the scheme.
     pub fn port(&self) -> Option<u16> {
         self.url.port()
     }
@@ -106,7 +106,8 @@ impl Target {
         format!("{}://{}{port}", self.url.scheme(), self.host())
     }
 
-    /// Returns the decoded path. `None` if the path is ambiguous, because servers may interpret the path differently.
+    /// Returns the decoded path of the address. `None` if the path is ambiguous, because servers may interpret the path
+    /// differently.
     pub fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
@@ -178,7 +179,7 @@ enum HostPattern {
 }
 
 impl Pattern {
-    /// Parses a pattern. The error is a message for a person.
+    /// Parses a pattern for addresses. The error is a message for a person.
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Some(stray) =
             text.chars().find(|c| c.is_whitespace() || c.is_control() || "@?#\\%".contains(*c))
@@ -280,7 +281,7 @@ impl HostPattern {
     }
 }
 
-/// Parses the path of a pattern. `None` if the pattern matches every path.
+/// Parses the path of a pattern for addresses. `None` if the pattern matches every path.
 fn path_pattern(path: &str) -> Result<Option<String>, String> {
     if path == "/**" {
         return Ok(None);

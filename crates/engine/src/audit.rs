@@ -26,7 +26,7 @@ pub struct Report {
     /// Results of the comparison of the journal with the heads that the caller gave, one for each head. A person wrote
     /// such a head down earlier.
     pub against: Vec<Compared>,
-    /// The first problems. There is at most one problem per damaged stream.
+    /// First problems that the audit found. There is at most one problem per damaged stream.
     pub problems: Vec<Problem>,
 }
 
@@ -79,8 +79,8 @@ pub async fn verify_against<J: Journal>(journal: &J, noted: &[HeadNote]) -> Resu
 }
 
 impl Report {
-    /// Adds a problem. Keeps only the first problem of a stream, because the first problem causes the later ones. Keeps
-    /// all problems of the stream name [`JOURNAL`].
+    /// Adds a problem to the report of the audit. Keeps only the first problem of a stream, because the first problem
+    /// causes the later ones. Keeps all problems of the stream name [`JOURNAL`].
     fn add(&mut self, stream: &str, message: String) {
         let is_known = stream != JOURNAL && self.problems.iter().any(|problem| problem.stream == stream);
         if !is_known && self.problems.len() < MAX_PROBLEMS {

@@ -177,13 +177,13 @@ pub trait Log: Send + Sync + 'static {
 
     fn key(&self, scope: &str, key: &str) -> impl Future<Output = Result<Option<Key>, Error>> + Send;
 
-    /// Returns the keys after `after`, sorted by scope and key.
+    /// Returns the unique keys of the journal after `after`, sorted by scope and key.
     fn keys(&self, after: Option<&Key>, limit: usize)
     -> impl Future<Output = Result<Vec<Key>, Error>> + Send;
 
     fn blob(&self, digest: &Digest) -> impl Future<Output = Result<Option<Vec<u8>>, Error>> + Send;
 
-    /// Returns the changes with `position > after`, in commit order.
+    /// Returns notices about the events with `position > after`, in commit order.
     fn changes(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Change>, Error>> + Send;
 
     /// Returns the streams after the given stream, in the order of their ids.

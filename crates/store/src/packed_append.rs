@@ -196,8 +196,8 @@ impl PackedAppend<'_> {
         Ok(events)
     }
 
-    /// Returns the column `contents` without the contents of the events with the sequence numbers `seqs`. Also returns
-    /// the digests of the blobs with removed contents.
+    /// Returns the column `contents` of this row of the table `appends` without the contents of the events with the
+    /// sequence numbers `seqs`. Also returns the digests of the blobs with removed contents.
     pub(crate) fn without(&self, seqs: &[u64]) -> Result<(Option<Vec<u8>>, Vec<Digest>), Error> {
         let Some(packed) = self.contents else { return Ok((None, Vec::new())) };
         let (mut left, mut kept, mut blobs) = (Bytes(packed), Vec::new(), Vec::new());

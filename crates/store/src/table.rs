@@ -44,7 +44,7 @@ impl Table {
 
 /// A row that can be rebuilt from events. An audit compares the rows in the store with rebuilt ones.
 pub trait Row {
-    /// Returns the names of the fields that differ. Both rows must have the same key.
+    /// Returns the names of the fields in which the two rows differ. Both rows must have the same key.
     fn differing(&self, other: &Self) -> Vec<&'static str>;
 }
 

@@ -54,10 +54,10 @@ pub struct Channel {
     pub allow: Vec<String>,
     /// Maximum number of attempts per delivery.
     pub attempts: u64,
-    /// Delay between the first and the second attempt, in milliseconds. Each later delay is four times as long as the
-    /// delay before it.
+    /// Delay between the first and the second attempt to send a delivery, in milliseconds. Each later delay is four
+    /// times as long as the delay before it.
     pub retry_ms: u64,
-    /// Timeout of one attempt, in milliseconds.
+    /// Timeout of one attempt to send a delivery, in milliseconds.
     pub timeout_ms: u64,
     /// Times at which the channel holds notifications back: quiet hours, and a digest.
     pub hold: Hold,

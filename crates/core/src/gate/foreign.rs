@@ -32,7 +32,7 @@ use std::collections::BTreeSet;
 #[serde(deny_unknown_fields)]
 pub struct ForeignCall {
     pub tool: String,
-    /// Arguments as a JSON object. The gates interpret only the members `command`, `path` and `url`.
+    /// Arguments of the call as a JSON object. The gates interpret only the members `command`, `path` and `url`.
     pub arguments: Value,
     /// Absolute path of the external agent's workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]

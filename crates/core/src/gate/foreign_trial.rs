@@ -51,7 +51,7 @@ impl ForeignTrial {
         }
     }
 
-    /// Returns one digest over both output streams and the exit code.
+    /// Returns one digest over both output streams and the exit code of the tried command.
     fn output_digest(&self) -> Digest {
         Digest::of_json(&json!({
             "stdout": self.stdout, "stderr": self.stderr, "exit_code": self.exit_code,

@@ -85,7 +85,7 @@ impl Default for Assignment {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seat {
-    /// Index of the stage, from 0.
+    /// Index of the stage in which the vote counts, from 0.
     pub stage: usize,
     /// Absent person whom the voter represents as a delegate. `None` if the voter represents nobody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -330,7 +330,7 @@ impl Assignment {
         })
     }
 
-    /// Replaces the name [`STARTER`] by `starter`, the person who started the run.
+    /// Replaces the name [`STARTER`] in the assignment by `starter`, the person who started the run.
     #[must_use]
     pub fn started_by(mut self, starter: &str) -> Self {
         let named = self.stages.iter_mut().flat_map(|stage| &mut stage.approvers);

@@ -142,7 +142,7 @@ pub struct ExecReport {
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     Decision,
-    /// The deadline passed before a decision was made.
+    /// The deadline of the interrupt passed before a decision was made.
     Expiry,
     /// A new grant covers the call of the interrupt.
     Grant(GrantId),

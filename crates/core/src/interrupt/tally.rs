@@ -138,8 +138,8 @@ impl Interrupt {
         (!said.is_empty()).then(|| said.join("\n"))
     }
 
-    /// Returns the people who decided. Empty if no person decided. If a grant allowed the call, returns the person who
-    /// gave the grant.
+    /// Returns the people who decided the interrupt. Empty if no person decided. If a grant allowed the call, returns
+    /// the person who gave the grant.
     pub fn decided_by(&self) -> Vec<String> {
         let Some(resolution) = &self.resolution else { return Vec::new() };
         match resolution.cause {

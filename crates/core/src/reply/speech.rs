@@ -144,8 +144,8 @@ fn has(said: &str, table: &[&str]) -> bool {
     table.iter().any(|phrase| said.contains(phrase))
 }
 
-/// Returns true if the text contains a phrase of the table as whole words. *before I start* matches, *before I started*
-/// does not.
+/// Returns true if the text contains one of the phrases in `table` as whole words. *before I start* matches, *before I
+/// started* does not.
 fn has_words(said: &str, table: &[&str]) -> bool {
     table.iter().any(|phrase| {
         said.match_indices(phrase)
@@ -153,7 +153,7 @@ fn has_words(said: &str, table: &[&str]) -> bool {
     })
 }
 
-/// Returns the text after the phrase, if the text begins with a phrase of the table.
+/// Returns the text after the phrase, if the text begins with one of the phrases in `table`.
 fn strip_phrase<'s>(said: &'s str, table: &[&str]) -> Option<&'s str> {
     table.iter().find_map(|phrase| {
         said.strip_prefix(phrase)

@@ -13,7 +13,7 @@ pub(super) enum Holds {
     One,
     List,
     Map,
-    /// The value is one schema, or a list of schemas.
+    /// The value of the keyword is one schema, or a list of schemas.
     OneOrList,
 }
 

@@ -43,7 +43,7 @@ enum Enough {
 
 struct Walk<'s> {
     root: &'s Value,
-    /// Patterns of the schema that can backtrack.
+    /// Patterns of the schema whose matching can backtrack.
     backtracking: &'s BTreeSet<String>,
     left: usize,
 }

@@ -14,7 +14,7 @@ use crate::{Clock, Error, Executor};
 /// One call of a run to a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelCall {
-    /// Number of the call in the run, counted from 1.
+    /// Number of the model call in the run, counted from 1.
     pub n: u64,
     pub step: String,
     pub agent: String,

@@ -88,8 +88,8 @@ impl LoadedRun {
         !self.in_flight.is_empty() || !self.claimed.is_empty() || self.unanswered.is_some()
     }
 
-    /// Returns true if all actions that are due are in progress. A due action is not in progress, for example, while
-    /// the installation is frozen or this node has no valid lease.
+    /// Returns true if all actions of the run that are due are in progress. A due action is not in progress, for
+    /// example, while the installation is frozen or this node has no valid lease.
     fn is_under_way(&self) -> bool {
         let is_in_flight = |action: &Action| self.in_flight.contains(&action.id());
         !self.stale
@@ -145,7 +145,8 @@ impl CacheEntry {
         slot
     }
 
-    /// Publishes the state of the run for readers. Called by the lock holder before it releases the lock.
+    /// Publishes the state of the run for readers of the cache entry. Called by the holder of the entry's lock before
+    /// the lock is released.
     fn show(&self, slot: &Slot) {
         let shown = slot.as_ref().filter(|loaded| !loaded.stale);
         *lock(&self.seen) = shown.map(|loaded| CommittedRun {
@@ -219,7 +220,7 @@ impl RunCache {
     }
 
     /// Records that the caller is about to append events to the stream of the run. The caller must hold the lock of the
-    /// entry.
+    /// run's cache entry.
     pub(super) fn appends(&self, run: &RunId) {
         let inner = lock(&self.0);
         let Some(entry) = inner.entries.get(run) else { return };

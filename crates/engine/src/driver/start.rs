@@ -44,8 +44,8 @@ pub struct StartRun {
 pub struct TakesFront {
     /// Agent that answers the messages of the conversation from this run on. `None` keeps the previous agent.
     pub agent: Option<String>,
-    /// The run that received the person's messages before, which has ended, as the sender of the message saw it. `None`
-    /// if there was no such run.
+    /// Ended run that received the person's messages before this run, as known to the sender of the message. `None` if
+    /// there was no such run.
     pub after: Option<RunId>,
 }
 

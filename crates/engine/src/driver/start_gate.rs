@@ -8,7 +8,7 @@ use tokio::sync::{RwLock, RwLockReadGuard};
 #[derive(Default)]
 pub(super) struct StartGate {
     closed: AtomicBool,
-    /// Held for reading from the decision to start an action until the executor has received the action.
+    /// Lock that is held for reading from the decision to start an action until the executor has received the action.
     passing: RwLock<()>,
 }
 

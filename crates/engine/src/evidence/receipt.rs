@@ -34,8 +34,8 @@ pub struct EventProof {
 const PAGE: usize = 500;
 
 impl Receipt {
-    /// Returns the events, each with its proof in the Merkle tree over the first `size` events of the journal. Returns
-    /// `None` if the position of an event in the journal is not final yet.
+    /// Returns the receipt with the events that concern the interrupt, each with its proof in the Merkle tree over the
+    /// first `size` events of the journal. Returns `None` if the position of an event in the journal is not final yet.
     pub async fn for_interrupt<J: Journal>(
         journal: &J,
         tree: &Tree<J>,

@@ -19,7 +19,8 @@ pub(crate) fn spans(traces: Vec<Trace>) -> Vec<Span> {
     traces.into_iter().flat_map(of).collect()
 }
 
-/// Returns the body of a request. `node` is the name that distinguishes this server from other nodes.
+/// Returns the body of an export request to the collector. `node` is the name that distinguishes this server from other
+/// nodes.
 pub(crate) fn request(spans: &[Span], node: Option<&str>) -> Vec<u8> {
     let version = env!("CARGO_PKG_VERSION");
     let mut attributes = vec![text("service.name", "holdshort"), text("service.version", version)];

@@ -89,7 +89,7 @@ impl TraceQueue {
         self.dropped.get_or_create(&[("reason", why)]).inc_by(count as u64);
     }
 
-    /// Locks the lists even if the lock is poisoned, because the lists stay valid after a panic.
+    /// Locks the lists of waiting runs even if the lock is poisoned, because the lists stay valid after a panic.
     fn waiting(&self) -> MutexGuard<'_, PendingExports> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

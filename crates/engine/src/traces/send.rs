@@ -13,8 +13,8 @@ use super::limits::EXPORT_ANSWER_BYTES;
 /// Reason why a request to the collector of traces failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// A retry may succeed. `after` is the delay that the collector requested. `None` if the collector requested no
-    /// delay.
+    /// A retry of the request may succeed. `after` is the delay that the collector requested. `None` if the collector
+    /// requested no delay.
     Later { why: String, after: Option<Duration> },
     /// The collector rejects this request permanently: a retry is useless.
     Never(String),

@@ -306,7 +306,7 @@ impl Builder {
         }
     }
 
-    /// Returns the trace. Returns `None` if the run has not ended.
+    /// Returns the trace of the run. Returns `None` if the run has not ended.
     pub(crate) fn trace(mut self) -> Option<Trace> {
         if !self.has_ended {
             return None;

@@ -33,7 +33,7 @@ pub struct ErasedRuns {
     pub failed: Vec<RunId>,
 }
 
-/// Erases content that is older than `kept`. Repeats this until the future is dropped.
+/// Erases content of runs that is older than `kept`. Repeats this until the future is dropped.
 pub async fn keep_erasing<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>, kept: Duration) {
     driver.clock().sleep(FIRST).await;
     loop {

@@ -38,8 +38,8 @@ impl Memory {
         memory
     }
 
-    /// Opens the journal again, as a process does after a restart. The new node gets the next epoch, and all
-    /// earlier handles are closed.
+    /// Opens the journal again, as a restarted process does. The returned handle has the next epoch, and all earlier
+    /// handles are closed.
     pub fn reopen(&self) -> Self {
         {
             let mut state = lock(&self.state);

@@ -5,8 +5,8 @@ use super::column::get;
 use crate::journal::Error;
 
 impl Postgres {
-    /// Returns the shared value with this name. If there is none, first stores `offered`. The value may be secret, so
-    /// this module never logs it.
+    /// Returns the value that all nodes share under this name. If there is none, first stores `offered`. The value may
+    /// be secret, so this module never logs it.
     pub async fn agree(&self, name: &str, offered: &str) -> Result<String, Error> {
         let offer = "INSERT INTO agreed (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
         self.upkeep.query(offer, &[&name, &offered]).await?;

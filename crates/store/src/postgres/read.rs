@@ -106,7 +106,8 @@ pub(super) async fn changes(pool: &Pool, after: u64, limit: usize) -> Result<Vec
     Ok(changes)
 }
 
-/// Returns the position of the last event before the horizon. Returns 0 if there is no event.
+/// Returns the position of the last event before the horizon (the position up to which events are final). Returns 0 if
+/// there is no event.
 pub(super) async fn last_visible(pool: &Pool) -> Result<u64, Error> {
     let sql = "SELECT coalesce(max(position), 0) FROM appends WHERE position < holdshort_horizon()";
     let rows = pool.read(sql, &[]).await?;

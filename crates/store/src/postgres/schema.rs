@@ -222,7 +222,7 @@ async fn supported(transaction: &Transaction<'_>) -> Result<(), Error> {
     }
 }
 
-/// Reads the versions in a transaction. The version of an empty database is 0.
+/// Reads the schema versions in a transaction. The version of an empty database is 0.
 async fn found(transaction: &Transaction<'_>) -> Result<SchemaVersions, Error> {
     let row = transaction.query_one("SELECT to_regclass('meta') IS NOT NULL", &[]).await?;
     if !get::<bool>(&row, 0)? {

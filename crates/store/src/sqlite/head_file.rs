@@ -24,8 +24,8 @@ use crate::journal::Error;
 const NAME: &str = "holdshort.head";
 /// Maximum number of attempts to read a complete line from the head file.
 const READS: u32 = 3;
-/// Name of a row in the table `meta`, which records that the write-ahead log was missing, so that the last writes may be
-/// missing. Its value is the number of events when the journal was opened.
+/// Name of a row in the table `meta`, which records that the write-ahead log was missing, so that the last writes may
+/// be missing. Its value is the number of events when the journal was opened.
 const WITHOUT_LOG: &str = "without_log";
 /// Name of a row in the table `meta`, which records that the head file was missing after the server was killed, so that
 /// the last writes may be missing. Its value is the number of events when the journal was opened.

@@ -108,7 +108,8 @@ impl Pool {
         result.map_err(|error| Error::Io(Box::new(error)))?
     }
 
-    /// Waits for the running reads, refuses the reads that wait for a connection, and closes all connections.
+    /// Closes the pool: waits for the running reads, refuses the reads that wait for a connection, and closes all
+    /// connections.
     pub(super) async fn close(&self) {
         let apart = self.apart.acquire().await;
         let all = self.permits.acquire_many(u32::try_from(READERS).unwrap_or(u32::MAX)).await;

@@ -349,7 +349,8 @@ impl Outcome {
     }
 }
 
-/// Sends the reply. Ignores a caller that has stopped waiting, because the commit is valid anyway.
+/// Sends the reply to the caller of a job. Ignores a caller that has stopped waiting, because the commit is valid
+/// anyway.
 fn answer<T, E>(reply: Reply<T, E>, result: Result<T, E>) {
     let _gone = reply.send(result);
 }

@@ -253,7 +253,8 @@ impl Cover {
         }
     }
 
-    /// Adds the hidden values of a further value that has the structure of the payload, such as an edit.
+    /// Adds the hidden values of a further value that has the structure of the payload, such as an edit, to the values
+    /// that are hidden.
     pub(crate) fn add(&mut self, payload: &Value, patterns: &[&str]) {
         for place in patterns.iter().flat_map(|pattern| pointers::find_matching(payload, pattern)) {
             if let Some(value) = payload.pointer(&place) {
