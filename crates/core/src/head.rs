@@ -15,7 +15,7 @@ use crate::digest::Digest;
 /// Number of digits of the hash that are printed. 96 bits are enough to prevent a collision, and short enough to write
 /// down.
 pub const DIGITS: usize = 24;
-/// Number of digits of a complete hash.
+/// Number of hexadecimal digits of a complete hash.
 const ALL_DIGITS: usize = 64;
 
 /// End of the chain over the first `events` events of the journal.

@@ -62,11 +62,11 @@ struct Names<'a> {
     names: BTreeMap<Name, Certainty>,
 }
 
-/// Characters that end a word outside backticks.
+/// Characters that end a word of a task's text outside backticks.
 const SEPARATORS: &[char] =
     &[',', ';', '|', '"', '=', '(', ')', '<', '>', '“', '”', '«', '»', '、', '，', '；'];
 
-/// Characters that are removed from the beginning of a word.
+/// Characters that are removed from the beginning of a word of a task's text.
 const LEADING: &[char] = &['\'', '‘', '[', '{', '@', '「', '『', '（', '【', '《'];
 const TRAILING: &[char] =
     &['\'', '’', ']', '}', '.', ':', '!', '?', '…', '。', '：', '！', '？', '」', '』', '）', '】', '》'];

@@ -11,9 +11,10 @@ pub struct TraceParent {
     pub span: u64,
 }
 
-/// Bit in the flags of the header. The bit is set if the caller records its trace.
+/// Bit in the flags of the header `traceparent`. The bit is set if the caller records its trace.
 const SAMPLED: u128 = 1;
-/// Length in bytes of a header of version 0. A header of a later version has the same length, or continues with `-`.
+/// Length in bytes of a header `traceparent` of version 0. A header of a later version has the same length, or
+/// continues with `-`.
 const LENGTH: usize = 55;
 
 impl TraceParent {

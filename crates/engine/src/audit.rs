@@ -47,7 +47,7 @@ pub struct Compared {
 /// Maximum number of problems in a report. The audit checks the streams after this number of problems too, but does not
 /// report their problems.
 const MAX_PROBLEMS: usize = 100;
-/// Number of events, rows or streams that are read at a time.
+/// Number of events, rows or streams that the audit reads at a time.
 const PAGE: usize = 500;
 /// Stream name for problems that belong to no single stream.
 const JOURNAL: &str = "journal";

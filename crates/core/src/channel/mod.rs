@@ -65,7 +65,7 @@ pub struct Channel {
     pub personal: BTreeMap<String, Hold>,
 }
 
-/// Maximum number of attempts for a webhook that is not in the channels file (contract D5).
+/// Maximum number of attempts to deliver a notice to a webhook that is not in the channels file (contract D5).
 const ATTEMPTS: u64 = 3;
 const RETRY_MS: u64 = 5_000;
 const TIMEOUT_MS: u64 = 10_000;

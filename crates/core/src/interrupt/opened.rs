@@ -135,8 +135,8 @@ impl Opened {
     }
 }
 
-/// Facts as the journal stores them. An assignment with a single plain stage is stored as `approvers` and `quorum`.
-/// Earlier versions stored all assignments like this, because assignments had only one stage.
+/// Facts about an opened interrupt, as the journal stores them. An assignment with a single plain stage is stored as
+/// `approvers` and `quorum`. Earlier versions stored all assignments like this, because assignments had only one stage.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {

@@ -21,7 +21,7 @@ use crate::limits;
 use table::Topic;
 use text::Text;
 
-/// Maximum number of words that a reason quotes.
+/// Maximum number of risk words that a reason quotes.
 const NAMED: usize = 3;
 
 /// Fields in payloads of Holdshort's own agents that contain documents or results. Such fields do not describe the

@@ -45,7 +45,7 @@ impl Topic {
     }
 }
 
-/// Way in which words of a row are compared with a text.
+/// Way in which the risk words of a table row are compared with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MatchKind {
     /// The risk words match as whole words, also with other endings: `deletes`, `deletion`.

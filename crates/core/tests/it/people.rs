@@ -123,7 +123,8 @@ fn names_that_differ_in_case_alone_are_one() {
     assert_eq!(file(&["ärne"]), Ok(2));
 }
 
-/// A people file removes only people that an earlier version of it listed. Other sources cannot change its people.
+/// A people file removes only people whom an earlier version of the file listed. Other sources cannot change these
+/// people.
 #[test]
 fn each_source_keeps_to_its_own() {
     let mut system = System::default();

@@ -197,7 +197,7 @@ fn some_decision(dice: &mut Dice, world: &World) -> Option<Input> {
     Some(Input::Decide { interrupt: id.clone(), decision, holder: None })
 }
 
-/// Returns the next input: usually one that the run expects, and sometimes any other.
+/// Returns a random next input of the run: usually one that the run expects, and sometimes any other.
 fn some_input(dice: &mut Dice, world: &mut World) -> Option<(Actor, Input)> {
     let engine = Actor::engine();
     let operator = Actor::operator("rest");

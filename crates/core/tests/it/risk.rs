@@ -215,7 +215,8 @@ fn members_that_are_switched_on_count() {
     }
 }
 
-/// Names of members and the length of texts cannot hide a risk, because the agent chooses them.
+/// Names of members and the length of texts cannot hide a risk, because the external agent chooses these names and
+/// texts.
 #[test]
 fn no_agent_elsewhere_takes_the_risk_off_by_how_it_says_it() {
     const SAID: &str = "drop database production";

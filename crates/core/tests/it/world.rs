@@ -49,7 +49,7 @@ pub(crate) struct World {
     /// Next replies of the model, by step id.
     pub(crate) script: BTreeMap<String, VecDeque<Answer>>,
     pub(crate) files: BTreeMap<String, String>,
-    /// Symbolic links in the workspace: target by name. A command `ln -s ../TARGET FOLDER/NAME` adds one.
+    /// Symbolic links in the workspace: target by name. A command `ln -s ../TARGET FOLDER/NAME` adds a link.
     pub(crate) links: BTreeMap<String, String>,
     /// Codes of the findings that every inspection of a call reports.
     pub(crate) findings: Vec<String>,
@@ -722,7 +722,7 @@ impl World {
         }
     }
 
-    /// Ends the process, and opens the store in a new one.
+    /// Ends the process as in a crash, and opens the store in a new process.
     pub(crate) fn crash(&mut self) -> Vec<String> {
         self.epoch += 1;
         if self.run.needs_adoption(self.epoch) { self.send(adopt()) } else { Vec::new() }

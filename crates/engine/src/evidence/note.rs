@@ -46,7 +46,7 @@ pub enum Malformed {
 /// Prefix that the names of all journals have. Each note begins with the name of its journal.
 const ORIGIN: &str = "holdshort/";
 
-/// Prefix of a signature line: an em dash and a space.
+/// Prefix of a signature line in a signed note: an em dash and a space.
 const SIGNATURE: &str = "\u{2014} ";
 
 impl Checkpoint {

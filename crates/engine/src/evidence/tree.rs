@@ -14,7 +14,7 @@ use tokio::sync::Mutex;
 /// blocks take 40 kB of memory.
 const BLOCK: u64 = 1_024;
 const BLOCK_LINKS: usize = 1_024;
-/// Number of events that are read at a time while the tree grows.
+/// Number of events that are read at a time while the Merkle tree grows.
 const PAGE: usize = 4_096;
 
 /// Full block of events, whose root hash is cached.

@@ -9,8 +9,8 @@ use holdshort_store::{DeliveryChange, Journal};
 use super::limits::{DELIVERY_ATTEMPTS, DELIVERY_BODIES, DELIVERY_WAITS};
 use crate::{Clock, Driver, Error, Executor};
 
-/// Delay between the start of the server and the first sweep. The sweep is never urgent, and an immediate sweep would
-/// slow down the start of the server.
+/// Delay between the start of the server and the first sweep of old deliveries. The sweep is never urgent, and an
+/// immediate sweep would slow down the start of the server.
 const FIRST: Duration = Duration::from_mins(1);
 /// Time between two sweeps, which fail or delete old deliveries.
 const SWEEP: Duration = Duration::from_hours(1);

@@ -1,4 +1,4 @@
-//! Exports a store to a file.
+//! Exports the journal of a store to a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Imports a file into a store.
+//! Imports an exported journal into a store.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Seek};

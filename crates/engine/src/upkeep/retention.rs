@@ -18,7 +18,7 @@ use crate::{Clock, Driver, Error, Executor};
 const FIRST: Duration = Duration::from_mins(1);
 /// Time between two erasures of old content of runs.
 const SWEEP: Duration = Duration::from_hours(1);
-/// Number of runs that are read at a time.
+/// Number of runs that are read at a time, to find content to erase.
 const PAGE: usize = 100;
 
 /// Result of erasing all runs of a subject.

@@ -95,7 +95,8 @@ impl World {
         }
     }
 
-    /// Drops all jobs in flight, as a dying process does. If `done` is true, they are done but their results are lost.
+    /// Drops all jobs in flight, as a dying process does. If `done` is true, the jobs are done but their results are
+    /// lost.
     pub(crate) fn lose_jobs(&self, done: bool) {
         while let Some((job, _)) = self.take() {
             if done {

@@ -19,8 +19,8 @@ use crate::journal::Error;
 const CONNECT: Duration = Duration::from_secs(5);
 /// Maximum time to wait for a free connection while all connections are in use.
 const FREE: Duration = Duration::from_secs(30);
-/// Maximum time to wait for the result of a statement. The database itself cancels the statement a little earlier
-/// (`SESSION`).
+/// Maximum time to wait for the result of an SQL statement. The database itself cancels the statement a little earlier,
+/// because of the settings in `SESSION`.
 const ANSWER: Duration = Duration::from_secs(35);
 /// Maximum time without an acknowledgement for sent bytes, and interval of the probes on an idle connection. With both,
 /// a broken network connection is detected.

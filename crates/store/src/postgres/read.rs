@@ -29,7 +29,8 @@ pub(super) fn appends(columns: &str, by: &str, of: &str) -> String {
     )
 }
 
-/// SQL condition that limits reads by position to the events before the horizon.
+/// SQL condition that limits reads by position to the events before the horizon (the position up to which events are
+/// final).
 pub(super) const VISIBLE: &str = "position < holdshort_horizon()";
 
 const PACKED: &str = "position, stream, seq, hashes, heads, contents";

@@ -89,7 +89,7 @@ impl Schema {
     }
 }
 
-/// Versions that are recorded in a database.
+/// Schema versions that are recorded in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SchemaVersions {
     pub(super) version: u32,

@@ -18,7 +18,8 @@ use crate::journal::Error;
 use crate::log::Link;
 use crate::packed_append::{EventLocation, event_locations};
 
-/// Interval between two seals of a node. The events of the last second may therefore not be part of the hash chain yet.
+/// Interval at which a node adds events to the hash chain (seals them). The events of the last second may therefore not
+/// be part of the hash chain yet.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Maximum number of appends that one transaction adds to the hash chain. The limit keeps other nodes from waiting long
 /// when an old journal is sealed for the first time.
@@ -72,7 +73,7 @@ pub(super) async fn head_unsealed(pool: &Pool) -> Result<Head, Error> {
     }
 }
 
-/// Behavior of a node while another node is sealing.
+/// Behavior of a node that has events to seal while another node is sealing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waits {
     Yes,

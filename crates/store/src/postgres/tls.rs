@@ -24,7 +24,7 @@ use tokio_rustls::client::TlsStream as Encrypted;
 
 use super::error::Unsupported;
 
-/// Connector for TLS connections to an address. `None` if the address does not request TLS.
+/// Connector for TLS connections to a database address. `None` if the address does not request TLS.
 #[derive(Clone)]
 pub(super) struct Tls(Option<TlsConnector>);
 

@@ -14,7 +14,8 @@ use crate::journal::Error;
 
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
-/// Number with which the header of a log begins. The last bit of the number gives the byte order of the checksums.
+/// Number with which the header of a write-ahead log begins. The last bit of the number gives the byte order of the
+/// checksums.
 const MAGIC: u32 = 0x377f_0682;
 
 /// Checksum over all frames of a write-ahead log up to a certain frame.

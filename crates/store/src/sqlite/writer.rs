@@ -33,9 +33,9 @@ use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Blob};
 use crate::tables::Rows;
 
-/// Maximum number of jobs in one transaction. Jobs beyond this number form the next transaction.
+/// Maximum number of write jobs in one transaction. Jobs beyond this number form the next transaction.
 const GROUP_LIMIT: usize = 256;
-/// Maximum number of jobs in the queue of the writer. If the queue is full, callers wait until there is room.
+/// Maximum number of jobs in the queue of the writer thread. If the queue is full, callers wait until there is room.
 const QUEUE_LIMIT: usize = 1024;
 
 pub(super) type Reply<T, E> = oneshot::Sender<Result<T, E>>;

@@ -114,7 +114,8 @@ pub(crate) struct InPostgres {
 }
 
 impl InPostgres {
-    /// Opens a node with a lease that is longer than any test, so that it expires only when a test requests it.
+    /// Opens a node with a lease that is longer than any test, so that the lease expires only when a test requests
+    /// this.
     async fn node(url: &str) -> Arc<Postgres> {
         let config = Config { lease: Duration::from_hours(1), ..Config::new(url, "test") };
         Arc::new(Postgres::open(config).await.unwrap())

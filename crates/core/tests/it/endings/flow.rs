@@ -56,7 +56,8 @@ fn it_is_told_once_and_then_a_person_is_asked() {
     }
 }
 
-/// With asking switched off, a reply that asks or announces work is refused once, and then accepted as the end.
+/// With asking switched off, a reply that does not really end its step is refused once. A repetition of the reply fails
+/// the run with a reason. If the reply asks for something or announces work, its repetition is accepted as the end.
 #[test]
 fn where_nobody_may_be_asked_it_fails_with_its_reason() {
     for (flaw, reply, _, reason) in dishonest() {

@@ -180,7 +180,7 @@ fn the_most_severe_vote_wins() {
     snapshot::check("vote", &snapshot::table(&rows));
 }
 
-/// Rules of a run can only make it stricter: its `allow` has no effect if the workflow asks or forbids.
+/// Rules of a run can only make the run stricter: an `allow` of the run has no effect if the workflow asks or forbids.
 #[test]
 fn a_run_does_not_loosen_its_workflow() {
     let verdict = |run: RuleAction, workflow: RuleAction| {
