@@ -40,7 +40,7 @@ pub struct Delivery {
     pub ended_at: Option<Timestamp>,
 }
 
-/// Digits of the placeholder ids: 26 zeros.
+/// Digits of the placeholder ids of a delivery: 26 zeros.
 const NOTHING: &str = "00000000000000000000000000";
 
 impl Delivery {

@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 
-/// Number of digits of the hash that are printed. 96 bits are enough to prevent a collision, and short enough to write
-/// down.
+/// Number of digits of a journal head's hash that are printed. 96 bits are enough to prevent a collision, and short
+/// enough to write down.
 pub const DIGITS: usize = 24;
 /// Number of hexadecimal digits of a complete hash.
 const ALL_DIGITS: usize = 64;
 
-/// End of the chain over the first `events` events of the journal.
+/// Head of a journal: the end of the hash chain over the first `events` events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     pub events: u64,

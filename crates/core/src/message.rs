@@ -118,7 +118,7 @@ pub struct RequestedCall {
     pub arguments: Arguments,
 }
 
-/// Arguments as the model sent them: JSON, or text if they are malformed.
+/// Arguments of a tool call, as the model sent them: JSON, or text if the JSON is malformed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arguments {

@@ -139,8 +139,8 @@ pub struct Moment {
     pub seq: u64,
 }
 
-/// Time of a sign-in or an invitation. If the sequence number is known, it is compared instead of the time, because
-/// clocks of server nodes differ.
+/// Time of a sign-in or an invitation. If the sequence number is known, the number is compared instead of the time,
+/// because clocks of server nodes differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Since {
     pub at: Timestamp,

@@ -100,11 +100,11 @@ pub enum Effect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnCrash {
-    /// The call runs again, because it is read-only or idempotent.
+    /// After a crash, the call runs again, because the call is read-only or idempotent.
     Rerun,
-    /// The outcome of the call is unknown, so a person is asked. Exception: a commit is always completed after a crash,
-    /// whatever its tool declares, because the progress of a commit is visible. Definitions of version 0.1 used `probe`
-    /// for tools that change files.
+    /// After a crash, the outcome of the call is unknown, so a person is asked. Exception: a commit is always completed
+    /// after a crash, whatever its tool declares, because the progress of a commit is visible. Definitions of version
+    /// 0.1 used `probe` for tools that change files.
     #[serde(alias = "probe")]
     Ask,
 }

@@ -24,7 +24,7 @@ const FORMAT: &str = "holdshort.journal";
 /// Number of events or keys that an export or import reads or writes together.
 const PAGE: usize = 500;
 
-/// Number of transferred items of each kind.
+/// Numbers of items of each kind that an export or import transferred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransferCounts {

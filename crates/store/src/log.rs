@@ -94,7 +94,7 @@ pub enum AppendError {
     /// decide again.
     #[error("{stream} ends with event {found}, but the append expects event {expected}")]
     Conflict { stream: StreamId, expected: u64, found: u64 },
-    /// The key was used before. No event was written.
+    /// The unique key of the append was used before. No event was written.
     #[error("the key was already used")]
     KeyTaken(Key),
     /// Another node holds the lease of the run that the append drives. No event was written.

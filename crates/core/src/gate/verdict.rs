@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::GrantId;
 
-/// Source of a reason.
+/// Source of a reason to ask a person about a call, or to forbid the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {

@@ -95,7 +95,7 @@ pub enum Carry {
     Must,
 }
 
-/// One option of a kind.
+/// One option of a kind of interrupt.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     pub id: &'static str,

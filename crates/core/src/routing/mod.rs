@@ -73,7 +73,7 @@ pub struct Routed {
     pub reasoning: String,
 }
 
-/// Proposal for how to do the task.
+/// Proposal for how to do a task. A person chooses one of several proposals.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
     pub title: String,
@@ -98,8 +98,8 @@ impl Routed {
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
-    /// Adds missing questions or proposals to a route. A route that asks questions but has none gets default questions.
-    /// A route that makes proposals but has fewer than two gets default proposals.
+    /// Adds missing questions or proposals to the route of a task. A route that asks questions but has none gets
+    /// default questions. A route that makes proposals but has fewer than two gets default proposals.
     pub(crate) fn complete(mut self) -> Self {
         if self.route == Route::Clarify && self.questions.is_empty() {
             self.questions = rules::QUESTIONS.map(str::to_owned).to_vec();

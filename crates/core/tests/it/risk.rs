@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use crate::pairs::ask;
 use crate::world::{self, World, calls, says};
 
-/// Returns the risk of an approval with this title and payload.
 fn risk(title: &str, payload: Value) -> Risk {
     risk_of_ask(Ask {
         kind: Kind::ToolApproval,

@@ -553,7 +553,6 @@ impl World {
         self.log.iter().map(describe_event).collect()
     }
 
-    /// Returns the number of events of this type in the log.
     pub(crate) fn count(&self, kind: &str) -> usize {
         self.log.iter().filter(|event| event.fact.encode().0 == kind).count()
     }

@@ -17,7 +17,7 @@ use super::Driver;
 use crate::outbox::limits::ASKED_OVER;
 use crate::{Clock, Error, Executor, Unfit};
 
-/// Maximum number of times that one step is repeated because more lookups were needed.
+/// Maximum number of times that one step of a run is repeated because more lookups were needed.
 const ROUNDS: usize = 20;
 
 /// A lookup whose result a step needs before it can go on.

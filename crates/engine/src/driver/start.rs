@@ -81,7 +81,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.or_first_result(started, start.key.as_ref()).await
     }
 
-    /// Starts a run in the session that it names. The start creates the session if it does not exist.
+    /// Starts a run in the session that the start request names. The start creates the session if it does not exist.
     pub(super) async fn start_in_session(
         self: &Arc<Self>,
         start: StartRun,

@@ -21,7 +21,7 @@ use super::lookups::{Lookup, Lookups, Missing};
 use super::run_cache::{LoadedRun, Slot};
 use crate::{Clock, Error, Executor, Unfit};
 
-/// Maximum number of times that a step is repeated because another writer was faster.
+/// Maximum number of times that a step of a run is repeated because another writer was faster.
 const ATTEMPTS: usize = 20;
 
 /// Result of a step (the handling of one input of a run) whose events are durable.
@@ -37,7 +37,7 @@ pub(super) struct StepOutcome {
 /// Outcome of a step, which is the handling of one input of a run.
 pub(super) enum Step {
     Taken(StepOutcome),
-    /// The step wrote no event. The step must be repeated with the results of these lookups.
+    /// The step wrote no event. The step must be repeated with the results of these lookups, such as digests of files.
     Misses(Missing),
 }
 
@@ -52,7 +52,7 @@ enum AppendAttempt {
     Again,
     /// The events were not written, because a different node drives the run.
     Driven,
-    /// Some lookups must be made before the input can be handled.
+    /// These lookups, such as digests of files, must be made before the input can be handled.
     Misses(Missing),
 }
 

@@ -25,7 +25,7 @@ const INTERVAL: Duration = Duration::from_secs(5);
 /// Number of newest events that are read when the server starts, to find the latest timestamp. One event is not enough,
 /// because nodes with different clocks may write timestamps in any order.
 const NEWEST: usize = 500;
-/// Milliseconds by which the wall clock may be behind this clock before a warning appears.
+/// Milliseconds by which the wall clock may be behind the clock of the installation before a warning appears.
 pub const BEHIND_MS: u64 = 60_000;
 
 /// Sets the clock to the latest time in the journal or in the clock file of the data folder, if this is later than the

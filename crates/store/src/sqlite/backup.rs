@@ -22,7 +22,7 @@ const UNFINISHED: &str = "holdshort.db.unfinished";
 /// of the copy.
 const MADE: &str = "holdshort.backup";
 
-/// Reason why no copy was made.
+/// Reason why no copy of a journal was made.
 #[derive(Debug, thiserror::Error)]
 pub enum NotCopied {
     #[error("the folder is not empty")]

@@ -132,7 +132,6 @@ pub(super) fn look(database: &Path, has_log: bool) -> Result<InspectedDatabase, 
     Ok(InspectedDatabase { connection, layout: Layout::from_version(version) })
 }
 
-/// Escapes a path for use in a URI.
 fn escaped(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
     let bytes = path.as_os_str().as_encoded_bytes().iter();

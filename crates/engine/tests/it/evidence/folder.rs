@@ -75,7 +75,6 @@ impl Files {
         by_hand::with_events(&self.database(), change)
     }
 
-    /// Runs statements that change the schema.
     pub(super) fn schema(&self, statements: &str) {
         self.database().execute_batch(statements).unwrap();
     }
