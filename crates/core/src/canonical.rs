@@ -117,7 +117,7 @@ impl Formatter for Writer<'_> {
         self.write_i64(to, value.into())
     }
 
-    /// Writes the integer as the nearest double, in the format of ECMAScript (RFC 8785, 3.2.2.3). If a double can
+    /// Writes a JSON integer as the nearest double, in the format of ECMAScript (RFC 8785, 3.2.2.3). If a double can
     /// represent the integer exactly, the integer is written unchanged.
     #[expect(clippy::cast_precision_loss, reason = "RFC 8785 requires the nearest double")]
     fn write_i64<W: io::Write + ?Sized>(&mut self, _: &mut W, value: i64) -> io::Result<()> {

@@ -304,7 +304,7 @@ pub struct HeldOutput {
     pub title: String,
     /// Text that becomes the result of the call after the approval.
     pub content: String,
-    /// Reasons for the review, one per entry.
+    /// Reasons why a person must review the result, one per entry.
     pub findings: Vec<String>,
     /// Consequences of the findings under regulations, one per entry.
     pub implications: Vec<String>,

@@ -568,7 +568,8 @@ pub(crate) fn twice(world: &World) -> Vec<String> {
     twice
 }
 
-/// A crash at each moment of a call, for each kind of tool: the call then runs again, continues, or a person is asked.
+/// After a crash at any moment of a call, the call runs again, continues, or a person is asked, depending on the kind
+/// of tool.
 #[test]
 fn a_crash_in_the_middle_of_a_call() {
     let started = |call| {

@@ -139,7 +139,7 @@ fn a_reply_that_says_nothing_is_none() {
     }
 }
 
-/// A person may accept a cut reply as the end. The run then ends with the reason `partial`, not `done`.
+/// A person may accept a cut reply as the end of the step. The run then ends with the reason `partial`, not `done`.
 #[test]
 fn a_person_may_take_it_as_the_end() {
     let mut world = World::started(definition(), vec![stopped(Stop::Cut), stopped(Stop::Cut)]);
