@@ -209,7 +209,8 @@ fn what_was_asked_is_not_asked_twice() {
     assert_eq!(world.count("interrupt_opened"), 2);
 }
 
-/// The first malformed reply gets a message, and after the second a person is asked.
+/// If the questions in an agent's reply are malformed, the agent gets a message. After a second such reply, a person is
+/// asked.
 #[test]
 fn a_malformed_form_is_told_once() {
     let both = json!({ "questions": [{ "id": "q1", "message": "Which?" }], "content": "Done." }).to_string();

@@ -439,8 +439,8 @@ fn of_an_own_call_nothing_is_shown_that_is_made_of_it() {
     decide(&mut world, &id, "anna", choose("approve")).expect("she may approve it all the same");
 }
 
-/// A journal without `withhold` can be read as before. The `withhold` of an interrupt survives reading the journal
-/// back.
+/// A journal without `withhold` (rules that hide values) can be read as before. The `withhold` of an interrupt survives
+/// reading the journal back.
 #[test]
 fn it_stands_in_the_facts() {
     let (world, id) = open_withheld(Kind::Review, json!({"content": "x"}), &["/content"], 1);
