@@ -93,11 +93,10 @@ impl Actor {
         Self { id: id.to_owned(), role: Role::Admin, via: Some(via.to_owned()), let_in_by: None }
     }
 
-    /// Returns the id of the person who is responsible for what this actor does. Usually, the actor is responsible. The
-    /// creator of a login link is responsible for what another person does who signed in with the link, because the
-    /// creator could have used the link. Exception: if the local operator created the link, the actor is responsible.
-    /// The local operator owns the server. Without an identity provider, all people sign in through links of the local
-    /// operator.
+    /// Returns the id of the person who is responsible for what this actor does. If the actor signed in with another
+    /// person's login link, this is the creator of the link, because the creator could have used the link. Login links
+    /// of the local operator are an exception: the person who signed in is responsible, because without an identity
+    /// provider all people sign in with such links.
     pub fn hand(&self) -> &str {
         hand(&self.id, self.let_in_by.as_deref())
     }

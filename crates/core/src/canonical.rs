@@ -27,20 +27,21 @@ pub fn canonical<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
 /// sort the fields of an object, the formatter must read the bytes that it has already written.
 struct Writer<'a> {
     to: &'a mut Vec<u8>,
-    /// Objects that have not ended yet, the outermost first.
+    /// JSON objects whose end the canonical writer has not written yet, the outermost first.
     open: Vec<Object>,
-    /// Fields of the objects that have not ended yet.
+    /// Fields of the JSON objects whose end the canonical writer has not written yet.
     fields: Vec<Field>,
 }
 
 struct Object {
-    /// Offset in the output buffer at which the first field of the object begins.
+    /// Offset in the output buffer at which the first field of the JSON object begins.
     begin: usize,
-    /// Number of entries in `fields` that belong to enclosing objects.
+    /// Number of entries in the writer's list `fields` that belong to enclosing JSON objects.
     outer: usize,
 }
 
-/// Offsets of a field in `to`: the first quote of its key, the end of its key, and the end of its value.
+/// Offsets of a JSON field in the output buffer: the first quote of its key, the end of its key, and the end of its
+/// value.
 #[derive(Clone, Copy)]
 struct Field {
     begin: usize,
@@ -53,7 +54,7 @@ impl Writer<'_> {
         self.to.extend(ryu_js::Buffer::new().format(value).as_bytes());
     }
 
-    /// Sorts the fields of an object. Does nothing if the fields are already in order.
+    /// Sorts the fields of a JSON object. Does nothing if the fields are already in order.
     fn sort(&mut self, object: &Object) {
         let bytes = &*self.to;
         let order = |a: &Field, b: &Field| compare(a.key(bytes), b.key(bytes));
@@ -75,19 +76,19 @@ impl Writer<'_> {
 }
 
 impl Field {
-    /// Returns the escaped key of the field, without its quotes.
+    /// Returns the escaped key of a JSON field, without its quotes.
     fn key<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         &bytes[self.begin + 1..self.colon - 1]
     }
 }
 
-/// Compares keys as UTF-16 (RFC 8785, 3.2.3). UTF-16 and UTF-8 sort characters above U+FFFF differently.
+/// Compares JSON keys as UTF-16 (RFC 8785, 3.2.3). UTF-16 and UTF-8 sort characters above U+FFFF differently.
 fn compare(a: &[u8], b: &[u8]) -> Ordering {
     let plain = |key: &[u8]| !key.iter().any(|byte| *byte == b'\\' || *byte >= 0xf0);
     if plain(a) && plain(b) { a.cmp(b) } else { utf16(a).cmp(&utf16(b)) }
 }
 
-/// Decodes an escaped key into UTF-16.
+/// Decodes an escaped JSON key into UTF-16.
 fn utf16(written: &[u8]) -> Vec<u16> {
     let quoted = [b"\"", written, b"\""].concat();
     let key: String = serde_json::from_slice(&quoted).expect("a key that was just written");
@@ -116,7 +117,7 @@ impl Formatter for Writer<'_> {
         self.write_i64(to, value.into())
     }
 
-    /// Writes the integer as the nearest double, in the format of ECMAScript (RFC 8785, 3.2.2.3). If a double can
+    /// Writes a JSON integer as the nearest double, in the format of ECMAScript (RFC 8785, 3.2.2.3). If a double can
     /// represent the integer exactly, the integer is written unchanged.
     #[expect(clippy::cast_precision_loss, reason = "RFC 8785 requires the nearest double")]
     fn write_i64<W: io::Write + ?Sized>(&mut self, _: &mut W, value: i64) -> io::Result<()> {

@@ -24,8 +24,7 @@ pub struct Change {
     /// Path relative to the workspace, with `/` as the separator. [`text_of`] defines how names that are not UTF-8 are
     /// written.
     pub path: String,
-    /// File, link or folder at the path before the change. The field `after` has the one after the change. `None` if
-    /// nothing exists at the path.
+    /// File, link or folder at the path before the change. `None` if nothing exists at the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Entry>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -197,7 +196,7 @@ impl Changeset {
         Ok(Self(self.0.iter().filter(is_kept).cloned().collect()))
     }
 
-    /// Returns true if a person can select the change at this path and all changes below it only together.
+    /// Returns true if the change at this path and all changes below this path can only be selected together.
     fn is_whole(&self, path: &str) -> bool {
         is_gits_own(path) || self.at(path).is_some_and(Change::replaces_a_folder)
     }

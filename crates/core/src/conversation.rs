@@ -18,17 +18,18 @@ const LABEL: usize = 20;
 /// Messages and result of one earlier run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// Messages that people sent to the run, in their order.
+    /// Messages that people sent to the earlier run, in their order.
     pub said: Vec<String>,
-    /// Result of the run.
+    /// Result of the earlier run.
     pub came: String,
 }
 
-/// Renders the history, which is placed before the task of the next run. The oldest turn comes first in the text.
-/// `None` if there are no turns. The newest turn must come first in `turns`. `is_all` is true if the session has no
-/// further turns.
+/// Renders the earlier turns of a conversation as the history that is placed before the task of the next run. The
+/// oldest turn comes first in the text. `None` if there are no turns. The newest turn must come first in `turns`.
+/// `is_all` is true if the session has no further turns.
 ///
-/// Every line of a text except the first is indented. An agent's text therefore cannot imitate a message of a person.
+/// Every line of a turn's text except the first is indented. An agent's text therefore cannot imitate a message of a
+/// person.
 pub fn render_history(turns: Vec<Turn>, is_all: bool) -> Option<Arc<str>> {
     let count = turns.len();
     let turns = fitted(turns, EARLIER_BYTES);
@@ -54,8 +55,8 @@ fn indented(text: &str) -> String {
     text.lines().collect::<Vec<_>>().join("\n    ")
 }
 
-/// Shortens the turns until they fit into `room` bytes. Drops results of runs before messages of people. Cuts the
-/// messages of the newest turn that does not fit, and drops all older turns.
+/// Shortens the turns of a conversation until they fit into `room` bytes. Drops results of runs before messages of
+/// people. Cuts the messages of the newest turn that does not fit, and drops all older turns.
 fn fitted(turns: Vec<Turn>, room: usize) -> Vec<Turn> {
     let mut left = room;
     let mut kept = Vec::new();

@@ -46,7 +46,7 @@ pub struct Definition {
     /// [`DEFAULT`](crate::pricing::DEFAULT).
     #[serde(default, skip_serializing_if = "is_default")]
     pub models: BTreeMap<String, ModelTerms>,
-    /// True if commands are allowed to access the network.
+    /// True if commands that the workflow's agents run are allowed to access the network.
     pub network: bool,
     /// Web addresses that the built-in web tool is allowed to fetch.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -255,7 +255,8 @@ pub struct CheckpointPhase {
     /// Behaviour of the checkpoint if nobody attends the run.
     #[serde(default, skip_serializing_if = "is_default")]
     pub when_no_channel: NoChannel,
-    /// True if a person is allowed to send changes with the approval. The agents of later phases get these changes.
+    /// True if a person is allowed to send changes when approving the checkpoint. The agents of later phases get these
+    /// changes.
     #[serde(default, skip_serializing_if = "is_default")]
     pub edit: bool,
     /// Point of the work at which the checkpoint lies, described by the workflow's author. The text is only shown, and
@@ -452,10 +453,10 @@ pub struct Grants {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SameAction {
-    /// A person is asked about the call as about any other call.
+    /// A person is asked about the call, even if an equal action was approved before.
     #[default]
     Ask,
-    /// The earlier approval is also valid for one further call.
+    /// The earlier approval is also valid for one further call with an equal action.
     Once,
 }
 
@@ -510,7 +511,7 @@ pub struct Limits {
     pub redos: u32,
     /// Maximum number of subtasks of one plan.
     pub plan_steps: u32,
-    /// Maximum number of steps that run in parallel.
+    /// Maximum number of steps of a run that run in parallel.
     pub parallel: u32,
     /// Maximum number of input and output tokens of one step before a `continuation` interrupt asks a person.
     pub budget_tokens: Option<u64>,

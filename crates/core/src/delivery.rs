@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 /// Notification about one event over one channel, with the state of its delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Id that is sent with every attempt. The id allows the receiver to discard duplicates.
+    /// Id of the notification, which is sent with every attempt. The id allows the receiver to discard duplicates.
     pub delivery: DeliveryId,
     pub channel: String,
     pub occasion: Occasion,
@@ -28,19 +28,19 @@ pub struct Delivery {
     pub notice: String,
     pub state: DeliveryState,
     pub created_at: Timestamp,
-    /// Time of the next attempt. `None` if no further attempt follows.
+    /// Time of the next attempt to send the notification. `None` if no further attempt follows.
     pub next_at: Option<Timestamp>,
     pub attempts: u64,
     /// Server node that is sending the delivery now.
     pub node: Option<u64>,
-    /// Status code of the response to the last attempt.
+    /// Status code of the receiver's response to the last attempt to send the notification.
     pub status: Option<u64>,
-    /// Reason why the last attempt failed, or why the delivery was dropped.
+    /// Reason why the last attempt to send the notification failed, or why the delivery was dropped.
     pub error: Option<String>,
     pub ended_at: Option<Timestamp>,
 }
 
-/// Digits of the placeholder ids: 26 zeros.
+/// Digits of the placeholder ids of a delivery: 26 zeros.
 const NOTHING: &str = "00000000000000000000000000";
 
 impl Delivery {
@@ -89,7 +89,7 @@ impl DeliveryState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     pub delivery: DeliveryId,
-    /// Number of the attempt, from 1.
+    /// Number of the attempt to send the delivery, from 1.
     pub number: u64,
     pub at: Timestamp,
     pub took_ms: u64,
@@ -105,10 +105,10 @@ pub struct Attempt {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelState {
     pub channel: String,
-    /// Time of the first failure since the last successful delivery.
+    /// Time of the channel's first failure since its last successful delivery.
     pub failing_since: Timestamp,
-    /// Time of the last failure. `failing_ms` is the time between the first and the last failure. A long pause between
-    /// two attempts is counted only in part.
+    /// Time of the channel's last failure. `failing_ms` is the time between the first and the last failure. A long
+    /// pause between two attempts is counted only in part.
     pub failed_at: Timestamp,
     pub failing_ms: u64,
     /// Time at which the channel was disabled. A disabled channel gets no deliveries until a person requests a retry.

@@ -106,7 +106,7 @@ pub struct Sealed {
     /// Sequence number of the event in its stream, from 1, without gaps.
     pub seq: u64,
     pub head: Vec<u8>,
-    /// `None` if the event never had content, or if the content was erased.
+    /// Erasable content of the event. `None` if the event never had content, or if the content was erased.
     pub content: Option<SealedContent>,
     pub hash: Digest,
 }
@@ -117,11 +117,11 @@ pub struct SealedContent {
     pub bytes: Vec<u8>,
 }
 
-/// Head of an event, as it is decoded. [`seal`] writes these fields.
+/// Head of an event, as the journal's bytes are decoded. [`seal`] writes these fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
-    /// Format version, which is checked before the other fields are decoded.
+    /// Format version of an event, which is checked before the other fields of the event's head are decoded.
     #[serde(rename = "v")]
     _version: u64,
     #[serde(rename = "type")]

@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 
-/// Number of digits of the hash that are printed. 96 bits are enough to prevent a collision, and short enough to write
-/// down.
+/// Number of digits of a journal head's hash that are printed. 96 bits are enough to prevent a collision, and short
+/// enough to write down.
 pub const DIGITS: usize = 24;
-/// Number of digits of a complete hash.
+/// Number of hexadecimal digits of a complete hash.
 const ALL_DIGITS: usize = 64;
 
-/// End of the chain over the first `events` events of the journal.
+/// Head of a journal: the end of the hash chain over the first `events` events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     pub events: u64,
@@ -52,12 +52,13 @@ impl fmt::Display for Head {
 pub struct HeadNote {
     pub events: u64,
     is_root: bool,
-    /// Lower-case hexadecimal digits. A note has at least [`DIGITS`] digits, and at most the digits of a complete hash.
+    /// Lower-case hexadecimal digits of the noted hash or root. A note has at least [`DIGITS`] digits, and at most the
+    /// digits of a complete hash.
     digits: String,
 }
 
 impl HeadNote {
-    /// Returns the note that a person writes down for a checkpoint with this root.
+    /// Returns the note that a person writes down for a checkpoint with this root of the journal's tree.
     pub fn root(events: u64, root: &Digest) -> Self {
         Self { events, is_root: true, digits: root.to_string() }
     }

@@ -25,7 +25,7 @@ pub(crate) static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneData
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hours {
-    /// IANA time zone, such as `Europe/Berlin`.
+    /// IANA time zone of the business hours, such as `Europe/Berlin`.
     pub time_zone: String,
     /// Working hours by day of the week. On a day that is missing, nobody in the group works.
     pub week: BTreeMap<Day, Vec<Span>>,

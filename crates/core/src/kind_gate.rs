@@ -30,8 +30,9 @@ pub struct KindGate {
     pub working_time: Option<bool>,
 }
 
-/// Settings as a definition stores them. An assignment with a single plain stage is stored as `approvers` and `quorum`.
-/// Earlier versions stored all assignments like this, because assignments had only one stage.
+/// Settings for one kind of interrupt, as a definition stores them. An assignment with a single plain stage is stored
+/// as `approvers` and `quorum`. Earlier versions stored all assignments like this, because assignments had only one
+/// stage.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -146,7 +147,7 @@ impl KindGate {
         }
     }
 
-    /// Returns the assignment that is set, or else the default assignment.
+    /// Returns the assignment in these settings, or the default assignment if the settings contain none.
     pub fn assigned(&self) -> Assignment {
         self.assignment.clone().unwrap_or_default()
     }

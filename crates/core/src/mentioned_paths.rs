@@ -37,13 +37,13 @@ pub fn outside<'p>(
 /// Certainty that a word of a text is a path, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Certainty {
-    /// A word such as `docs`, which can also be an ordinary word. If `docs` is a path, the text also names all paths
+    /// The word can be a path or an ordinary word, such as `docs`. If the word is a path, the text also names all paths
     /// below it. The word alone does not prove that the text names any path.
     Perhaps,
-    /// A word such as `src/core`, or a word in backticks. Such a word is treated as a path only if it matches a changed
-    /// path.
+    /// The word is treated as a path only if it matches a changed path. Examples are `src/core`, and a word in
+    /// backticks.
     WhereMet,
-    /// A word that looks like a path: `src/lib.rs`, `docs/`, `*.md`, `Makefile`.
+    /// The word looks like a path: `src/lib.rs`, `docs/`, `*.md`, `Makefile`.
     Surely,
 }
 
@@ -62,11 +62,11 @@ struct Names<'a> {
     names: BTreeMap<Name, Certainty>,
 }
 
-/// Characters that end a word outside backticks.
+/// Characters that end a word of a task's text outside backticks.
 const SEPARATORS: &[char] =
     &[',', ';', '|', '"', '=', '(', ')', '<', '>', '“', '”', '«', '»', '、', '，', '；'];
 
-/// Characters that are removed from the beginning of a word.
+/// Characters that are removed from the beginning of a word of a task's text.
 const LEADING: &[char] = &['\'', '‘', '[', '{', '@', '「', '『', '（', '【', '《'];
 const TRAILING: &[char] =
     &['\'', '’', ']', '}', '.', ':', '!', '?', '…', '。', '：', '！', '？', '」', '』', '）', '】', '》'];

@@ -8,7 +8,7 @@ use crate::reply::{self, Flaw};
 /// Request to a model, computed from the journal. The result of each tool call comes directly after the call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// Name of the agent, as in the workflow.
+    /// Name of the agent that sends the request, as in the workflow.
     pub agent: String,
     /// Name of a configured model. If `None`, the default model of the installation is used.
     pub model: Option<String>,
@@ -118,7 +118,7 @@ pub struct RequestedCall {
     pub arguments: Arguments,
 }
 
-/// Arguments as the model sent them: JSON, or text if they are malformed.
+/// Arguments of a tool call, as the model sent them: JSON, or text if the JSON is malformed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arguments {
@@ -138,25 +138,25 @@ pub struct Failure {
     pub kind: FailureKind,
     /// Delay that the provider requested before a retry (`Retry-After`), in milliseconds.
     pub retry_after_ms: Option<u64>,
-    /// Message for a person, which never contains an API key.
+    /// Message for a person about the failed model call. The message never contains an API key.
     pub message: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
-    /// The response had HTTP status 429.
+    /// The response of the model provider had HTTP status 429.
     RateLimited,
-    /// The response had HTTP status 5xx, or the connection was refused or reset.
+    /// The response of the model provider had HTTP status 5xx, or the connection was refused or reset.
     Unavailable,
-    /// The stream ended before the reply was complete.
+    /// The stream from the model provider ended before the reply was complete.
     Cut,
     TimedOut,
-    /// The response is malformed, or it contains neither text nor a tool call.
+    /// The response of the model provider is malformed, or it contains neither text nor a tool call.
     Unusable,
     /// The request does not fit into the model's context window.
     TooLong,
-    /// The response had another HTTP status 4xx: the request or the API key is wrong.
+    /// The response of the model provider had another HTTP status 4xx: the request or the API key is wrong.
     Rejected,
     /// The reply is played from a rehearsal script, and the script has no matching reply or its `expect` does not
     /// match.

@@ -66,7 +66,6 @@ impl Occasion {
         Self::ALL.into_iter().find(|occasion| occasion.as_str() == text)
     }
 
-    /// Returns the occasion for a resolution with this outcome.
     fn from_outcome(outcome: Outcome) -> Self {
         if outcome == Outcome::Expired { Self::Expired } else { Self::Resolved }
     }
@@ -190,7 +189,7 @@ pub struct CheckpointNotice {
     pub covered: CheckpointTree,
     /// Signed text of the checkpoint, which can be passed to `audit verify --against`.
     pub note: String,
-    /// Public key that verifies the signature.
+    /// Public key that verifies the signature of the checkpoint.
     pub key: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Recipient>,

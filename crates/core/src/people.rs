@@ -21,10 +21,10 @@ pub struct Person {
     pub roles: BTreeSet<Role>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub groups: BTreeSet<String>,
-    /// IANA time zone, such as `Europe/Berlin`.
+    /// IANA time zone of the person, such as `Europe/Berlin`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_zone: Option<String>,
-    /// BCP 47 language tag, such as `de` or `pt-BR`.
+    /// BCP 47 tag of the person's language, such as `de` or `pt-BR`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     pub source: PeopleSource,
@@ -33,7 +33,7 @@ pub struct Person {
     pub issued_at: Option<Timestamp>,
     #[serde(skip)]
     pub name: Option<String>,
-    /// Addresses by channel: `email`, `slack` …
+    /// Addresses of the person by channel: `email`, `slack` …
     #[serde(skip)]
     pub addresses: BTreeMap<String, String>,
     #[serde(skip)]
@@ -99,9 +99,9 @@ impl Deciders {
 /// All people and the working hours of all groups, read from one source, such as the people file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Roster {
-    /// People by id.
+    /// People of the roster, each with their id.
     pub people: Vec<(String, Person)>,
-    /// Working hours by group.
+    /// Working hours of groups, each with the name of its group.
     pub hours: Vec<(String, Hours)>,
 }
 
@@ -115,13 +115,12 @@ pub struct People {
     /// Ids of the people in `known`. The key is the normal form of the name, so that different spellings of a name have
     /// the same key.
     forms: BTreeMap<String, BTreeSet<String>>,
-    /// Keys of services, by name.
     services: BTreeMap<String, Service>,
     /// Time and cause of the latest departure of each person who has left. The entry remains if the person returns.
     left: BTreeMap<String, Departure>,
     /// Time at which each person was last signed out from all browsers.
     signed_out: BTreeMap<String, Moment>,
-    /// Working hours by group.
+    /// Working hours of groups, by the name of the group.
     hours: BTreeMap<String, Hours>,
 }
 
@@ -136,17 +135,17 @@ struct Service {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     pub at: Timestamp,
-    /// Sequence number of the event in the system stream.
+    /// Sequence number, in the system stream, of the event about the person.
     pub seq: u64,
 }
 
-/// Time of a sign-in or an invitation. If the sequence number is known, it is compared instead of the time, because
-/// clocks of server nodes differ.
+/// Time of a sign-in or an invitation. If the sequence number is known, the number is compared instead of the time,
+/// because clocks of server nodes differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Since {
     pub at: Timestamp,
-    /// Sequence number of the last event that the server node had read from the system stream at this time. `None` if
-    /// an earlier version wrote the record.
+    /// Sequence number of the last event that the server node had read from the system stream at the time of the
+    /// sign-in or invitation. `None` if an earlier version wrote the record.
     pub seq: Option<u64>,
 }
 
@@ -162,7 +161,7 @@ impl Since {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Departure {
     moment: Moment,
-    /// True if the person has returned.
+    /// True if the person has returned since the departure.
     is_back: bool,
     /// True if the people file or an administrator removed the person. After such a removal, a token of an identity
     /// provider cannot restore the person.

@@ -10,13 +10,16 @@ use crate::tool::Category;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Complete names of tools. If the list is empty, the rule matches calls of every tool.
+    /// Complete names of the tools whose calls the rule matches. If the list is empty, the rule matches calls of every
+    /// tool.
     pub tools: Vec<String>,
-    /// Command patterns, such as `git push *`. The patterns are compared with the words of a command after parsing.
+    /// Patterns for the commands that the rule matches, such as `git push *`. The patterns are compared with the words
+    /// of a command after parsing.
     pub commands: Vec<String>,
-    /// Globs for paths, relative to the workspace.
+    /// Globs for the paths that the rule matches, relative to the workspace.
     pub paths: Vec<String>,
-    /// [Patterns](crate::web::Pattern) that are compared with the host and path of a URL.
+    /// [Patterns](crate::web::Pattern) for the URLs that the rule matches. The patterns are compared with the host and
+    /// path of a URL.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<String>,
     pub categories: Vec<Category>,

@@ -29,12 +29,12 @@ pub struct ModelTerms {
 pub struct Price {
     pub input_per_million: u64,
     pub output_per_million: u64,
-    /// Currency code, which has three capital letters.
+    /// Currency code of the price, which has three capital letters.
     pub currency: String,
 }
 
 impl Price {
-    /// Returns the cost of these tokens.
+    /// Returns the cost of these tokens at this price.
     pub fn cost(&self, usage: Usage) -> Cost {
         let part = |tokens: u64, price: u64| tokens.saturating_mul(price);
         Cost(

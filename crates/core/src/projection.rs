@@ -25,8 +25,8 @@ pub struct RunRow {
     /// Sequence number of the event that contains the result of the run. Normally, this event ended the run. If an
     /// answer in the result was erased later, this event records the erasure.
     pub ended_seq: Option<u64>,
-    /// Number of model replies. This field and the following fields up to `unpriced` are `None` if an older version of
-    /// Holdshort wrote the row.
+    /// Number of model replies in the run. This field and the following fields up to `unpriced` are `None` if an older
+    /// version of Holdshort wrote the row.
     pub requests: Option<u64>,
     pub input_tokens: Option<u64>,
     pub output_tokens: Option<u64>,
@@ -92,7 +92,7 @@ pub struct InterruptRow {
     pub session: SessionId,
     pub kind: Kind,
     pub open: bool,
-    /// Risk level, from 0 (low) to 3 (critical).
+    /// Risk level of the interrupt, from 0 (low) to 3 (critical).
     pub risk: u8,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,

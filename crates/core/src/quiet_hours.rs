@@ -15,9 +15,9 @@ use crate::time::Timestamp;
 /// digest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hold {
-    /// Times of day at which no notices are sent. Quiet times that overlap or touch are treated as one.
+    /// Times of day at which the channel sends no notices. Quiet times that overlap or touch are treated as one.
     pub quiet: Vec<Quiet>,
-    /// Times at which all held notices are sent together.
+    /// Times at which the channel sends all held notices together.
     pub digest: Option<Digest>,
 }
 
@@ -31,7 +31,7 @@ pub struct Quiet {
     pub to: u16,
     /// Days on which the quiet time begins.
     pub days: BTreeSet<Day>,
-    /// IANA time zone. If `None`, the recipient's time zone is used.
+    /// IANA time zone of the quiet time. If `None`, the recipient's time zone is used.
     pub zone: Option<String>,
 }
 

@@ -38,15 +38,15 @@ pub struct Session {
     pub refusals: SharedMap<InterruptId, Refusal>,
     pub state: State,
     pub front: Front,
-    /// Number of messages in the conversation.
+    /// Number of messages in the conversation of the session.
     pub said: u64,
-    /// Changes that a person undid, the oldest first.
+    /// Changes in the session that a person undid, the oldest first.
     pub undone: SharedList<Undone>,
     /// Undo runs that have not ended. The key is the run whose changes are being undone.
     pub open_undos: SharedMap<RunId, RunId>,
     /// Settings with which the session was opened. `None` if the session was created by the start of a run.
     pub opened: Option<Opened>,
-    /// First and last event that changed the state. `None` if no event has changed the state.
+    /// First and last event that changed the state of the session. `None` if no event has changed the state.
     pub changed: Option<RowSpan>,
 }
 

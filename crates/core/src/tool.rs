@@ -17,7 +17,7 @@ use holdshort_command::Class;
 pub struct Spec {
     pub name: String,
     pub description: String,
-    /// JSON Schema (2020-12) of the arguments, which always describes an object and rejects unknown properties.
+    /// JSON Schema (2020-12) of the tool's arguments, which always describes an object and rejects unknown properties.
     pub parameters: Value,
     pub runs: Runs,
 }
@@ -36,7 +36,7 @@ pub enum Runs {
     HandsOver(Receiver),
     /// The call is not executed, but starts a phase of the run. The output of the phase is the result of the call.
     Begins(PhaseTool),
-    /// The call is not executed. The journal records its arguments.
+    /// The call is not executed. The journal records the arguments of the call.
     Records,
 }
 
@@ -100,11 +100,11 @@ pub enum Effect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnCrash {
-    /// The call runs again, because it is read-only or idempotent.
+    /// After a crash, the call runs again, because the call is read-only or idempotent.
     Rerun,
-    /// The outcome of the call is unknown, so a person is asked. Exception: a commit is always completed after a crash,
-    /// whatever its tool declares, because the progress of a commit is visible. Definitions of version 0.1 used `probe`
-    /// for tools that change files.
+    /// After a crash, the outcome of the call is unknown, so a person is asked. Exception: a commit is always completed
+    /// after a crash, whatever its tool declares, because the progress of a commit is visible. Definitions of version
+    /// 0.1 used `probe` for tools that change files.
     #[serde(alias = "probe")]
     Ask,
 }
@@ -187,8 +187,8 @@ pub struct ResolvedPath {
     /// Path as written in the call, relative to the working directory. If empty, the entry is about all paths of the
     /// call.
     pub named: String,
-    /// Absolute path without links. `None` if the target of a link is unknown. Rules that ask or forbid then match the
-    /// path.
+    /// Absolute path to which the named path leads, without links. `None` if the target of a link is unknown. Rules
+    /// that ask or forbid then match the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
 }
@@ -230,7 +230,7 @@ pub enum CommandEffect {
 /// Result of inspecting a call before the gates vote. The inspection changes nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inspection {
-    /// Canonical path of the workspace.
+    /// Canonical path of the workspace of the inspected call.
     pub workspace: String,
     /// Canonical working directory of a command. For all other tools, the workspace.
     pub cwd: String,
@@ -256,7 +256,7 @@ pub struct ProposedChanges {
     pub changeset: Changeset,
     /// Result that the agent gets after the changes are committed.
     pub text: String,
-    /// Data reported by the tool.
+    /// Data that the tool reports about the call.
     pub data: Value,
 }
 
@@ -304,7 +304,7 @@ pub struct HeldOutput {
     pub title: String,
     /// Text that becomes the result of the call after the approval.
     pub content: String,
-    /// Reasons for the review, one per entry.
+    /// Reasons why a person must review the result, one per entry.
     pub findings: Vec<String>,
     /// Consequences of the findings under regulations, one per entry.
     pub implications: Vec<String>,
@@ -347,7 +347,7 @@ pub struct LayerChanges {
 /// are discarded, and the text reports the limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialResult {
-    /// Changes to the workspace.
+    /// Changes of the tried command to the workspace.
     pub changeset: Changeset,
     /// Changes to the run's private layer: files that git ignores and that only this run sees.
     pub layer: Option<Box<LayerChanges>>,
@@ -358,6 +358,6 @@ pub struct TrialResult {
     pub text: String,
     /// Exit code, duration and limits of the command.
     pub data: Value,
-    /// Data about the changes, for the card.
+    /// Data about the changes of the tried command, for the card.
     pub card: Value,
 }

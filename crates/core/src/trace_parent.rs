@@ -11,14 +11,15 @@ pub struct TraceParent {
     pub span: u64,
 }
 
-/// Bit in the flags of the header. The bit is set if the caller records its trace.
+/// Bit in the flags of the header `traceparent`. The bit is set if the caller records its trace.
 const SAMPLED: u128 = 1;
-/// Length in bytes of a header of version 0. A header of a later version has the same length, or continues with `-`.
+/// Length in bytes of a header `traceparent` of version 0. A header of a later version has the same length, or
+/// continues with `-`.
 const LENGTH: usize = 55;
 
 impl TraceParent {
-    /// Parses the header. `None` if the run cannot belong to the trace: the header is malformed, the trace or span is
-    /// zero, or the caller does not record its trace.
+    /// Parses the header `traceparent`. `None` if the run cannot belong to the trace: the header is malformed, the
+    /// trace or span is zero, or the caller does not record its trace.
     pub fn read(header: &str) -> Option<Self> {
         let (own, rest) = header.split_at_checked(LENGTH)?;
         let mut parts = own.split('-');

@@ -23,7 +23,8 @@ fn node(left: &Digest, right: &Digest) -> Digest {
 /// logarithm of the number of leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Growing {
-    /// Sizes and roots of the perfect subtrees, from left to right. Each subtree is smaller than the subtree before it.
+    /// Sizes and roots of the perfect subtrees of the Merkle tree, from left to right. Each subtree is smaller than the
+    /// subtree before it.
     peaks: Vec<(u64, Digest)>,
 }
 
@@ -49,7 +50,7 @@ impl Growing {
         self.peaks.push((size, root));
     }
 
-    /// Returns the root over all leaves. If there are no leaves, returns the hash of zero bytes.
+    /// Returns the root of the tree over all leaves. If there are no leaves, returns the hash of zero bytes.
     pub fn root(&self) -> Digest {
         let roots = self.peaks.iter().rev().map(|(_, root)| *root);
         roots.reduce(|right, left| node(&left, &right)).unwrap_or_else(|| Digest::of_bytes(&[]))

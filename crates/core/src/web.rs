@@ -21,8 +21,8 @@ pub const FETCH: &str = "web_fetch";
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Web {
-    /// Address ranges, such as `127.0.0.1/32`, that the tool is allowed to reach. By default, the tool refuses such
-    /// addresses.
+    /// Address ranges, such as `127.0.0.1/32`, that the built-in web tool is allowed to reach. By default, the tool
+    /// refuses such addresses.
     pub allow_addresses: Vec<String>,
 }
 
@@ -90,12 +90,12 @@ impl Target {
         &self.url
     }
 
-    /// Returns the host in lower case and in ASCII. An IPv6 address is in brackets.
+    /// Returns the host of the address in lower case and in ASCII. An IPv6 address is in brackets.
     pub fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
     }
 
-    /// Returns the port. `None` if the port is the default port of the scheme.
+    /// Returns the port of the address. `None` if the port is the default port of the scheme.
     pub fn port(&self) -> Option<u16> {
         self.url.port()
     }
@@ -106,7 +106,8 @@ impl Target {
         format!("{}://{}{port}", self.url.scheme(), self.host())
     }
 
-    /// Returns the decoded path. `None` if the path is ambiguous, because servers may interpret the path differently.
+    /// Returns the decoded path of the address. `None` if the path is ambiguous, because servers may interpret the path
+    /// differently.
     pub fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
@@ -161,7 +162,7 @@ fn decoded(path: &str) -> Option<String> {
 /// Pattern for addresses in a rule: `docs.rs/*`, `https://example.org/api/**`, `*.example.org`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// Scheme that must match. If `None`, both `http` and `https` match.
+    /// Scheme of the addresses that the pattern matches. If `None`, both `http` and `https` match.
     scheme: Option<String>,
     host: HostPattern,
     /// Port of the address. If `None`, a rule that allows matches only the default port of the scheme, and a rule that
@@ -178,7 +179,7 @@ enum HostPattern {
 }
 
 impl Pattern {
-    /// Parses a pattern. The error is a message for a person.
+    /// Parses a pattern for addresses. The error is a message for a person.
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Some(stray) =
             text.chars().find(|c| c.is_whitespace() || c.is_control() || "@?#\\%".contains(*c))
@@ -280,7 +281,7 @@ impl HostPattern {
     }
 }
 
-/// Parses the path of a pattern. `None` if the pattern matches every path.
+/// Parses the path of a pattern for addresses. `None` if the pattern matches every path.
 fn path_pattern(path: &str) -> Result<Option<String>, String> {
     if path == "/**" {
         return Ok(None);

@@ -26,7 +26,7 @@ pub struct Report {
     /// Results of the comparison of the journal with the heads that the caller gave, one for each head. A person wrote
     /// such a head down earlier.
     pub against: Vec<Compared>,
-    /// The first problems. There is at most one problem per damaged stream.
+    /// First problems that the audit found. There is at most one problem per damaged stream.
     pub problems: Vec<Problem>,
 }
 
@@ -47,7 +47,7 @@ pub struct Compared {
 /// Maximum number of problems in a report. The audit checks the streams after this number of problems too, but does not
 /// report their problems.
 const MAX_PROBLEMS: usize = 100;
-/// Number of events, rows or streams that are read at a time.
+/// Number of events, rows or streams that the audit reads at a time.
 const PAGE: usize = 500;
 /// Stream name for problems that belong to no single stream.
 const JOURNAL: &str = "journal";
@@ -79,8 +79,8 @@ pub async fn verify_against<J: Journal>(journal: &J, noted: &[HeadNote]) -> Resu
 }
 
 impl Report {
-    /// Adds a problem. Keeps only the first problem of a stream, because the first problem causes the later ones. Keeps
-    /// all problems of the stream name [`JOURNAL`].
+    /// Adds a problem to the report of the audit. Keeps only the first problem of a stream, because the first problem
+    /// causes the later ones. Keeps all problems of the stream name [`JOURNAL`].
     fn add(&mut self, stream: &str, message: String) {
         let is_known = stream != JOURNAL && self.problems.iter().any(|problem| problem.stream == stream);
         if !is_known && self.problems.len() < MAX_PROBLEMS {
@@ -106,7 +106,7 @@ fn count_events(events: u64) -> String {
     if events == 1 { "1 event".to_owned() } else { format!("{events} events") }
 }
 
-/// Reason why a stream or a list could not be read to its end: damage or another error.
+/// Reason why the audit could not read a stream or a list to its end: damage or another error.
 enum Finding {
     Damage(String),
     Store(Error),

@@ -27,8 +27,8 @@ struct Reading {
 }
 
 impl Reading {
-    /// Returns the next reading: the later of the wall clock, and the last reading plus half of the time that has
-    /// passed since it.
+    /// Returns the next reading of the clock: the later of the wall clock, and the last reading plus half of the time
+    /// that has passed since it.
     fn next(self, wall: Timestamp, at: Instant) -> Self {
         let passed = at.saturating_duration_since(self.at) / 2;
         let slow = self.time_ns.saturating_add(i64::try_from(passed.as_nanos()).unwrap_or(i64::MAX));

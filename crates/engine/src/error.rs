@@ -78,7 +78,7 @@ impl Error {
     }
 }
 
-/// Lists the first runs, and states the number of the remaining runs.
+/// Lists the first runs for an error message, and states the number of the remaining runs.
 fn listed(runs: &[RunId]) -> String {
     const LISTED: usize = 10;
     let more = runs.len().saturating_sub(LISTED);

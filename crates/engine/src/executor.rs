@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::Error;
 
-/// One action with all data that it needs. The event that caused the action has been committed.
+/// One action of a run, with all data that the action needs. The event that caused the action has been committed.
 #[derive(Clone, Debug)]
 pub struct Job {
     pub run: RunId,

@@ -18,13 +18,13 @@ use serde::{Deserialize, Serialize};
 pub use export::export;
 pub use import::{check, import};
 
-/// Version of the file format.
+/// Version of the format of exported journals.
 const VERSION: u64 = 1;
 const FORMAT: &str = "holdshort.journal";
-/// Number of events or keys that are read or written together.
+/// Number of events or keys that an export or import reads or writes together.
 const PAGE: usize = 500;
 
-/// Number of transferred items of each kind.
+/// Numbers of items of each kind that an export or import transferred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransferCounts {
@@ -66,7 +66,7 @@ pub enum Error {
     Io(#[from] std::io::Error),
 }
 
-/// One line of the file.
+/// Line of an exported journal.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Line {
@@ -97,8 +97,8 @@ struct Content {
 }
 
 impl Event {
-    /// Converts a stored event to a line of the file. Returns `None` if the bytes are not UTF-8, which is never the
-    /// case for events that Holdshort wrote.
+    /// Converts a stored event to a line of an exported journal. Returns `None` if the bytes are not UTF-8, which is
+    /// never the case for events that Holdshort wrote.
     fn from_sealed(sealed: Sealed) -> Option<Self> {
         let content = match sealed.content {
             Some(content) => Some(Content {

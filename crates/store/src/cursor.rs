@@ -160,8 +160,8 @@ impl SessionSortKey {
 }
 
 impl<T> Page<T> {
-    /// Creates a page of at most `limit` rows. The caller must have tried to read `limit + 1` rows: with an additional
-    /// row, the page gets a cursor for the next page.
+    /// Creates a page of a list with at most `limit` rows. The caller must have tried to read `limit + 1` rows: with an
+    /// additional row, the page gets a cursor for the next page.
     pub(crate) fn cut(mut items: Vec<T>, limit: usize, cursor: impl Fn(&T) -> Cursor) -> Self {
         let more = items.len() > limit;
         items.truncate(limit);

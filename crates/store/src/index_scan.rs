@@ -21,7 +21,7 @@ use crate::tables::{AnswerFilter, GrantFilter, InterruptFilter, RunFilter, Searc
 #[derive(Clone, Debug)]
 pub(crate) struct IndexScan<'a> {
     pub(crate) table: Table,
-    /// Name of the index that has the requested order. `None` if the table itself is stored in this order.
+    /// Name of the database index that has the requested order. `None` if the table itself is stored in this order.
     pub(crate) index: Option<&'static str>,
     pub(crate) conditions: Vec<Condition<'a>>,
     pub(crate) order: &'static str,
@@ -29,15 +29,15 @@ pub(crate) struct IndexScan<'a> {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Condition<'a> {
-    /// The column equals this value.
+    /// SQL condition that the column equals this value.
     Equal(&'static str, Value<'a>),
     /// SQL condition that `SQLite` and `PostgreSQL` both accept, with one `?` for each value. An `@` marks the places
     /// that differ: it follows the name of a table, or precedes the name of an index.
     Holds(&'static str, Vec<Value<'a>>),
-    /// The column contains one of these texts. The texts are passed as one parameter, so that the SQL statement is the
-    /// same for any number of texts.
+    /// SQL condition that the column contains one of these texts. The texts are passed as one parameter, so that the
+    /// SQL statement is the same for any number of texts.
     Contains { column: &'static str, texts: &'a [String], json: String },
-    /// A question or its answer contains these words.
+    /// SQL condition that a question or its answer contains these words.
     Words(&'a Search),
 }
 

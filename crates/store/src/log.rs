@@ -49,7 +49,7 @@ pub struct StreamAppend {
     pub stream: StreamId,
     /// Sequence number that the last event of the stream must have; 0 for a new stream.
     pub expected: u64,
-    /// Events in order. The first event has the sequence number `expected + 1`.
+    /// Events to append, in order. The first event has the sequence number `expected + 1`.
     pub events: Vec<Sealed>,
 }
 
@@ -94,7 +94,7 @@ pub enum AppendError {
     /// decide again.
     #[error("{stream} ends with event {found}, but the append expects event {expected}")]
     Conflict { stream: StreamId, expected: u64, found: u64 },
-    /// The key was used before. No event was written.
+    /// The unique key of the append was used before. No event was written.
     #[error("the key was already used")]
     KeyTaken(Key),
     /// Another node holds the lease of the run that the append drives. No event was written.
@@ -177,13 +177,13 @@ pub trait Log: Send + Sync + 'static {
 
     fn key(&self, scope: &str, key: &str) -> impl Future<Output = Result<Option<Key>, Error>> + Send;
 
-    /// Returns the keys after `after`, sorted by scope and key.
+    /// Returns the unique keys of the journal after `after`, sorted by scope and key.
     fn keys(&self, after: Option<&Key>, limit: usize)
     -> impl Future<Output = Result<Vec<Key>, Error>> + Send;
 
     fn blob(&self, digest: &Digest) -> impl Future<Output = Result<Option<Vec<u8>>, Error>> + Send;
 
-    /// Returns the changes with `position > after`, in commit order.
+    /// Returns notices about the events with `position > after`, in commit order.
     fn changes(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Change>, Error>> + Send;
 
     /// Returns the streams after the given stream, in the order of their ids.

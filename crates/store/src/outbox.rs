@@ -34,7 +34,7 @@ pub struct Claim {
 pub struct Settled {
     /// The delivery in its new state. No node is sending it now.
     pub delivery: Delivery,
-    /// `None` if the node made no attempt to send the delivery.
+    /// Attempt to send the delivery. `None` if the node made no attempt.
     pub attempt: Option<Attempt>,
 }
 
@@ -50,7 +50,7 @@ pub enum SettleOutcome {
 /// Period in which all attempts to send over a channel have failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failing {
-    /// Time of the first attempt that failed after the last success.
+    /// Time of the channel's first attempt that failed after its last success.
     pub since: Timestamp,
     /// Milliseconds from the first to the last failed attempt. A pause between two attempts adds at most
     /// [`CHANNEL_PAUSE`], because the channel may have worked during the pause.
@@ -65,8 +65,8 @@ pub enum DeliveryChange {
     Retry { delivery: DeliveryId, now: Timestamp },
     /// Drops all waiting deliveries and records the reason `why`.
     DropWaiting { why: String, now: Timestamp },
-    /// Marks waiting deliveries that were due before this time as failed. Such deliveries are still waiting because
-    /// their channel was deleted or disabled.
+    /// Marks waiting deliveries that were due before the time `before` as failed. Such deliveries are still waiting
+    /// because their channel was deleted or disabled.
     FailOld { before: Timestamp, why: String, now: Timestamp },
     /// Disables the channel, so that nothing is sent to it any more.
     Disable { channel: String, why: String, now: Timestamp },
@@ -89,7 +89,7 @@ pub trait Outbox: Send + Sync + 'static {
     /// nothing if the channel is disabled or this node's lease has expired.
     fn claim_deliveries(&self, claim: Claim) -> impl Future<Output = Result<Vec<Delivery>, Error>> + Send;
 
-    /// Records the new state of a delivery, the attempt to send it, and if its channel works.
+    /// Records the new state of a delivery, the attempt to send it, and the resulting state of the delivery's channel.
     fn settle_delivery(&self, settled: Settled) -> impl Future<Output = Result<SettleOutcome, Error>> + Send;
 
     /// Applies a change. Returns the number of changed deliveries or channels. `Forget` and `FailOld` change at most

@@ -196,8 +196,8 @@ impl PackedAppend<'_> {
         Ok(events)
     }
 
-    /// Returns the column `contents` without the contents of the events with the sequence numbers `seqs`. Also returns
-    /// the digests of the blobs with removed contents.
+    /// Returns the column `contents` of this row of the table `appends` without the contents of the events with the
+    /// sequence numbers `seqs`. Also returns the digests of the blobs with removed contents.
     pub(crate) fn without(&self, seqs: &[u64]) -> Result<(Option<Vec<u8>>, Vec<Digest>), Error> {
         let Some(packed) = self.contents else { return Ok((None, Vec::new())) };
         let (mut left, mut kept, mut blobs) = (Bytes(packed), Vec::new(), Vec::new());
@@ -225,7 +225,7 @@ fn unreadable(position: u64, why: &str) -> Error {
     Error::Corrupt(format!("the append at position {position} cannot be read: {why}"))
 }
 
-/// The unread rest of a packed column.
+/// Rest of a packed column of the table `appends` that has not been read yet.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -244,8 +244,8 @@ impl<'a> Bytes<'a> {
         self.take(usize::try_from(length).ok()?)
     }
 
-    /// Reads the content of the next event. The result is `(None, None)` for an event without content. It has a digest
-    /// if a blob holds the content. Returns `None` if the column is malformed.
+    /// Reads the content of the next event from the column `contents`. The result is `(None, None)` for an event
+    /// without content. It has a digest if a blob holds the content. Returns `None` if the column is malformed.
     fn content(&mut self) -> Option<(Option<SealedContent>, Option<Digest>)> {
         let [kind] = self.array()?;
         if kind == NOTHING {

@@ -174,7 +174,7 @@ impl Store {
         }
     }
 
-    /// Writes the accepted appends, and releases all resources.
+    /// Closes the store: writes the accepted appends, and releases all resources.
     pub async fn close(&self) -> Result<(), Error> {
         match self {
             Self::Sqlite(store) => store.close().await,

@@ -32,7 +32,7 @@ pub(crate) struct Table {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conflict {
     Replaced,
-    /// The old and the new row are merged with [`SessionRow::with`].
+    /// The old and the new row of a session are merged with [`SessionRow::with`].
     Merged,
 }
 
@@ -44,7 +44,7 @@ impl Table {
 
 /// A row that can be rebuilt from events. An audit compares the rows in the store with rebuilt ones.
 pub trait Row {
-    /// Returns the names of the fields that differ. Both rows must have the same key.
+    /// Returns the names of the fields in which the two rows differ. Both rows must have the same key.
     fn differing(&self, other: &Self) -> Vec<&'static str>;
 }
 
@@ -52,7 +52,7 @@ pub trait Row {
 pub(crate) trait Record: Sized {
     const TABLE: Table;
 
-    /// Returns the values in the order of the columns.
+    /// Returns the values of the row in the order of the table's columns.
     fn values(&self) -> Vec<Value<'_>>;
 
     fn read<C: Columns>(columns: &mut C) -> Result<Self, C::Error>;

@@ -54,10 +54,10 @@ pub struct Channel {
     pub allow: Vec<String>,
     /// Maximum number of attempts per delivery.
     pub attempts: u64,
-    /// Delay between the first and the second attempt, in milliseconds. Each later delay is four times as long as the
-    /// delay before it.
+    /// Delay between the first and the second attempt to send a delivery, in milliseconds. Each later delay is four
+    /// times as long as the delay before it.
     pub retry_ms: u64,
-    /// Timeout of one attempt, in milliseconds.
+    /// Timeout of one attempt to send a delivery, in milliseconds.
     pub timeout_ms: u64,
     /// Times at which the channel holds notifications back: quiet hours, and a digest.
     pub hold: Hold,
@@ -65,7 +65,7 @@ pub struct Channel {
     pub personal: BTreeMap<String, Hold>,
 }
 
-/// Maximum number of attempts for a webhook that is not in the channels file (contract D5).
+/// Maximum number of attempts to deliver a notice to a webhook that is not in the channels file (contract D5).
 const ATTEMPTS: u64 = 3;
 const RETRY_MS: u64 = 5_000;
 const TIMEOUT_MS: u64 = 10_000;
@@ -117,7 +117,7 @@ impl Channel {
         }
     }
 
-    /// Returns the quiet hours and the digest times that apply to a recipient.
+    /// Returns the quiet hours and the digest times of this channel that apply to a recipient.
     pub fn hold_of(&self, to: Option<&Recipient>) -> &Hold {
         match to {
             Some(to) => to.person().and_then(|id| self.personal.get(id)).unwrap_or(&self.hold),
@@ -184,11 +184,12 @@ pub struct Mail {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Security {
-    /// The connection starts unencrypted, and is closed if it cannot switch to TLS.
+    /// The connection to the mail server starts unencrypted, and is closed if it cannot switch to TLS.
     Starttls,
-    /// The connection uses TLS from the first byte.
+    /// The connection to the mail server uses TLS from the first byte.
     Tls,
-    /// No encryption. Permitted only if `allow` contains the address of the server.
+    /// The connection to the mail server is not encrypted. Permitted only if `allow` of the channel contains the
+    /// address of the mail server.
     None,
 }
 
@@ -205,7 +206,7 @@ pub struct SlackApp {
 /// Source of a configuration value that may be secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The value itself, which is not secret.
+    /// The configuration contains the value itself, because the value is not secret.
     Plain(String),
     /// Path of a file that contains the secret.
     File(String),

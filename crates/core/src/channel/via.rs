@@ -23,7 +23,7 @@ pub enum Via {
 /// Properties that all channels of one type share.
 #[derive(Clone, Copy, Debug)]
 pub struct ViaRow {
-    /// Name of the type in the channels file.
+    /// Name of the channel type in the channels file.
     pub name: &'static str,
     /// True if people read the channel. If false, a program reads the channel. A program gets every notice, in order.
     pub is_read_by_people: bool,
@@ -34,11 +34,12 @@ pub struct ViaRow {
 /// Use of the secrets that the channels file contains for a channel of this type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Secrets {
-    /// The secrets sign the requests, and at least one secret is required. The configuration may also add HTTP headers.
+    /// The secrets of the channel sign its requests, and at least one secret is required. The configuration may also
+    /// add HTTP headers.
     Sign,
-    /// The URL is the secret, because anyone who knows the URL may post to it.
+    /// The URL of the channel is the secret, because anyone who knows the URL may post to it.
     Url,
-    /// The secret is a token for publishing, which is needed only if the server requires one.
+    /// The secret of the channel is a token for publishing, which is needed only if the server requires one.
     Token,
     /// The channel type has its own settings for secrets. For example, an e-mail channel stores the password of the
     /// mail server.

@@ -32,7 +32,7 @@ use std::collections::BTreeSet;
 #[serde(deny_unknown_fields)]
 pub struct ForeignCall {
     pub tool: String,
-    /// Arguments as a JSON object. The gates interpret only the members `command`, `path` and `url`.
+    /// Arguments of the call as a JSON object. The gates interpret only the members `command`, `path` and `url`.
     pub arguments: Value,
     /// Absolute path of the external agent's workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,7 +40,7 @@ pub struct ForeignCall {
     /// Absolute working directory of the command. If `None`, the command runs in the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Content of the changed file before the call. The field `after` has the content after the call.
+    /// Content, before the call, of the file that the call changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ pub(crate) struct ForeignInputs<'a> {
     pub(crate) evidence: Evidence<'a>,
 }
 
-/// Result of the vote, together with the risk of the call.
+/// Result of the gates' vote on a call of an external agent, together with the risk of the call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gated {
     pub verdict: Verdict,

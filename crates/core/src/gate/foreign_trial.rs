@@ -37,7 +37,7 @@ pub struct ForeignTrial {
     pub environment: Digest,
     /// Device and inode of the folder in which the command was tried, as `DEVICE:INODE`.
     pub root: String,
-    /// Digests of the output that the command printed on each stream.
+    /// Digest of the output that the tried command printed to this stream.
     pub stdout: Digest,
     pub stderr: Digest,
 }
@@ -51,7 +51,7 @@ impl ForeignTrial {
         }
     }
 
-    /// Returns one digest over both output streams and the exit code.
+    /// Returns one digest over both output streams and the exit code of the tried command.
     fn output_digest(&self) -> Digest {
         Digest::of_json(&json!({
             "stdout": self.stdout, "stderr": self.stderr, "exit_code": self.exit_code,
@@ -89,7 +89,7 @@ pub struct TriedCall {
     pub trial: ForeignTrial,
     /// Output of the command on each stream, in base64. Stored as erasable content.
     pub streams: Streams,
-    /// Description of the changes for the card.
+    /// Description of the trial's changes, for the card that shows the interrupt to people.
     pub card: Value,
 }
 

@@ -21,7 +21,7 @@ pub struct Grant {
     pub matcher: Matcher,
     /// Person who gave the grant.
     pub owner: String,
-    /// Creator of the login link with which the owner signed in, if another person created the link.
+    /// Creator of the login link with which the owner of the grant signed in, if another person created the link.
     pub let_in_by: Option<String>,
     pub run: RunId,
     pub interrupt: InterruptId,
@@ -52,14 +52,14 @@ impl Grant {
 #[serde(deny_unknown_fields)]
 pub struct Matcher {
     pub tool: String,
-    /// Canonical path of the workspace.
+    /// Canonical path of the workspace to which the grant applies.
     pub workspace: String,
     /// Category whose calls the grant allows. Set only if grants of the workflow apply to categories (contract A24).
     /// Such a grant allows every call of the category, by any tool. `tool` is then the tool of the call for which the
     /// grant was given. The fields below are empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
-    /// Scheme, host and port of the URL. Only for web tools.
+    /// Scheme, host and port of the URLs that the grant allows. Only for web tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Programs in the command line for which the grant was given. Each part of a later command line must match one of
@@ -105,8 +105,8 @@ pub struct Program {
     /// operands allow no command whose operands determine the effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operands: Option<Vec<String>>,
-    /// Absolute working directory. Grants of earlier versions have no working directory. Grants without a working
-    /// directory allow no command that writes.
+    /// Absolute working directory of the granted command. Grants of earlier versions have no working directory. Grants
+    /// without a working directory allow no command that writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
 }
@@ -179,8 +179,8 @@ impl Program {
     }
 }
 
-/// Resolves a path to an absolute path, starting from the working directory. Replaces links by their targets, if the
-/// inspection has resolved them.
+/// Resolves a path of a call to an absolute path, starting from the call's working directory. Replaces links by their
+/// targets, if the inspection of the call has resolved them.
 pub(super) fn resolve_path(path: &str, subject: &Subject<'_>) -> Option<String> {
     let known = subject.places.iter().find(|place| place.named == path && !path.is_empty());
     match known {

@@ -11,7 +11,6 @@ use crate::tool::Category;
 use crate::web::{Pattern, Target};
 use holdshort_command::{Command, Part};
 
-/// Returns the first rule of the list that matches the call.
 pub(super) fn first_match<'a>(
     rules: &'a [Rule],
     subject: &Subject<'_>,

@@ -16,7 +16,6 @@ use serde_json::Value;
 
 use super::{Reason, Source};
 
-/// Names of the production environment.
 const PRODUCTION: [&str; 3] = ["production", "prod", "prd"];
 
 /// Phrases by which agents state that they are uncertain.
@@ -41,10 +40,11 @@ const UNCERTAIN: [&str; 18] = [
     "hopefully",
 ];
 
-/// Number of consecutive failures at which a person is asked. Also the number of retries.
+/// Number of consecutive failed calls at which smart approval asks a person. Also the number of retries of a step at
+/// which smart approval asks.
 const FAILURES: u32 = 3;
 
-/// Word endings. A word with one of these endings matches a keyword without the ending.
+/// Word endings. A word with one of these endings matches a keyword of smart approval without the ending.
 const ENDINGS: [&str; 21] = [
     "s", "es", "d", "ed", "ing", "er", "ers", "or", "ors", "ion", "ions", "ment", "ments", "al", "als",
     "ure", "able", "ly", "y", "ies", "ied",

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::GrantId;
 
-/// Source of a reason.
+/// Source of a reason to ask a person about a call, or to forbid the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
@@ -33,7 +33,7 @@ pub enum Source {
 #[serde(deny_unknown_fields)]
 pub struct Reason {
     pub source: Source,
-    /// Stable code: `rule`, `default`, `hard_link`, `opaque_command`, `unclear_command`, `guarded_path`,
+    /// Stable code of the reason: `rule`, `default`, `hard_link`, `opaque_command`, `unclear_command`, `guarded_path`,
     /// `sandbox_none`, `refused_before` …
     pub code: String,
     /// Index of the rule in its list of rules, from 0. `None` if the reason is not a rule.

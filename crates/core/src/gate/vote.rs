@@ -11,7 +11,7 @@ use crate::changeset::Changeset;
 use crate::policy::{GrantCovers, Rule, RuleAction};
 use crate::tool::Category;
 
-/// Data for the vote, in addition to the inspected call.
+/// Data for the vote of the gates on a call, in addition to the inspected call.
 #[derive(Clone, Copy, Debug)]
 pub struct VoteInputs<'a> {
     /// Rules of the system policy, which apply to all runs.

@@ -15,7 +15,8 @@ impl Interrupt {
         self.opened.options.iter().find(|offer| self.is_answered_by(offer))
     }
 
-    /// Returns the current answer. Returns `None` if the question has no answer, or if the answer was erased.
+    /// Returns the current answer to the question. Returns `None` if the question has no answer, or if the answer was
+    /// erased.
     pub fn answer(&self) -> Option<AnswerContent> {
         if self.kept.erased || !self.was_answered() {
             return None;

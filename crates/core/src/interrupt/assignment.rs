@@ -85,7 +85,7 @@ impl Default for Assignment {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seat {
-    /// Index of the stage, from 0.
+    /// Index of the stage in which the vote counts, from 0.
     pub stage: usize,
     /// Absent person whom the voter represents as a delegate. `None` if the voter represents nobody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,7 +114,7 @@ pub struct Ballot<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApproverShortage {
     pub stage: usize,
-    /// Reason as the end of an error message, which begins with the name of the stage.
+    /// Reason why there are too few approvers, as the end of an error message, which begins with the name of the stage.
     pub why: String,
 }
 
@@ -163,7 +163,7 @@ impl Stage {
         by.len().min(of.len())
     }
 
-    /// Returns the named people and groups that must still agree.
+    /// Returns the people and groups named by the stage that must still agree.
     pub fn missing(&self, agreed: &[Ballot<'_>]) -> Vec<&str> {
         if self.roles == Represented::Any {
             return Vec::new();
@@ -330,7 +330,7 @@ impl Assignment {
         })
     }
 
-    /// Replaces the name [`STARTER`] by `starter`, the person who started the run.
+    /// Replaces the name [`STARTER`] in the assignment by `starter`, the person who started the run.
     #[must_use]
     pub fn started_by(mut self, starter: &str) -> Self {
         let named = self.stages.iter_mut().flat_map(|stage| &mut stage.approvers);
@@ -340,7 +340,7 @@ impl Assignment {
         self
     }
 
-    /// Returns all people and all groups that the stages name.
+    /// Returns all people and all groups that the stages of the assignment name.
     pub fn people_and_groups(&self) -> (BTreeSet<&str>, BTreeSet<&str>) {
         let people = self.stages.iter().flat_map(|stage| &stage.approvers).map(String::as_str).collect();
         let groups = self.stages.iter().flat_map(|stage| &stage.groups).map(String::as_str).collect();

@@ -5,7 +5,7 @@ use crate::json;
 use crate::limits;
 use crate::schema::Problem;
 
-/// Result of a successful check.
+/// Result of a successful check of a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Checked {
     /// The decision is acceptable and new. Contains the chosen option, and the stage and groups for which the vote

@@ -53,7 +53,6 @@ pub enum HeldWork {
     Ended,
 }
 
-/// Properties of an effect.
 struct EffectRow {
     outcome: Outcome,
     work: HeldWork,

@@ -57,7 +57,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interrupt {
     pub opened: Opened,
-    /// Current assignment, which people may have changed since the interrupt was opened.
+    /// Current assignment of the interrupt, which people may have changed since the interrupt was opened.
     pub assignment: Assignment,
     /// Delegations that apply only to this interrupt.
     pub delegations: Vec<Delegation>,
@@ -68,8 +68,8 @@ pub struct Interrupt {
     /// Version of the interrupt, which increases each time its approvers change. A decision can state the version that
     /// the person saw.
     pub version: u64,
-    /// Current votes. Each person has at most one vote per stage. If the assignment requires different people in each
-    /// stage, each person has at most one vote.
+    /// Current votes on the interrupt. Each person has at most one vote per stage. If the assignment requires different
+    /// people in each stage, each person has at most one vote.
     pub votes: Vec<Vote>,
     /// Person who wrote the work on which people decide, for example a rewritten plan. `None` if an agent wrote it.
     pub written_by: Option<Actor>,
@@ -81,7 +81,7 @@ pub struct Interrupt {
     pub comments: Vec<Comment>,
     /// Time at which each person viewed the open interrupt for the first time.
     pub views: BTreeMap<String, Timestamp>,
-    /// State of reminders and escalation.
+    /// State of the reminders and the escalation of the interrupt.
     pub due: Due,
     /// Time at which each person's snooze ends, by person id.
     pub snoozes: BTreeMap<String, Timestamp>,

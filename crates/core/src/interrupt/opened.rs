@@ -106,8 +106,9 @@ pub(crate) const LABELS: &str = "labels";
 pub(crate) const STREAMS: &str = "streams";
 
 impl Opened {
-    /// Moves the labels from the erasable content into the options. An option without a label in the content gets its
-    /// label from the option table, or its id as the label. Earlier versions stored the labels in the facts instead.
+    /// Moves the labels of the interrupt's options from the erasable content into the options. An option without a
+    /// label in the content gets its label from the option table, or its id as the label. Earlier versions stored the
+    /// labels in the facts instead.
     pub fn take_labels(&mut self, content: &mut Value) {
         let Some(labels) = content.as_object_mut().and_then(|members| members.remove(LABELS)) else { return };
         for offer in &mut self.options {
@@ -134,8 +135,8 @@ impl Opened {
     }
 }
 
-/// Facts as the journal stores them. An assignment with a single plain stage is stored as `approvers` and `quorum`.
-/// Earlier versions stored all assignments like this, because assignments had only one stage.
+/// Facts about an opened interrupt, as the journal stores them. An assignment with a single plain stage is stored as
+/// `approvers` and `quorum`. Earlier versions stored all assignments like this, because assignments had only one stage.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {

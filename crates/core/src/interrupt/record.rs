@@ -142,7 +142,7 @@ pub struct ExecReport {
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     Decision,
-    /// The deadline passed before a decision was made.
+    /// The deadline of the interrupt passed before a decision was made.
     Expiry,
     /// A new grant covers the call of the interrupt.
     Grant(GrantId),
@@ -151,7 +151,7 @@ pub enum Cause {
         source: Source,
         rule: usize,
     },
-    /// The workflow requires no decision here. The reason may be that nobody attends the run.
+    /// The workflow requires no decision on the interrupt. The reason may be that nobody attends the run.
     Unasked,
     /// The workflow reused the answer to an earlier question.
     Reused(InterruptId),

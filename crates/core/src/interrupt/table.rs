@@ -83,7 +83,7 @@ pub struct KindRow {
     /// Option that takes effect by default when the interrupt expires. This option never approves work and never needs
     /// a text. `None` if no option takes effect by default.
     pub on_expiry: Option<&'static str>,
-    /// Options, in the order in which they are displayed.
+    /// Options of the kind, in the order in which they are displayed.
     pub options: &'static [Row],
 }
 
@@ -95,7 +95,7 @@ pub enum Carry {
     Must,
 }
 
-/// One option of a kind.
+/// One option of a kind of interrupt.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     pub id: &'static str,

@@ -17,9 +17,9 @@ use crate::actor::Actor;
 #[derive(Clone, Debug)]
 pub struct Settlement<'a> {
     pub vote: &'a Vote,
-    /// Option of `vote`, which is applied.
+    /// Option of the decisive vote. This option is applied to the interrupt.
     pub offer: &'a Offer,
-    /// Votes that agree with `vote`, the oldest first.
+    /// Votes that agree with the decisive vote, the oldest first.
     pub agreed: Vec<&'a Vote>,
 }
 
@@ -138,8 +138,8 @@ impl Interrupt {
         (!said.is_empty()).then(|| said.join("\n"))
     }
 
-    /// Returns the people who decided. Empty if no person decided. If a grant allowed the call, returns the person who
-    /// gave the grant.
+    /// Returns the people who decided the interrupt. Empty if no person decided. If a grant allowed the call, returns
+    /// the person who gave the grant.
     pub fn decided_by(&self) -> Vec<String> {
         let Some(resolution) = &self.resolution else { return Vec::new() };
         match resolution.cause {

@@ -29,7 +29,7 @@ pub struct Timing {
 pub struct Reminders {
     /// Delay of the first reminder in milliseconds, counted from the time when the approvers were asked.
     pub after_ms: u64,
-    /// Interval between reminders. If `None`, only one reminder is sent.
+    /// Interval between reminders, in milliseconds. If `None`, only one reminder is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_ms: Option<u64>,
     /// Maximum number of reminders. The count starts again each time that approvers are asked.
@@ -63,7 +63,8 @@ pub struct Due {
     pub steps: usize,
     /// Index of the stage whose approvers get the reminders and escalation steps.
     pub stage: usize,
-    /// True if the approvers have changed since the times were computed. The times must then be computed again.
+    /// True if the approvers have changed since the times of reminders and escalation were computed. The times must
+    /// then be computed again.
     pub is_outdated: bool,
 }
 
@@ -71,9 +72,9 @@ pub struct Due {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReminderReason {
-    /// No decision has been made yet.
+    /// The reminder is sent because no decision has been made yet.
     Waiting,
-    /// The time for which the person snoozed the interrupt has ended.
+    /// The reminder is sent because the time for which the person snoozed the interrupt has ended.
     Snoozed,
 }
 
@@ -131,8 +132,9 @@ impl Timing {
         Some(self.later(now, self.escalation.get(step)?.after_ms, stage, people))
     }
 
-    /// Returns the problems of the settings, including a problem for each person or group that is not allowed to decide
-    /// on the interrupt. `expires_in_ms` is the time after which the interrupt expires. JSON pointers begin with `at`.
+    /// Returns the problems of the reminder and escalation settings, including a problem for each person or group that
+    /// is not allowed to decide on the interrupt. `expires_in_ms` is the time after which the interrupt expires. JSON
+    /// pointers begin with `at`.
     pub fn check(
         &self,
         assignment: &Assignment,
@@ -250,7 +252,7 @@ impl Timing {
         })
     }
 
-    /// Replaces the name `starter` with the person who started the run.
+    /// Replaces the name `starter` in the escalation steps with the person who started the run.
     #[must_use]
     pub fn started_by(mut self, starter: &str) -> Self {
         let named = self.escalation.iter_mut().flat_map(|step| &mut step.approvers);

@@ -32,7 +32,7 @@ pub struct Vote {
     /// Creator of the login link with which the voter signed in, if another person created the link.
     pub let_in_by: Option<String>,
     pub at: Timestamp,
-    /// Sequence number of the `decision_made` event in the run's stream.
+    /// Sequence number of the vote's `decision_made` event in the run's stream.
     pub seq: u64,
 }
 

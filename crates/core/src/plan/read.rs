@@ -140,7 +140,7 @@ fn description(fields: &Map<String, Value>) -> Option<Value> {
     told.map(Value::String)
 }
 
-/// Converts an id that is a number to a text.
+/// Converts the id of a subtask to a text if the id is a number.
 fn normalize_id(id: &Value) -> Value {
     if id.is_u64() { Value::String(id.to_string()) } else { id.clone() }
 }

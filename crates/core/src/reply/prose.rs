@@ -3,17 +3,18 @@
 /// Block of a text: a heading, a paragraph, a list item, a quotation or code.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Block {
-    /// A heading: `# …`.
+    /// Block that is a heading: `# …`.
     Heading(String),
-    /// A paragraph. `bold` is true if the whole paragraph is emphasised. Headings are often written like this.
+    /// Block that is a paragraph. `bold` is true if the whole paragraph is emphasised. Headings are often written like
+    /// this.
     Paragraph {
         text: String,
         bold: bool,
     },
-    /// An item of a list.
+    /// Block that is an item of a list.
     Item(String),
     Quote(String),
-    /// Fenced or indented code, or a table.
+    /// Block of fenced or indented code, or a table.
     Code,
 }
 

@@ -29,12 +29,12 @@ pub(super) enum Speech {
     Plain,
 }
 
-/// Kind of the text as a whole.
+/// Kind of a reply as a whole, by which its single sentences are classified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Text {
-    /// A sentence of the text says that work is done.
+    /// At least one sentence of the reply says that work is done.
     Report,
-    /// The text neither reports work nor answers a question.
+    /// The reply neither reports work nor answers a question.
     Greeting,
     #[default]
     Other,
@@ -43,11 +43,11 @@ enum Text {
 /// Properties of the text around a sentence, by which the sentence is classified.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SentenceContext {
-    /// True if an earlier sentence says that work is done.
+    /// True if an earlier sentence of the reply says that work is done.
     done: bool,
-    /// Kind of the whole text.
+    /// Kind of the whole reply that contains the sentence.
     text: Text,
-    /// True if the previous sentence advises the reader.
+    /// True if the sentence before the classified sentence advises the reader.
     advises: bool,
 }
 
@@ -144,8 +144,8 @@ fn has(said: &str, table: &[&str]) -> bool {
     table.iter().any(|phrase| said.contains(phrase))
 }
 
-/// Returns true if the text contains a phrase of the table as whole words. *before I start* matches, *before I started*
-/// does not.
+/// Returns true if the text contains one of the phrases in `table` as whole words. *before I start* matches, *before I
+/// started* does not.
 fn has_words(said: &str, table: &[&str]) -> bool {
     table.iter().any(|phrase| {
         said.match_indices(phrase)
@@ -153,7 +153,7 @@ fn has_words(said: &str, table: &[&str]) -> bool {
     })
 }
 
-/// Returns the text after the phrase, if the text begins with a phrase of the table.
+/// Returns the text after the phrase, if the text begins with one of the phrases in `table`.
 fn strip_phrase<'s>(said: &'s str, table: &[&str]) -> Option<&'s str> {
     table.iter().find_map(|phrase| {
         said.strip_prefix(phrase)

@@ -21,7 +21,7 @@ use crate::limits;
 use table::Topic;
 use text::Text;
 
-/// Maximum number of words that a reason quotes.
+/// Maximum number of risk words that a reason quotes.
 const NAMED: usize = 3;
 
 /// Fields in payloads of Holdshort's own agents that contain documents or results. Such fields do not describe the
@@ -36,9 +36,9 @@ pub struct SearchedTexts {
     /// True if an external agent wrote the payload. An external agent could choose field names and lengths of texts so
     /// as to hide risk words. Therefore no text is treated as a document, and field names are searched, too.
     is_foreign: bool,
-    /// Field names that were already searched.
+    /// Field names that were already searched for risk words.
     names: BTreeSet<String>,
-    /// True if a text was too long, so that only its beginning was searched.
+    /// True if a text of the interrupt was too long, so that only its beginning was searched for risk words.
     is_cut: bool,
 }
 

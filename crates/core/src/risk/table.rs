@@ -45,18 +45,19 @@ impl Topic {
     }
 }
 
-/// Way in which words of a row are compared with a text.
+/// Way in which the risk words of a table row are compared with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MatchKind {
-    /// Whole words match, also with other endings: `deletes`, `deletion`.
+    /// The risk words match as whole words, also with other endings: `deletes`, `deletion`.
     Form,
-    /// Exact phrases match.
+    /// The risk words match only as exact phrases.
     Words,
-    /// Whole words match, also if digits follow: `prod2`.
+    /// The risk words match as whole words, also if digits follow: `prod2`.
     Numbered,
-    /// Whole words match, but only in command lines. In prose, these words have other meanings.
+    /// The risk words match as whole words, but only in command lines. In prose, these words have other meanings.
     InLine,
-    /// Options match (`--force`, `-Force`, `--force=yes`), and names of fields whose value is true (`force: true`).
+    /// The risk words match as options (`--force`, `-Force`, `--force=yes`), and as names of fields whose value is true
+    /// (`force: true`).
     Flag,
 }
 

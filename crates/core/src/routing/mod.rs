@@ -16,9 +16,9 @@ pub use rules::heuristics;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// The person is asked nothing.
+    /// The person is asked nothing before work on a task begins.
     Minimal,
-    /// The person is asked only essential questions.
+    /// The person is asked only essential questions before work on a task begins.
     Balanced,
     /// The person is asked about everything that is unclear. Proposals are shown for shorter tasks than in the balanced
     /// mode.
@@ -41,14 +41,14 @@ impl Mode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Route {
-    /// An agent begins at once.
+    /// An agent begins the task at once.
     #[default]
     Direct,
-    /// An agent begins, and gets the hint that a plan would help.
+    /// An agent begins the task, and gets the hint that a plan would help.
     Plan,
-    /// A person answers questions before an agent begins.
+    /// A person answers questions before an agent begins the task.
     Clarify,
-    /// A person chooses a proposal before an agent begins.
+    /// A person chooses a proposal before an agent begins the task.
     Propose,
 }
 
@@ -73,7 +73,7 @@ pub struct Routed {
     pub reasoning: String,
 }
 
-/// Proposal for how to do the task.
+/// Proposal for how to do a task. A person chooses one of several proposals.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
     pub title: String,
@@ -98,8 +98,8 @@ impl Routed {
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
-    /// Adds missing questions or proposals to a route. A route that asks questions but has none gets default questions.
-    /// A route that makes proposals but has fewer than two gets default proposals.
+    /// Adds missing questions or proposals to the route of a task. A route that asks questions but has none gets
+    /// default questions. A route that makes proposals but has fewer than two gets default proposals.
     pub(crate) fn complete(mut self) -> Self {
         if self.route == Route::Clarify && self.questions.is_empty() {
             self.questions = rules::QUESTIONS.map(str::to_owned).to_vec();

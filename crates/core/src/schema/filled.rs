@@ -46,7 +46,7 @@ pub(super) fn refuse(all: &BTreeMap<String, &Value>) -> Option<Problem> {
 
 struct Schemas<'s> {
     all: &'s BTreeMap<String, &'s Value>,
-    /// Schemas that have been shown to be satisfiable.
+    /// JSON pointers of the schemas that have been shown to be satisfiable.
     fitting: BTreeSet<String>,
 }
 
@@ -55,8 +55,9 @@ impl Schemas<'_> {
         self.all.contains_key(at) && !self.fitting.contains(at)
     }
 
-    /// Returns the JSON pointer of a schema that must be satisfiable, so that the schema at `at` can be satisfiable.
-    /// Returns `at` itself if no value can satisfy the schema at `at`.
+    /// Returns the JSON pointer of a schema on which the schema at `at` depends and which has not been shown to be
+    /// satisfiable. Returns `at` itself if no value can satisfy the schema at `at`. `None` if the schema at `at`
+    /// depends on no such schema.
     fn lack(&self, at: &str) -> Option<String> {
         let map = match self.all.get(at)? {
             Value::Bool(false) => return Some(at.to_owned()),

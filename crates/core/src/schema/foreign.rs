@@ -216,8 +216,8 @@ fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
 /// Computes, for each schema, how many schemas apply to the same value as this schema.
 struct Chains<'s> {
     all: &'s BTreeMap<String, &'s Value>,
-    /// Results by JSON pointer of the schema. A result is `None` while it is being computed. The references form a
-    /// cycle if such a result is needed for its own computation.
+    /// Results of the computation, by JSON pointer of the schema. A result is `None` while it is being computed. The
+    /// references form a cycle if such a result is needed for its own computation.
     known: BTreeMap<String, Option<usize>>,
 }
 

@@ -24,7 +24,7 @@ pub use foreign::{FOREIGN_BYTES, is_of_text, refuse, refuse_foreign, unfolded};
 /// Problem in a request body, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// JSON pointer (RFC 6901) that starts at the root of the body.
+    /// JSON pointer (RFC 6901) to the problem, from the root of the request body.
     pub pointer: String,
     pub message: String,
 }
@@ -75,9 +75,9 @@ const COMPILED: usize = 64;
 #[derive(Debug)]
 struct Compiled {
     validator: Validator,
-    /// Patterns of the schema that can backtrack.
+    /// Patterns of the schema whose matching can backtrack.
     backtracking: BTreeSet<String>,
-    /// True if the schema contains references.
+    /// True if the schema contains references (`$ref`).
     refers: bool,
 }
 

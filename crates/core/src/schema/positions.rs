@@ -7,17 +7,17 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Form in which the value of a keyword contains schemas.
+/// Form in which the value of a JSON Schema keyword contains nested schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
     One,
     List,
     Map,
-    /// The value is one schema, or a list of schemas.
+    /// The value of the keyword is one schema, or a list of schemas.
     OneOrList,
 }
 
-/// Part of the checked value to which the nested schemas of a keyword apply.
+/// Part of the checked value to which the nested schemas of a JSON Schema keyword apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Applies {
     /// The nested schemas apply to the same value as the outer schema.

@@ -19,10 +19,10 @@ const STEPS: usize = 200_000;
 /// depth.
 const DEPTH: usize = 256;
 
-/// Number of bytes of text that a pattern can match in about the time of one step.
+/// Number of bytes of text that a pattern can match in about the time of one counted step of a check.
 const PIECE: usize = 32;
 
-/// Number of steps that are counted for each piece of a text if its pattern can backtrack.
+/// Number of steps of a check that are counted for each piece of a text if its pattern can backtrack.
 const BACKTRACKING: usize = 50;
 
 /// Returns the reason why checking the value would cost too much. `None` if the value can be checked.
@@ -43,7 +43,7 @@ enum Enough {
 
 struct Walk<'s> {
     root: &'s Value,
-    /// Patterns of the schema that can backtrack.
+    /// Patterns of the schema whose matching can backtrack.
     backtracking: &'s BTreeSet<String>,
     left: usize,
 }
@@ -150,7 +150,8 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// Counts the steps for a value that a check compares as a whole, because of `const`, `enum` or `uniqueItems`.
+    /// Counts the steps of a check for a value that is compared as a whole, because of `const`, `enum` or
+    /// `uniqueItems`.
     fn whole(&mut self, value: &Value) -> Result<(), Enough> {
         self.pay(1 + entries(value))?;
         match value {

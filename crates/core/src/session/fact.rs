@@ -1,4 +1,4 @@
-//! Facts of a session.
+//! Facts of the events in a session's stream.
 
 use serde::{Deserialize, Serialize};
 

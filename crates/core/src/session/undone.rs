@@ -8,7 +8,7 @@ use crate::id::{Draw, Id, RunId, Seed, SessionId};
 /// Changes of a run that one undo reverted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undone {
-    /// Run that made the changes.
+    /// Run that made the changes that were undone.
     pub of: RunId,
     /// Run that undid the changes.
     pub by: RunId,

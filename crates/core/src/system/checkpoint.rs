@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointTree {
-    /// Number of events in the tree.
+    /// Number of events in the Merkle tree.
     pub size: u64,
     pub root: Digest,
 }

@@ -1,4 +1,4 @@
-//! Facts of the system stream.
+//! Facts of the events in the system stream.
 
 use serde::{Deserialize, Serialize};
 

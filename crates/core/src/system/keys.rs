@@ -33,7 +33,7 @@ pub struct Key {
     previous: Option<Previous>,
 }
 
-/// Secret that was replaced by a newer one and is still valid for some time.
+/// Secret of a key that was replaced by a newer secret and is still valid for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Previous {
     digest: Digest,

@@ -227,7 +227,6 @@ impl System {
 
 const OF_PERSON: &str = "is the name of a person";
 
-/// Returns the freeze that an event records.
 fn frozen(event: &Event) -> Freeze {
     Freeze { by: event.actor.id.clone(), at: event.at, reason: event.content.text.clone() }
 }

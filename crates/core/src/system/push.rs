@@ -16,9 +16,9 @@ use crate::time::Timestamp;
 pub struct Subscription {
     /// Id of the person who receives the notifications.
     pub person: String,
-    /// Host of the push service.
+    /// Host of the push service of the browser.
     pub host: String,
-    /// SHA-256 of the endpoint. The endpoint itself is a secret.
+    /// SHA-256 of the browser's push endpoint. The endpoint itself is a secret.
     pub endpoint: Digest,
 }
 

@@ -448,8 +448,8 @@ fn an_open_question_can_pause_the_siblings() {
     assert!(world.run.steps["c"].end.is_some());
 }
 
-/// With `per_stage` delivery, the questions of a stage open together once no step can continue. One can be answered
-/// while the others stay open (contract C8).
+/// With `per_stage` delivery, the questions of a stage open together once no step can continue. A person can answer one
+/// question while the others stay open (contract C8).
 #[test]
 fn questions_of_a_stage_come_together() {
     let gathered = Asking { deliver: Deliver::PerStage, ..Asking::default() };
@@ -526,8 +526,8 @@ fn a_question_that_was_kept_back_is_in_the_result_of_a_cancelled_run() {
     );
 }
 
-/// The ids of questions in one reply sort in the order of asking. The ids have the same millisecond, and then the
-/// position in the reply.
+/// The ids of questions in one reply sort in the order of asking. Each id contains the same millisecond, and then the
+/// position of its question in the reply.
 #[test]
 fn ids_sort_as_questions_were_asked() {
     let texts: Vec<String> = (1..=12).map(|n| format!("Question {n}?")).collect();

@@ -171,7 +171,7 @@ fn an_edit_is_voted_on_again() {
     assert_eq!(edited(Ask, "make $X"), (asked, none));
 }
 
-/// A call does not run if its file changes between approval and start. The next interrupt names the one that it
+/// A call does not run if its file changes between approval and start. The next interrupt names the interrupt that it
 /// supersedes.
 #[test]
 fn a_changed_file_asks_again() {
@@ -204,7 +204,8 @@ fn a_changed_file_asks_again() {
     }
 }
 
-/// A write to the file of an open interrupt makes it outdated. A new interrupt with the current file supersedes it.
+/// A write to the file of an open interrupt makes the interrupt outdated. A new interrupt with the current file
+/// supersedes the outdated interrupt.
 #[test]
 fn an_open_question_follows_the_file() {
     let mut world = World::started(
@@ -243,7 +244,8 @@ fn an_open_question_follows_the_file() {
     assert_eq!(world.effects, ["write_file a.txt", "write_file a.txt"]);
 }
 
-/// A new finding opens a new interrupt even for the same digest, because the previous interrupt did not show it.
+/// A new finding opens a new interrupt even for the same digest, because the previous interrupt did not show the
+/// finding.
 #[test]
 fn a_new_finding_is_a_new_question() {
     let mut world = World::started(definition(), vec![calls(&[write("a.txt"), write("b.txt")])]);

@@ -30,8 +30,8 @@ fn effect(world: &World, call: &str) -> Option<CommandEffect> {
     world.run.calls[call].effect.clone()
 }
 
-/// A rule allows the effect in its table row: rule, command line, and effect with which the command starts, or `None`
-/// if a person is asked.
+/// A rule lets a command start with the effect in the table. Each table row has the rule, the command line, and the
+/// effect, or `None` if a person is asked.
 #[test]
 fn a_rule_lets_through_what_it_says() {
     let any = || rule(RuleAction::Allow, &["run_command"], &[]);

@@ -223,7 +223,7 @@ fn tampering_is_found() {
     assert_eq!(unseen, Vec::<&str>::new());
 }
 
-/// Content is rejected if its event's head declares none.
+/// Content of an event is rejected if the head of the event declares no content.
 #[test]
 fn content_can_not_be_slipped_in() {
     let mut sealed = seal(&story().log);
@@ -427,7 +427,7 @@ fn skeleton(run: &Run) -> String {
     )
 }
 
-/// The salt and the id from one input share no bits, and two consecutive salts differ.
+/// A salt and an id that are drawn for one input share no bits, and two consecutive salts differ.
 #[test]
 fn salts_do_not_show_in_ids() {
     let fresh = || Draw::new(Seed([1; 16]), Timestamp::from_millis(0));
@@ -472,7 +472,8 @@ fn time_does_not_run_backwards_in_a_journal() {
     assert!(times.is_sorted(), "{times:?}");
 }
 
-/// Every prefix of the journal can be replayed, and its state has actions to do.
+/// Every prefix of the journal can be replayed. After each prefix, the status of the run and its due actions are as in
+/// the snapshot.
 #[test]
 fn every_prefix_replays() {
     let story = story();
@@ -567,7 +568,8 @@ pub(crate) fn twice(world: &World) -> Vec<String> {
     twice
 }
 
-/// A crash at each moment of a call, for each kind of tool: the call then runs again, continues, or a person is asked.
+/// After a crash at any moment of a call, the call runs again, continues, or a person is asked, depending on the kind
+/// of tool.
 #[test]
 fn a_crash_in_the_middle_of_a_call() {
     let started = |call| {
@@ -641,8 +643,8 @@ fn a_crash_in_the_middle_of_a_call() {
     );
 }
 
-/// A process takes over only lost work. Work that still runs in it returns normally, and a replay yields the same
-/// state.
+/// A process takes over only lost work. Work that still runs in the process returns normally, and a replay yields the
+/// same state.
 #[test]
 fn what_a_process_is_still_at_is_not_taken_over() {
     let mut definition = definition();

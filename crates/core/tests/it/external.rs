@@ -126,7 +126,8 @@ fn answers(ask: Ask, kind: Kind, decisions: &[Decision]) -> Vec<Vec<String>> {
 /// A test case: a decision, and the JSON pointers to its invalid fields.
 type Row = (Decision, &'static [&'static str]);
 
-/// The answer to a schema for a text is a text, and the answer to any other schema is data. It must match the schema.
+/// If a question's schema accepts only texts, the answer is a text. For any other schema, the answer is data. The
+/// answer must match the schema.
 #[test]
 fn an_answer_is_checked_against_the_askers_schema() {
     let said = |text: &str| choose_with("answer", text);

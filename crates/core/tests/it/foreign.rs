@@ -181,8 +181,8 @@ fn a_grant_covers_nothing_outside_of_the_workspace() {
     }
 }
 
-/// When a rule decides, the journal still records the interrupt and its resolution. A run that was made for the call
-/// then ends.
+/// When a rule decides on an external agent's call, the journal still records the interrupt and its resolution. A run
+/// that was made for the call then ends.
 #[test]
 fn what_a_rule_says_ends_the_interrupt_at_once() {
     let reason = Some("Refunds go through the shop.".to_owned());

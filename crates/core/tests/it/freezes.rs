@@ -9,8 +9,8 @@ use holdshort_core::system::freeze::Part;
 
 use crate::world::{World, allow, calls, command, definition, of_system};
 
-/// A freeze of its workflow, of its agent or of itself stops a run, but no other freeze. The run continues after the
-/// freeze is lifted.
+/// A run stops if its workflow, its agent or the run itself is frozen. No other freeze stops it. The run continues
+/// after the freeze is lifted.
 #[test]
 fn a_part_is_frozen_by_itself() {
     let mut definition = definition();
@@ -78,8 +78,8 @@ fn no_deadline_runs_out_in_what_is_frozen() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// A freeze keeps its first reason. Repeating the freeze with the same reason changes nothing. Another reason is
-/// refused, with an error that contains the first.
+/// A freeze keeps its first reason. Repeating the freeze with the same reason changes nothing. A freeze with another
+/// reason is refused, with an error that contains the first reason.
 #[test]
 fn another_reason_does_not_hide_the_one_that_stands() {
     let mut world = World::started(definition(), vec![calls(&[command("make x")])]);

@@ -48,8 +48,8 @@ fn grant_with(interrupt: InterruptId, also: Vec<InterruptId>) -> Input {
     Input::Decide { interrupt, decision, holder: None }
 }
 
-/// `approve_session` releases its own call, adds a grant, and releases the open calls that the person did not deselect.
-/// A decision that lists a call outside the grant is refused.
+/// The option `approve_session` releases the call on which the person decides, adds a grant, and releases the open
+/// calls that the person did not deselect. A decision that lists a call outside the grant is refused.
 #[test]
 fn a_grant_releases_of_the_open_calls_those_that_the_person_kept() {
     let script = vec![
@@ -118,8 +118,8 @@ fn a_grant_releases_of_the_open_calls_those_that_the_person_kept() {
     );
 }
 
-/// A decision that lists no open calls releases only its own call. A later evaluation of the policy does not release
-/// them either.
+/// A decision that lists no open calls releases only the call on which the person decides. A later evaluation of the
+/// policy does not release the open calls either.
 #[test]
 fn a_grant_releases_no_open_call_that_nobody_kept() {
     let mut world = World::started(definition(), vec![calls(&[command("make x"), command("make x")])]);
@@ -231,8 +231,8 @@ fn no_grant_is_offered_where_it_would_promise_too_much() {
     );
 }
 
-/// After a revocation, an authorised call returns to its gate before it starts. The new interrupt names the one that it
-/// supersedes.
+/// After a revocation, an authorised call returns to its gate before it starts. The new interrupt names the interrupt
+/// that it supersedes.
 #[test]
 fn a_revoke_holds_from_the_next_start_on() {
     let mut world = World::started(definition(), granted_then_waiting());
@@ -442,9 +442,9 @@ fn a_grant_is_for_its_tool_and_its_workspace() {
     assert_eq!([matcher.covers(&subject("/ws")), matcher.covers(&subject("/other"))], [true, false]);
 }
 
-/// With grants for categories, a grant covers a whole category (contract A24), including other tools and programs. It
-/// does not cover calls that a rule asks about, opaque commands, files that tools of the person run, deletions, or
-/// other categories.
+/// With grants for categories, a grant covers a whole category (contract A24), including other tools and programs. Such
+/// a grant does not cover calls that a rule asks about, opaque commands, files that tools of the person run, deletions,
+/// or other categories.
 #[test]
 fn a_grant_for_a_category() {
     let calls_of = [

@@ -226,7 +226,6 @@ fn an_answer_is_corrected_in_its_own_form() {
     assert_eq!(world.run.ended.as_ref().unwrap().result["questions"][0]["answer"], json!({ "hours": 7 }));
 }
 
-/// Returns the events of the world without their erased content.
 fn without_erased(world: &World) -> Vec<Event> {
     let gone: Vec<u64> = world
         .log

@@ -99,7 +99,7 @@ fn so_much_working_time_is_over() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// The library yields the same ends as counting working time minute by minute over ten days.
+/// The end of a period of working time equals the end that counting minute by minute over ten days yields.
 #[test]
 fn it_counts_each_minute_at_work_once() {
     let of = hours("Europe/Berlin", "mon-fri 09:00-12:30 13:00-17:45; sun 23:00-24:00", &["2026-10-27"]);

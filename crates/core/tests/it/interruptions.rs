@@ -245,10 +245,12 @@ fn what_was_said_is_lost_with_its_process_and_counts_as_no_crash() {
     assert_eq!(due(&world), ["model/work/1/1"]);
 }
 
-/// An interrupted call ends, its process is stopped, or its interrupt stays open, depending on the call's state.
+/// If a person interrupts a run, each call of the run ends, has its process stopped, or keeps its interrupt open,
+/// depending on the state of the call.
 #[test]
 fn calls_are_ended_by_what_they_are_at() {
-    /// A test case: state of the call, its end, actions that are being stopped, and open interrupts.
+    /// A test case: state of the call before the interruption, its end, actions that are being stopped, and open
+    /// interrupts.
     type Row = (&'static str, Option<CallEnd>, &'static [&'static str], &'static [&'static str]);
     let rows: &[Row] = &[
         ("call proposed", Some(CallEnd::Skipped), &[], &["turn"]),

@@ -67,7 +67,7 @@ fn stories() -> [Story; 4] {
 }
 
 /// Returns a run with replies that do not end their step, ordered calls, a grant for a kind of command, and a command
-/// in doubt. It reaches the limit of failures, and ends by `finish` with undone items.
+/// in doubt. The run reaches the limit of failures, and ends by `finish` with undone items.
 fn endings() -> World {
     let mut definition = finishing();
     definition.gates.rules.push(rule(RuleAction::Allow, &["run_command"], &["false"]));

@@ -286,7 +286,8 @@ fn so_many_and_no_more() {
     assert_eq!(system.keys.get(&numbered(0).id), None);
 }
 
-/// A person acts in the role with the widest form of the permission, or in the least powerful of several such roles.
+/// A person uses a permission in the role in which the permission extends furthest, or in the least powerful of several
+/// such roles.
 #[test]
 fn the_role_that_somebody_acts_in() {
     let roles = |list: &[Role]| list.iter().copied().collect::<BTreeSet<_>>();

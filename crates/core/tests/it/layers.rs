@@ -60,7 +60,7 @@ fn config(mode: &str, handoffs: bool, mandatory: &[Checkpoint], smart: bool) -> 
     config
 }
 
-/// Approves everything. Returns kind, position and reason codes of the opened interrupts, in order.
+/// Approves every interrupt of the run. Returns kind, position and reason codes of the opened interrupts, in order.
 fn approve_all(mut world: World) -> Vec<String> {
     let mut asked = Vec::new();
     for _ in 0..20 {

@@ -181,8 +181,8 @@ fn the_table_of_options() {
     snapshot::check("options", &snapshot::table(&rows));
 }
 
-/// The description of each option for native work is as in the snapshot, with those for external agents or after a
-/// trial where they differ.
+/// The description of each option for work of Holdshort's own agents is as in the snapshot. Descriptions for external
+/// agents or after a trial are listed where they differ.
 #[test]
 fn what_options_do_in_words() {
     let mut rows = Vec::new();
@@ -341,8 +341,8 @@ fn reject_does_what_the_table_allows() {
     );
 }
 
-/// A workflow can make `respond` a refusal with the person's text as the reason, instead of the call's result. It can
-/// choose no other effect.
+/// A workflow can make `respond` a refusal with the person's text as the reason, instead of the call's result. A
+/// workflow can choose no other effect for `respond`.
 #[test]
 fn respond_does_what_the_table_allows() {
     let ask = |wanted| {
@@ -489,7 +489,7 @@ fn a_workflow_relabels_and_assigns() {
     );
 }
 
-/// An edit that equals the original value is stored as an approval. Repeating it changes nothing.
+/// An edit that equals the original value is stored as an approval. Repeating the edit changes nothing.
 #[test]
 fn an_edit_that_changes_nothing_is_an_approval() {
     let cases: Vec<Case> = cases()
@@ -518,7 +518,7 @@ fn an_edit_that_changes_nothing_is_an_approval() {
     }
 }
 
-/// A subtask with an empty `depends_on` equals one without it.
+/// A subtask with an empty `depends_on` equals a subtask without `depends_on`.
 #[test]
 fn a_plan_in_another_form_is_the_same_plan() {
     let plan = serde_json::from_str(PLAN).expect("it is JSON");

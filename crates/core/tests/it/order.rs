@@ -264,7 +264,7 @@ fn impossible() -> InspectionOutcome {
     InspectionOutcome::Impossible { code: "not_found", message: "there is no such text".to_owned() }
 }
 
-/// A call that needs the result of an earlier call does not fail, but is inspected again after it.
+/// A call that needs the result of an earlier call does not fail, but is inspected again after the earlier call.
 #[test]
 fn what_an_earlier_call_makes_possible_waits_for_it() {
     let mut world = World::started(definition(), vec![calls(&[write("a"), write("b")]), says("Done.")]);

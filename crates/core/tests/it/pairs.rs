@@ -14,7 +14,7 @@ use crate::handoffs::{TO_ADMIN, TO_WRITER};
 use crate::world::{self, Answer, World, calls, choose, command, definition, fails, says, write};
 use crate::{copilot, snapshot};
 
-/// Returns a run in each state, with a name.
+/// Returns a world for each state that a run can have, with the name of the state.
 pub(crate) fn states() -> Vec<(&'static str, World)> {
     let one_call = |call| World::started(definition(), vec![calls(&[call])]);
     let asks = |tool: &'static str, arguments: Value| {
@@ -273,7 +273,7 @@ pub(crate) fn ask() -> Ask {
     }
 }
 
-/// Returns one input of every kind, for the step, call and interrupt of this state.
+/// Returns one input of every kind, for the step, call and interrupt of the run in this world.
 pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
     let (engine, person, agent) = (Actor::engine, || Actor::operator("rest"), || Actor::agent("a", "rest"));
     let call = || "call_1".to_owned();

@@ -123,7 +123,8 @@ fn names_that_differ_in_case_alone_are_one() {
     assert_eq!(file(&["ärne"]), Ok(2));
 }
 
-/// A people file removes only people that an earlier version of it listed. Other sources cannot change its people.
+/// A people file removes only people whom an earlier version of the file listed. Other sources cannot change these
+/// people.
 #[test]
 fn each_source_keeps_to_its_own() {
     let mut system = System::default();
@@ -229,7 +230,8 @@ fn by_token(id: &str, roles: &[Role], issued_at: Option<i64>) -> Input {
     Input::TakeUp { id: id.to_owned(), person }
 }
 
-/// Each input about `anna` yields its number of events or its rejection, in order.
+/// Stories of tokens, admins and people files that change `anna`. Each input yields the expected number of events or
+/// rejection, and leaves the expected roles.
 #[test]
 fn a_token_says_who_somebody_is_where_nobody_here_does() {
     let (r, o) = (&[Role::Reviewer][..], &[Role::Operator][..]);

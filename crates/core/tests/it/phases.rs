@@ -63,7 +63,7 @@ fn so_many_phases_work_at_once() {
     assert_eq!(at_work(&world), ["0", "2"]);
 }
 
-/// A run in which no phase can start fails with this reason.
+/// A run in which no phase can start fails with the reason `no_phase_can_start`.
 #[test]
 fn a_run_that_can_not_go_on_fails() {
     let dead = phased(vec![one_shot("a", &["nowhere"])]);

@@ -197,7 +197,7 @@ fn some_decision(dice: &mut Dice, world: &World) -> Option<Input> {
     Some(Input::Decide { interrupt: id.clone(), decision, holder: None })
 }
 
-/// Returns the next input: usually one that the run expects, and sometimes any other.
+/// Returns a random next input of the run: usually one that the run expects, and sometimes any other.
 fn some_input(dice: &mut Dice, world: &mut World) -> Option<(Actor, Input)> {
     let engine = Actor::engine();
     let operator = Actor::operator("rest");
@@ -295,7 +295,7 @@ fn some_input(dice: &mut Dice, world: &mut World) -> Option<(Actor, Input)> {
     ))
 }
 
-/// Checks the invariants that hold in every state.
+/// Checks the invariants of a run that hold in each of its states.
 #[track_caller]
 fn check(world: &World, seed: u64) {
     let run = &world.run;

@@ -107,7 +107,7 @@ fn of_an_attack_every_push_is_held_back() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// A rule that allows a command covers harmless options and those that it names.
+/// A rule that allows a command covers the command with harmless options and with the options that the rule names.
 #[test]
 fn a_rule_covers_harmless_options_and_those_that_it_names() {
     let rows = [

@@ -70,7 +70,7 @@ fn decide_on(world: &mut World, question: &str, decision: Decision) {
     world.person(Input::Decide { interrupt, decision, holder: None });
 }
 
-/// The text of a reply makes it questions, content, or malformed.
+/// By its text, a reply is classified as questions, content, or malformed.
 #[test]
 fn a_reply_is_questions_or_content_or_neither() {
     let one = json!([{ "id": "q1", "message": "Which?" }]);
@@ -209,7 +209,8 @@ fn what_was_asked_is_not_asked_twice() {
     assert_eq!(world.count("interrupt_opened"), 2);
 }
 
-/// The first malformed reply gets a message, and after the second a person is asked.
+/// If the questions in an agent's reply are malformed, the agent gets a message. After a second such reply, a person is
+/// asked.
 #[test]
 fn a_malformed_form_is_told_once() {
     let both = json!({ "questions": [{ "id": "q1", "message": "Which?" }], "content": "Done." }).to_string();
@@ -232,8 +233,8 @@ fn a_malformed_form_is_told_once() {
     assert_eq!(result(&world, "text"), json!("Done."));
 }
 
-/// An agent must record its assumption for a skipped or expired question in a reply, as for one that it asked by a
-/// call.
+/// An agent must record its assumption for a skipped or expired question in a reply, as for a question that the agent
+/// asked by a call.
 #[test]
 fn a_question_without_an_answer_is_assumed() {
     let script = vec![
@@ -265,8 +266,8 @@ fn an_answer_of_data_fits_the_schema_of_its_question() {
     );
 }
 
-/// With asking switched off, a reply with questions ends the run with a failure text that contains them (contracts C2,
-/// E39).
+/// With asking switched off, a reply with questions ends the run with a failure text that contains the questions
+/// (contracts C2, E39).
 #[test]
 fn where_nobody_is_asked_questions_end_the_run() {
     let off = || returns(Asking { enabled: false, ..Asking::default() });

@@ -168,7 +168,8 @@ fn found(findings: &str) -> Input {
     }))
 }
 
-/// A hold's finding may be longer than a comment. If a review is already open, it becomes a comment and is cut.
+/// A hold's finding may be longer than a comment. If a review is already open, the finding becomes a comment and is
+/// cut.
 #[test]
 fn what_is_longer_than_a_comment_is_cut_beside_an_open_review_and_says_so() {
     // The text consists partly of characters with three bytes, so the cut falls into a character at one of these

@@ -61,7 +61,8 @@ fn a_run_of_ours_is_steered_by_admins_and_operators() {
     }
 }
 
-/// Only its approvers decide an assigned interrupt. Admins and operators decide an interrupt without approvers.
+/// Only the approvers of an assigned interrupt decide on the interrupt. Admins and operators decide on an interrupt
+/// without approvers.
 #[test]
 fn who_decides() {
     let mut world = World::started(definition(), vec![calls(&[write("a.txt")])]);

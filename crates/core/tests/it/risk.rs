@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use crate::pairs::ask;
 use crate::world::{self, World, calls, says};
 
-/// Returns the risk of an approval with this title and payload.
 fn risk(title: &str, payload: Value) -> Risk {
     risk_of_ask(Ask {
         kind: Kind::ToolApproval,
@@ -22,14 +21,12 @@ fn risk(title: &str, payload: Value) -> Risk {
     })
 }
 
-/// Returns the risk of a call with these arguments.
 fn risk_of_call(arguments: Value) -> Risk {
     let call = ForeignCall { tool: "x".to_owned(), arguments, ..ForeignCall::default() };
     let kind = Kind::ToolApproval;
     risk_of_ask(Ask { kind, message: String::new(), payload: Value::Null, call: Some((call, None)), ..ask() })
 }
 
-/// Returns the risk of an interrupt of an external agent.
 fn risk_of_ask(ask: Ask) -> Risk {
     let mut world = World::new(world::external());
     let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!() };
@@ -217,7 +214,8 @@ fn members_that_are_switched_on_count() {
     }
 }
 
-/// Names of members and the length of texts cannot hide a risk, because the agent chooses them.
+/// Names of members and the length of texts cannot hide a risk, because the external agent chooses these names and
+/// texts.
 #[test]
 fn no_agent_elsewhere_takes_the_risk_off_by_how_it_says_it() {
     const SAID: &str = "drop database production";

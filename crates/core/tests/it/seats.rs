@@ -502,8 +502,8 @@ fn what_somebody_decided_before_they_left_holds_no_more() {
     }
 }
 
-/// A grant never releases work of its giver, or of the creator of the giver's login link. It also never releases work
-/// whose starter has a login link from one of these two.
+/// A grant never releases work of its giver, or of the creator of the giver's login link. A grant also never releases
+/// work whose starter has a login link from one of these two people.
 #[test]
 fn a_grant_is_of_whoever_gave_it_and_own_work_of_both() {
     let mut system = World::new(definition()).system;

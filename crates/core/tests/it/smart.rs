@@ -449,7 +449,7 @@ fn a_run_adds_to_smart_approval() {
 }
 
 /// A judge does not approve a call that it could not read completely. Messages of people during the judgement are not
-/// part of its input.
+/// part of the judge's input.
 #[test]
 fn a_judge_hears_material_alone_and_all_of_it() {
     let long = format!("make tidy {}", "x".repeat(31_000));

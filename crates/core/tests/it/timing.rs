@@ -172,7 +172,7 @@ fn others_are_asked_step_by_step() {
     crate::events::reread(&world);
 }
 
-/// After a late escalation, the next one still waits its full delay, so that a downtime skips no approvers.
+/// After a late escalation, the next escalation still waits its full delay, so that a downtime skips no approvers.
 #[test]
 fn a_late_step_does_not_bring_the_next() {
     let chain = KindGate {

@@ -82,7 +82,7 @@ fn what_releases_needs_as_many_people_as_the_quorum_says() {
     }
 }
 
-/// Options that continue the work need the quorum. Options that replace or stop it need only one vote.
+/// Options that continue the work need the quorum. Options that replace or stop the work need only one vote.
 #[test]
 fn what_lets_work_go_on_is_agreed_on() {
     let kind = Kind::UnknownOutcome;

@@ -153,7 +153,8 @@ fn nothing_is_withheld_from_others_and_where_there_is_nothing() {
     assert_eq!(reviewer_payload(payload.clone(), &["/arguments/from"]), payload);
 }
 
-/// Digests are not shown to the role, because the digest of a value with few possibilities reveals it.
+/// Digests of values are not shown to a role from which the values are withheld, because the digest of a value with few
+/// possibilities reveals the value.
 #[test]
 fn no_digest_is_shown() {
     let (world, id) =
@@ -271,8 +272,8 @@ fn an_edit_keeps_what_is_withheld() {
     }
 }
 
-/// An edit that changes nothing is an approval. A person who sees a withheld value may change it in an edit, for which
-/// people who do not see it can vote.
+/// An edit that changes nothing is an approval. A person who sees a withheld value may change the value in an edit.
+/// People who do not see the value can vote for this edit.
 #[test]
 fn others_agree_to_an_edit_that_they_see_a_part_of() {
     let (mut world, id) = open_withheld(Kind::ToolApproval, payload(), &FIELDS, 2);
@@ -438,8 +439,8 @@ fn of_an_own_call_nothing_is_shown_that_is_made_of_it() {
     decide(&mut world, &id, "anna", choose("approve")).expect("she may approve it all the same");
 }
 
-/// A journal without `withhold` can be read as before. The `withhold` of an interrupt survives reading the journal
-/// back.
+/// A journal without `withhold` (rules that hide values) can be read as before. The `withhold` of an interrupt survives
+/// reading the journal back.
 #[test]
 fn it_stands_in_the_facts() {
     let (world, id) = open_withheld(Kind::Review, json!({"content": "x"}), &["/content"], 1);

@@ -49,11 +49,11 @@ pub(crate) struct World {
     /// Next replies of the model, by step id.
     pub(crate) script: BTreeMap<String, VecDeque<Answer>>,
     pub(crate) files: BTreeMap<String, String>,
-    /// Symbolic links in the workspace: target by name. A command `ln -s ../TARGET FOLDER/NAME` adds one.
+    /// Symbolic links in the workspace: target by name. A command `ln -s ../TARGET FOLDER/NAME` adds a link.
     pub(crate) links: BTreeMap<String, String>,
     /// Codes of the findings that every inspection of a call reports.
     pub(crate) findings: Vec<String>,
-    /// Outcome of every command. `None` if it depends on the command line.
+    /// Outcome of every command in the simulated workspace. `None` if the outcome depends on the command line.
     pub(crate) commands_end: Option<Outcome>,
     /// True if `write_file` proposes its changes during the inspection, as the real tool does.
     pub(crate) proposes: bool,
@@ -62,7 +62,7 @@ pub(crate) struct World {
     pub(crate) prints: String,
     /// True if commands can reach the network.
     pub(crate) network: bool,
-    /// Side effects in order, such as `write_file a.txt` or `run_command ls`.
+    /// Side effects of the simulated tools in order, such as `write_file a.txt` or `run_command ls`.
     pub(crate) effects: Vec<String>,
     /// Length of the event log after each append. A crash leaves the journal at one of these lengths.
     pub(crate) commits: Vec<usize>,
@@ -249,7 +249,6 @@ pub(crate) fn allow(tools: &[&str]) -> Rule {
     rule(RuleAction::Allow, tools, &[])
 }
 
-/// Result of a model call.
 pub(crate) type Answer = Result<Reply, Failure>;
 
 #[expect(clippy::unnecessary_wraps, reason = "a script holds failures too")]
@@ -315,7 +314,6 @@ pub(crate) fn peopled() -> System {
     system
 }
 
-/// Returns an event of the system stream.
 pub(crate) fn of_system(fact: system::Fact) -> Event {
     let fact = event::Fact::System(fact);
     let (at, content) = (Timestamp::from_millis(0), Content::none());
@@ -342,7 +340,6 @@ pub(crate) fn assigned(names: &[&str]) -> Option<Assignment> {
     (!names.is_empty()).then(|| Assignment::from_approvers(names))
 }
 
-/// Returns the names of the approvers of the first stage.
 pub(crate) fn first_approvers(opened: &Opened) -> Vec<String> {
     opened.assignment.stages[0].approvers.clone()
 }
@@ -556,7 +553,6 @@ impl World {
         self.log.iter().map(describe_event).collect()
     }
 
-    /// Returns the number of events of this type in the log.
     pub(crate) fn count(&self, kind: &str) -> usize {
         self.log.iter().filter(|event| event.fact.encode().0 == kind).count()
     }
@@ -725,7 +721,7 @@ impl World {
         }
     }
 
-    /// Ends the process, and opens the store in a new one.
+    /// Ends the process as in a crash, and opens the store in a new process.
     pub(crate) fn crash(&mut self) -> Vec<String> {
         self.epoch += 1;
         if self.run.needs_adoption(self.epoch) { self.send(adopt()) } else { Vec::new() }

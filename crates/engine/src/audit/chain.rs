@@ -10,7 +10,8 @@ use holdshort_store::{Error, Journal};
 
 use super::{Compared, Finding, JOURNAL, PAGE, Report, count_events};
 
-/// Recomputes every head. `written` is the position of the last event in the journal when the audit started.
+/// Recomputes every head of the journal's hash chain. `written` is the position of the last event in the journal when
+/// the audit started.
 pub(super) async fn verify<J: Journal>(
     journal: &J,
     written: u64,
@@ -70,13 +71,13 @@ struct Walk {
     head: Head,
     tree: Growing,
     position: u64,
-    /// Number of events that the store has added to the chain.
+    /// Number of events that the store has added to the hash chain over the whole journal.
     sealed: u64,
     /// True after the first place at which the chain does not match its events. All later mismatches follow from the
     /// first one, so they are not reported.
     is_broken: bool,
-    /// Heads that people wrote down: the keys are their numbers of events. The value is the head and the Merkle root
-    /// that the audit computed after that number of events, or `None` if the audit has not read so many events yet.
+    /// Heads that people wrote down, by their numbers of events. A value is the head and the Merkle root that the audit
+    /// computed after that number of events, or `None` if the audit has not read so many events yet.
     heads: BTreeMap<u64, Option<(Head, Digest)>>,
 }
 

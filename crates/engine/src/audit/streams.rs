@@ -49,9 +49,9 @@ pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Resu
 #[derive(Default)]
 struct Contents {
     there: BTreeSet<u64>,
-    /// Events whose content is missing although no later event records an erasure.
+    /// Sequence numbers of events whose content is missing although no later event records an erasure.
     lost: BTreeSet<u64>,
-    /// Events whose content exists although a later event records its erasure.
+    /// Sequence numbers of events whose content exists although a later event records its erasure.
     back: BTreeSet<u64>,
 }
 

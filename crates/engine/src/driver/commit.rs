@@ -21,11 +21,11 @@ use crate::{Clock, Error, Executor};
 
 pub(super) enum Committed {
     Yes,
-    /// Another writer was faster: a stream or a guard does not have the expected sequence number. The affected streams
-    /// were removed from the cache.
+    /// The append was not written, because another writer was faster: a stream or a guard does not have the expected
+    /// sequence number. The affected streams were removed from the cache.
     Conflict,
     KeyTaken,
-    /// Another node drives this run.
+    /// The append was not written, because another node drives this run.
     Driven,
     /// The append cannot be built before these lookups (such as digests of files) have been made.
     Misses(Missing),
@@ -39,7 +39,7 @@ pub(super) struct Extra {
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Appends the events. The state in memory is changed only after the append has succeeded.
+    /// Appends the events of a decision. The state in memory is changed only after the append has succeeded.
     pub(super) async fn commit(
         &self,
         decided: HandledInput,
@@ -324,8 +324,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Merges two versions of the stored row of one session: the row that follows from the session's events, and the row
-/// that follows from the start of a run in the session.
+/// Merges two versions of the stored row of one session: the row that follows from the session's own events, and the
+/// row that follows from the start of a run in the session.
 fn both(own: Option<SessionRow>, start: Option<SessionRow>) -> Option<SessionRow> {
     match (own, start) {
         (Some(own), Some(start)) => Some(own.with(start)),

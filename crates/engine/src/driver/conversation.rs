@@ -163,7 +163,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 }
 
 impl Say {
-    /// Builds the start request of the run that this message starts.
     fn build_start(&self, session: &Session) -> Result<StartRun, Error> {
         let invalid = |pointer: &str, message: String| Error::Start(vec![Problem::new(pointer, message)]);
         let Some(next) = &self.next else {

@@ -117,9 +117,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(undos)
     }
 
-    /// Returns the session of the run. If a session is closed, the session that continues it is the next one in the
-    /// list. The follow-up run starts in the last session of the list, because a closed session accepts no more runs.
-    /// The last session of the list may not have been created yet.
+    /// Returns the session of the run, followed by the sessions that continue it. If a session is closed, the next
+    /// session in the list continues it. The follow-up run starts in the last session of the list, because a closed
+    /// session accepts no more runs. The last session of the list may not have been created yet.
     async fn follow_up_sessions(&self, of: &Run) -> Result<Vec<Arc<Session>>, Error> {
         let mut sessions = Vec::new();
         let mut next = of.session().cloned();

@@ -17,7 +17,7 @@ use holdshort_store::Journal;
 use super::{Driver, lock};
 use crate::{Clock, Error, Executor};
 
-/// Number of events that are read at a time.
+/// Number of events of a run that are read from the journal at a time.
 const PAGE: usize = 500;
 
 /// Cache of the workflow definitions in the journal, by digest. Many runs share one definition.

@@ -17,7 +17,7 @@ use super::Driver;
 use crate::outbox::limits::ASKED_OVER;
 use crate::{Clock, Error, Executor, Unfit};
 
-/// Maximum number of times that one step is repeated because more lookups were needed.
+/// Maximum number of times that one step of a run is repeated because more lookups were needed.
 const ROUNDS: usize = 20;
 
 /// A lookup whose result a step needs before it can go on.
@@ -35,8 +35,8 @@ pub(super) enum Lookup {
 #[derive(Debug)]
 pub(super) struct Missing {
     run: Arc<Run>,
-    /// Sequence number of the run's last event when the lookups were requested. The results are
-    /// valid until the run gets another event.
+    /// Sequence number of the run's last event when the step requested the lookups. Their results are valid until the
+    /// run gets another event.
     seq: u64,
     lookups: Vec<Lookup>,
 }
@@ -60,8 +60,8 @@ pub(super) struct Lookups {
 }
 
 impl Lookups {
-    /// Returns the results if `seq` is still the last event of the run. Returns `None` if the run has changed since
-    /// then.
+    /// Returns the results of the lookups if `seq` is still the last event of the run. Returns `None` if the run has
+    /// changed since then.
     pub(super) fn at(&self, seq: u64) -> Option<&Self> {
         Some(self).filter(|_| self.seq == seq)
     }
@@ -81,7 +81,7 @@ impl Lookups {
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Makes the missing lookups and adds their results to `lookups`.
+    /// Performs the missing lookups and adds their results to `lookups`.
     pub(super) async fn look_up(&self, missing: Missing, lookups: &mut Lookups) -> Result<(), Error> {
         lookups.rounds += 1;
         if lookups.rounds > ROUNDS {

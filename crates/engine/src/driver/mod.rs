@@ -52,7 +52,8 @@ use step::{InputOrigin, SentInput, Step, StepOutcome};
 use streams::Streams;
 pub(crate) use streams::system_of;
 
-/// Drives runs. An idle driver costs little, because a waiting run exists only in the database.
+/// Drives runs: loads a run, lets the core handle an input, and performs the resulting actions. An idle driver costs
+/// little, because a waiting run exists only in the database.
 pub struct Driver<J, C, E> {
     journal: Arc<J>,
     clock: C,
@@ -78,7 +79,6 @@ pub struct Driver<J, C, E> {
     /// True if another node has changed the state of the installation. For example, the change may have lifted a
     /// freeze. In that case, work that waited for the end of the freeze can continue.
     pub(crate) changed: AtomicBool,
-    /// Channels that notify people.
     channels: RwLock<Arc<[Channel]>>,
     /// Wakes the outbox when a delivery may be due.
     pub(crate) told: Notify,
@@ -268,8 +268,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Makes the lookups that a step still needs, and then starts the calls that waited for these lookups. If a lookup
-    /// or a start fails, the next sweep starts the calls that are left.
+    /// Performs the lookups that a step of a run still needs, and then starts the calls that waited for these lookups.
+    /// If a lookup or a start fails, the next sweep starts the calls that are left.
     async fn begin_rest(self: &Arc<Self>, mut stepped: StepOutcome) -> StepOutcome {
         let (input, actor) = (Input::Tick, Actor::engine());
         let sent = SentInput { input: &input, actor: &actor, by: InputOrigin::Driver, key: None };
@@ -421,7 +421,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.opened.subscribe()
     }
 
-    /// Notifies all watchers of a stream that the stream now has event `seq`.
     fn notify_followers(&self, stream: &StreamId, seq: u64) {
         if seq == 1 && matches!(stream, StreamId::Session(_)) {
             self.opened.send_modify(|opened| *opened += 1);

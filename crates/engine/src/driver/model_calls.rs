@@ -14,7 +14,7 @@ use crate::{Clock, Error, Executor};
 /// One call of a run to a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelCall {
-    /// Number of the call in the run, counted from 1.
+    /// Number of the model call in the run, counted from 1.
     pub n: u64,
     pub step: String,
     pub agent: String,
@@ -33,15 +33,15 @@ pub enum ModelOutcome {
         /// Name of the model that answered, as the provider reports it.
         model: String,
         usage: Usage,
-        /// Cost and its currency. `None` if the workflow has no price for this model.
+        /// Cost of the model call, and its currency. `None` if the workflow has no price for this model.
         cost: Option<(Cost, String)>,
     },
     Failed,
-    /// The server process that waited for the response ended.
+    /// The server process that waited for the response of the model ended.
     Lost,
-    /// A person interrupted the call.
+    /// A person interrupted the model call.
     Interrupted,
-    /// The step that made the call ended before the response arrived.
+    /// The step that made the model call ended before the response arrived.
     Dropped,
 }
 

@@ -29,7 +29,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.channels.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the deliveries that follow from the new events, which come after the state `before`.
+    /// Returns the deliveries that follow from the new events of a run. `before` is the state of the run before these
+    /// events.
     pub(super) fn deliveries(
         &self,
         before: &Run,

@@ -16,7 +16,7 @@ use holdshort_store::{InterruptFilter, Journal};
 use super::Driver;
 use crate::{Clock, Error, Executor};
 
-/// Number of database rows that are read at a time.
+/// Number of rows of interrupts that are read at a time.
 const AT_ONCE: usize = 500;
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {

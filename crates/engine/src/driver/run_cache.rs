@@ -15,10 +15,9 @@ use super::lock;
 /// Maximum number of idle runs that stay in memory for the next decision or read. An idle run is a run without an
 /// action in progress. Further idle runs exist only in the store.
 const IDLE: usize = 256;
-/// Number of references to an entry if nothing but the map and the present lock holder refers to it.
+/// Number of references to a cache entry to which only the map of the cache and the present lock holder refer.
 const IN_MAP_AND_HERE: usize = 2;
 
-/// A loaded run.
 pub(super) struct LoadedRun {
     pub(super) run: Arc<Run>,
     pub(super) chain: Chain,
@@ -89,8 +88,8 @@ impl LoadedRun {
         !self.in_flight.is_empty() || !self.claimed.is_empty() || self.unanswered.is_some()
     }
 
-    /// Returns true if all actions that are due are in progress. A due action is not in progress, for example, while
-    /// the installation is frozen or this node has no valid lease.
+    /// Returns true if all actions of the run that are due are in progress. A due action is not in progress, for
+    /// example, while the installation is frozen or this node has no valid lease.
     fn is_under_way(&self) -> bool {
         let is_in_flight = |action: &Action| self.in_flight.contains(&action.id());
         !self.stale
@@ -102,14 +101,14 @@ impl LoadedRun {
 
 pub(super) type Slot = Option<LoadedRun>;
 
-/// The cache entry of one run.
 #[derive(Default)]
 pub(super) struct CacheEntry {
     slot: tokio::sync::Mutex<Slot>,
     /// Sequence number of the newest event of the run that was reported to this process. The field is outside the lock,
     /// so that a report does not wait for the lock. The task that holds the lock may have an older state of the run.
     told: AtomicU64,
-    /// State of the run that the last holder of the lock published. Readers use this state while the entry is locked.
+    /// State of the run that the last holder of the entry's lock published. Readers use this state while the entry is
+    /// locked.
     seen: Mutex<Option<CommittedRun>>,
     /// Number of the last time that this entry was released, as [`Inner::releases`] counts.
     released: AtomicU64,
@@ -128,7 +127,7 @@ impl CacheEntry {
         self.aged(self.slot.lock().await)
     }
 
-    /// Locks the entry without waiting. Returns `None` if the entry is already locked.
+    /// Locks the cache entry of a run without waiting. Returns `None` if the entry is already locked.
     fn try_lock(&self) -> Option<MutexGuard<'_, Slot>> {
         Some(self.aged(self.slot.try_lock().ok()?))
     }
@@ -146,7 +145,8 @@ impl CacheEntry {
         slot
     }
 
-    /// Publishes the state of the run for readers. Called by the lock holder before it releases the lock.
+    /// Publishes the state of the run for readers of the cache entry. Called by the holder of the entry's lock before
+    /// the lock is released.
     fn show(&self, slot: &Slot) {
         let shown = slot.as_ref().filter(|loaded| !loaded.stale);
         *lock(&self.seen) = shown.map(|loaded| CommittedRun {
@@ -182,8 +182,8 @@ pub(super) struct RunCache(Mutex<Inner>);
 #[derive(Default)]
 struct Inner {
     entries: HashMap<RunId, Arc<CacheEntry>>,
-    /// Runs that no caller uses, each with the number of its release. If the list contains a run several times, only
-    /// the entry of the last release is valid.
+    /// Runs in the cache that no caller uses, each with the number of its release. If the list contains a run several
+    /// times, only the entry of the last release is valid.
     idle: VecDeque<(RunId, u64)>,
     releases: u64,
     /// Ids of loaded runs, by the ids of interrupts that were open while this process had the run loaded.
@@ -220,7 +220,7 @@ impl RunCache {
     }
 
     /// Records that the caller is about to append events to the stream of the run. The caller must hold the lock of the
-    /// entry.
+    /// run's cache entry.
     pub(super) fn appends(&self, run: &RunId) {
         let inner = lock(&self.0);
         let Some(entry) = inner.entries.get(run) else { return };
@@ -279,7 +279,6 @@ impl RunCache {
         entry.try_lock().is_none_or(|slot| slot.as_ref().is_none_or(|loaded| loaded.stale))
     }
 
-    /// Returns the number of loaded runs.
     pub(super) fn len(&self) -> usize {
         lock(&self.0).entries.len()
     }

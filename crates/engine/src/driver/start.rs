@@ -44,8 +44,8 @@ pub struct StartRun {
 pub struct TakesFront {
     /// Agent that answers the messages of the conversation from this run on. `None` keeps the previous agent.
     pub agent: Option<String>,
-    /// The run that received the person's messages before, which has ended, as the sender of the message saw it. `None`
-    /// if there was no such run.
+    /// Ended run that received the person's messages before this run, as known to the sender of the message. `None` if
+    /// there was no such run.
     pub after: Option<RunId>,
 }
 
@@ -81,7 +81,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.or_first_result(started, start.key.as_ref()).await
     }
 
-    /// Starts a run in the session that it names. The start creates the session if it does not exist.
+    /// Starts a run in the session that the start request names. The start creates the session if it does not exist.
     pub(super) async fn start_in_session(
         self: &Arc<Self>,
         start: StartRun,
@@ -271,7 +271,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Returns the input with which a run begins.
 fn first(start: &StartRun, session: SessionId, definition: Digest, config: Config) -> Input {
     let (input, origin) = (start.input.clone(), start.origin);
     let front = start.front.as_ref().map(|front| FrontStart { agent: front.agent.clone() });

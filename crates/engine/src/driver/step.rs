@@ -21,7 +21,7 @@ use super::lookups::{Lookup, Lookups, Missing};
 use super::run_cache::{LoadedRun, Slot};
 use crate::{Clock, Error, Executor, Unfit};
 
-/// Maximum number of times that a step is repeated because another writer was faster.
+/// Maximum number of times that a step of a run is repeated because another writer was faster.
 const ATTEMPTS: usize = 20;
 
 /// Result of a step (the handling of one input of a run) whose events are durable.
@@ -29,7 +29,6 @@ pub(super) struct StepOutcome {
     pub(super) run: Arc<Run>,
     /// Lookups that must be made before further calls can start.
     pub(super) missing: Option<Missing>,
-    /// True if the step wrote events.
     pub(super) wrote: bool,
     /// Interrupt that the input opened or decided.
     pub(super) about: Option<InterruptId>,
@@ -38,7 +37,7 @@ pub(super) struct StepOutcome {
 /// Outcome of a step, which is the handling of one input of a run.
 pub(super) enum Step {
     Taken(StepOutcome),
-    /// The step wrote no event. The step must be repeated with the results of these lookups.
+    /// The step wrote no event. The step must be repeated with the results of these lookups, such as digests of files.
     Misses(Missing),
 }
 
@@ -46,17 +45,17 @@ enum AppendAttempt {
     /// The events were written. Contains the interrupt that the input opened or decided, and the lookups that must be
     /// made before further calls can start.
     Done(Option<InterruptId>, Option<Missing>),
-    /// The input produced no events.
+    /// The input produced no events for the run.
     Nothing,
-    /// Another writer appended first. The run must be read again, and the input handled again.
+    /// The events were not written, because another writer appended first. The run must be read again, and the input
+    /// handled again.
     Again,
-    /// A different node drives the run.
+    /// The events were not written, because a different node drives the run.
     Driven,
-    /// Some lookups must be made before the input can be handled.
+    /// These lookups, such as digests of files, must be made before the input can be handled.
     Misses(Missing),
 }
 
-/// An input and its sender.
 #[derive(Clone, Copy)]
 pub(super) struct SentInput<'a> {
     pub(super) input: &'a Input,

@@ -26,7 +26,6 @@ use crate::{Clock, Error, Executor};
 const SESSIONS: usize = 1_024;
 pub(super) const ATTEMPTS: usize = 10;
 
-/// Cached state of one stream.
 struct CachedStream<T> {
     state: Option<(Arc<T>, Chain)>,
     /// True if the stream may have events that the cached state lacks. The missing events must be read before the state
@@ -363,7 +362,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Reads the state of the installation from a journal.
 pub(crate) async fn system_of(journal: &impl Journal) -> Result<Arc<System>, Error> {
     Ok(fold(journal, &StreamId::System, Arc::default(), Chain::START, System::apply).await?.0)
 }

@@ -29,9 +29,9 @@ pub struct Evidence<J> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signed {
     pub checkpoint: Checkpoint,
-    /// The signed note, in the form in which it is stored and verified.
+    /// Signed note of the checkpoint, in the form in which it is stored and verified.
     pub note: String,
-    /// The public key that verifies the note, in the `NAME+HASH+KEY` format of signed notes.
+    /// Public key that verifies the signed note, in the `NAME+HASH+KEY` format of signed notes.
     pub key: String,
     pub at: Timestamp,
 }

@@ -34,7 +34,7 @@ pub fn mail_text(file: &str) -> Option<String> {
 
 const ENCODING: &str = "content-transfer-encoding";
 
-/// If the line is the header `name`, returns its value.
+/// Returns the value of the mail header `name` if the line is this header.
 fn header<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let (named, value) = line.split_once(':')?;
     named.eq_ignore_ascii_case(name).then(|| value.trim())
@@ -50,7 +50,8 @@ struct Part {
 }
 
 impl Part {
-    /// Reads a line as a header, or as the empty line after the headers. Returns false if the line is neither.
+    /// Reads a line of a mail as a header, or as the empty line after the headers. Returns false if the line is
+    /// neither.
     fn read_header_line(&mut self, line: &str, boundaries: &mut Vec<String>) -> bool {
         if let Some(kind) = header(line, "content-type") {
             self.kind = kind.to_ascii_lowercase();
@@ -77,7 +78,7 @@ impl Part {
             || line.split_once(':').is_some_and(|(name, _)| is_name(name))
     }
 
-    /// Appends the decoded text of the part to `text`, and resets the part.
+    /// Appends the decoded text of the mail part to `text`, and resets the part.
     fn end(&mut self, text: &mut String) {
         let Self { kind, encoding, body, .. } = std::mem::take(self);
         let is_text = kind.is_empty() || kind.starts_with("text/plain") || kind.starts_with("multipart/");

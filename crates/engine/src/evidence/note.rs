@@ -22,7 +22,7 @@ use holdshort_core::time::Timestamp;
 
 use super::signer::{Signer, VerifyingKey};
 
-/// The statement about the journal that a note signs.
+/// Statement about the journal that a signed note contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     /// Name of the journal.
@@ -46,7 +46,7 @@ pub enum Malformed {
 /// Prefix that the names of all journals have. Each note begins with the name of its journal.
 const ORIGIN: &str = "holdshort/";
 
-/// Prefix of a signature line: an em dash and a space.
+/// Prefix of a signature line in a signed note: an em dash and a space.
 const SIGNATURE: &str = "\u{2014} ";
 
 impl Checkpoint {
@@ -56,7 +56,7 @@ impl Checkpoint {
         format!("{ORIGIN}{}", &first.to_string()[..16])
     }
 
-    /// Returns the signed note.
+    /// Signs the checkpoint, and returns the signed note with the checkpoint's text.
     pub fn sign(&self, head: &Head, at: Timestamp, signer: &Signer) -> String {
         let Self { origin, size, root } = self;
         let root = BASE64.encode(root.as_bytes());
@@ -65,7 +65,7 @@ impl Checkpoint {
         format!("{text}\n{SIGNATURE}{origin} {signature}\n")
     }
 
-    /// Reads a note, and verifies that one of `keys` has signed it.
+    /// Reads the checkpoint in a signed note, and verifies that one of `keys` has signed the note.
     pub fn open(note: &str, keys: &[VerifyingKey]) -> Result<Self, Malformed> {
         let (text, signatures) = note.split_once("\n\n").ok_or(Malformed::Text)?;
         let text = format!("{text}\n");
@@ -91,7 +91,8 @@ impl Checkpoint {
     }
 }
 
-/// Appends a note to a file and flushes the file to disk. Creates the file if it does not exist.
+/// Appends the signed note of a checkpoint to a file and flushes the file to disk. Creates the file if it does not
+/// exist.
 pub fn append(file: &Path, note: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().create(true).append(true).open(file)?;
     // Starts a new line, because an earlier write may have been cut off in the middle of a line.
@@ -99,12 +100,12 @@ pub fn append(file: &Path, note: &str) -> io::Result<()> {
     file.sync_data()
 }
 
-/// Returns true if a text contains at least one note.
+/// Returns true if a text contains at least one signed note of a checkpoint.
 pub fn are_notes(text: &str) -> bool {
     text.contains(&format!("\n\n{SIGNATURE}"))
 }
 
-/// Section of a note to which a line belongs.
+/// Section of a signed note to which a line belongs.
 #[derive(Clone, Copy)]
 enum NoteSection {
     Outside,
@@ -113,8 +114,8 @@ enum NoteSection {
     Signatures,
 }
 
-/// Returns the notes in a file, and the lines outside the notes with their line numbers. If a note is truncated, the
-/// part that exists is returned.
+/// Returns the signed notes in a file, and the lines outside the notes with their line numbers. If a note is truncated,
+/// the part that exists is returned.
 pub fn notes(text: &str) -> (Vec<String>, Vec<(usize, &str)>) {
     let (mut notes, mut outside) = (Vec::<String>::new(), Vec::new());
     let mut place = NoteSection::Outside;

@@ -26,16 +26,16 @@ pub struct EventProof {
     pub previous: Digest,
     /// Index of the event among all events of the journal, counted from 0.
     pub index: u64,
-    /// Hashes on the path from the leaf to the root (RFC 9162, 2.1.3).
+    /// Hashes on the path from the event's leaf to the root of the Merkle tree (RFC 9162, 2.1.3).
     pub path: Vec<Digest>,
 }
 
-/// Number of events that are read at a time.
+/// Number of events of the run that are read at a time.
 const PAGE: usize = 500;
 
 impl Receipt {
-    /// Returns the events, each with its proof in the Merkle tree over the first `size` events of the journal. Returns
-    /// `None` if the position of an event in the journal is not final yet.
+    /// Returns the receipt with the events that concern the interrupt, each with its proof in the Merkle tree over the
+    /// first `size` events of the journal. Returns `None` if the position of an event in the journal is not final yet.
     pub async fn for_interrupt<J: Journal>(
         journal: &J,
         tree: &Tree<J>,

@@ -19,7 +19,7 @@ pub struct Signer(Ed25519KeyPair);
 pub struct BadKey;
 
 impl Signer {
-    /// Generates a new key, encoded as PKCS #8.
+    /// Generates a new signing key, encoded as PKCS #8.
     pub fn draw() -> Result<Vec<u8>, BadKey> {
         let drawn = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).map_err(|_| BadKey)?;
         Ok(drawn.as_ref().to_vec())

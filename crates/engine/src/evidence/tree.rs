@@ -14,27 +14,27 @@ use tokio::sync::Mutex;
 /// blocks take 40 kB of memory.
 const BLOCK: u64 = 1_024;
 const BLOCK_LINKS: usize = 1_024;
-/// Number of events that are read at a time while the tree grows.
+/// Number of events that are read at a time while the Merkle tree grows.
 const PAGE: usize = 4_096;
 
-/// A full block.
+/// Full block of events, whose root hash is cached.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     root: Digest,
-    /// Position of the last event of the block.
+    /// Position, in the journal, of the last event of the block.
     position: u64,
 }
 
-/// The first part of the tree: the part that has been computed so far.
+/// First part of the journal's Merkle tree: the part that has been computed so far.
 #[derive(Clone, Debug)]
 struct TreePrefix {
     blocks: Vec<Block>,
-    /// Hashes of the events after the full blocks.
+    /// Hashes of the events after the last full block.
     rest: Vec<Digest>,
-    /// Position of the last event.
+    /// Position, in the journal, of the last event in the computed part of the tree.
     position: u64,
     first: Option<Digest>,
-    /// Head of the hash chain after the last event.
+    /// Head of the journal's hash chain after the last event in the computed part of the tree.
     head: Head,
 }
 
@@ -59,7 +59,7 @@ impl TreePrefix {
     }
 }
 
-/// The tree over all events of a journal.
+/// Merkle tree over all events of a journal.
 #[derive(Debug)]
 pub struct Tree<J> {
     journal: Arc<J>,
@@ -72,7 +72,7 @@ pub struct TreeSnapshot {
     /// Head of the journal. The number of events of this head is also the size of the tree.
     pub head: Head,
     pub root: Digest,
-    /// Hash of the first event.
+    /// Hash of the first event of the journal.
     pub first: Digest,
 }
 
@@ -81,7 +81,7 @@ impl<J: Journal> Tree<J> {
         Self { journal, known: Mutex::new(TreePrefix::NOTHING) }
     }
 
-    /// Returns the tree over all events whose order is final. Returns `None` if there is no such event.
+    /// Returns the Merkle tree over all events whose order is final. Returns `None` if there is no such event.
     pub async fn snapshot(&self) -> Result<Option<TreeSnapshot>, Error> {
         let known = self.catch_up().await?;
         let Some(first) = known.first else { return Ok(None) };
@@ -91,8 +91,8 @@ impl<J: Journal> Tree<J> {
         Ok(Some(TreeSnapshot { head: known.head, root: tree.root(), first }))
     }
 
-    /// Returns the hashes at the roots of these ranges. A proof consists of such hashes. Each range must be within the
-    /// tree.
+    /// Returns the hashes at the roots of these ranges of the Merkle tree. A proof consists of such hashes. Each range
+    /// must be within the tree.
     pub async fn proof(&self, ranges: &[Range<u64>]) -> Result<Vec<Digest>, Error> {
         let known = self.catch_up().await?;
         self.roots(&known, ranges).await

@@ -11,14 +11,13 @@ use holdshort_core::json;
 use holdshort_core::notice::{Notice, Occasion, Recipient};
 use holdshort_core::people::People;
 
-/// Reasons why a delivery that this node has claimed is dropped instead of sent.
 const DECIDED: &str = "the interrupt was resolved before this notification was sent";
 const NEVER_TOLD: &str = "the interrupt was decided before anyone was notified";
 const LATER: &str = "a later notification about the same interrupt replaced this notification";
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Sorted {
-    /// Each bundle contains one or several deliveries and becomes one message.
+    /// Deliveries to send. Each bundle contains one or several deliveries and becomes one message.
     pub bundles: Vec<Vec<Delivery>>,
     /// Dropped deliveries, each with its reason.
     pub dropped: Vec<(Delivery, &'static str)>,

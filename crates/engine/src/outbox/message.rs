@@ -24,7 +24,7 @@ use super::limits::UPDATED;
 use crate::rebuild::event_at;
 use crate::{Clock, Driver, Error, Executor};
 
-/// A link for one person, with the time at which it expires.
+/// Future of a link for one person, with the time at which the link expires.
 pub type PersonalLink<'a> = Pin<Box<dyn Future<Output = Option<(String, Timestamp)>> + Send + 'a>>;
 
 pub type Alert<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;

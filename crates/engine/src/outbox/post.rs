@@ -19,12 +19,12 @@ pub enum AttemptContent<'a> {
 
 pub type Sending<'a> = Pin<Box<dyn Future<Output = Sent> + Send + 'a>>;
 
-/// Makes one delivery attempt.
+/// Sender that makes one delivery attempt.
 pub trait Post: Send + Sync + 'static {
     fn send<'a>(&'a self, channel: &'a Channel, letter: AttemptContent<'a>, now: Timestamp) -> Sending<'a>;
 }
 
-/// Sends over the real network.
+/// Sender that uses the real network.
 #[derive(Clone, Copy, Debug)]
 pub struct Network;
 

@@ -9,7 +9,7 @@ use holdshort_store::{Blob, Bodies as _, Error, Log, Store};
 
 use crate::{Clock, SystemClock};
 
-/// Store of file contents. Cheap to clone.
+/// Store of the contents of changed files. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Bodies(Arc<Store>);
 

@@ -25,10 +25,11 @@ const INTERVAL: Duration = Duration::from_secs(5);
 /// Number of newest events that are read when the server starts, to find the latest timestamp. One event is not enough,
 /// because nodes with different clocks may write timestamps in any order.
 const NEWEST: usize = 500;
-/// Milliseconds by which the wall clock may be behind this clock before a warning appears.
+/// Milliseconds by which the wall clock may be behind the clock of the installation before a warning appears.
 pub const BEHIND_MS: u64 = 60_000;
 
-/// Sets the clock to the latest time that the journal or the file contains, if this is later than the clock's time.
+/// Sets the clock to the latest time in the journal or in the clock file of the data folder, if this is later than the
+/// clock's time.
 pub(super) async fn take_up(clock: &DeadlineClock, journal: &Store, data: &Path) {
     if let Some(mark) = read(data) {
         clock.observe(mark);
@@ -47,7 +48,7 @@ pub(super) async fn take_up(clock: &DeadlineClock, journal: &Store, data: &Path)
     warn(clock);
 }
 
-/// Writes the file periodically, until the future is dropped.
+/// Writes the time of the installation's clock to a file in the data folder periodically, until the future is dropped.
 pub(super) async fn keep_marking(driver: Arc<RealDriver>) {
     let (mut is_behind, mut is_failing) = (driver.clock().ahead_ms() > BEHIND_MS, false);
     loop {
@@ -66,7 +67,8 @@ pub(super) async fn keep_marking(driver: Arc<RealDriver>) {
     }
 }
 
-/// Writes the time of the clock to the file. The file is replaced atomically, so it is never half written.
+/// Writes the time of the installation's clock to a file in the data folder. The file is replaced atomically, so it is
+/// never half written.
 pub(super) fn write(clock: &DeadlineClock, data: &Path) -> std::io::Result<()> {
     let next = data.join(format!("{NAME}.next"));
     fs::write(&next, format!("{}\n", clock.now()))?;

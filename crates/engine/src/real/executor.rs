@@ -325,7 +325,6 @@ fn tools(
     Ok(Tools::new(workspace, settings))
 }
 
-/// Data that the task of one job needs.
 struct Worker {
     stop: watch::Receiver<bool>,
     data: PathBuf,

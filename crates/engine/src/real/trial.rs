@@ -64,7 +64,7 @@ fn nothing(text: String, data: Value) -> TrialOutcome {
 
 /// Reason why the changes of a trial could not be stored in the journal.
 pub(super) enum NotKept {
-    /// A file was changed after the trial.
+    /// A file whose content must be stored was changed after the trial.
     Changed,
     Store(String),
 }
@@ -184,7 +184,7 @@ fn so_far(done: &[String]) -> String {
     }
 }
 
-/// Lists the first few paths.
+/// Lists the first few paths for a message, and states the number of the remaining paths.
 fn list_paths(paths: &[String]) -> String {
     const NAMED: usize = 5;
     let mut named: Vec<String> = paths.iter().take(NAMED).map(|path| format!("`{path}`")).collect();

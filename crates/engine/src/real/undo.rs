@@ -17,9 +17,9 @@ use tokio::runtime::Handle;
 
 use super::bodies::Bodies;
 
-/// Another program changed the file between two commits of the run.
+/// Reason code for a file that an undo skips, because another program changed the file between two commits of the run.
 const MIXED: &str = "changed_in_between";
-/// The earlier content of the file is no longer in the journal.
+/// Reason code for a file that an undo skips, because the earlier content of the file is no longer in the journal.
 const NOT_KEPT: &str = "not_kept";
 
 /// Returns the changes that an undo would make to the workspace as it is now.

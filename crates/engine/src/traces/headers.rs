@@ -6,7 +6,7 @@
 use percent_encoding::percent_decode_str;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-/// A malformed header, with its position counted from 1.
+/// Malformed HTTP header in the settings of the trace collector, with its position counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("header {0} is not `name=value`")]
 pub struct Malformed(pub usize);

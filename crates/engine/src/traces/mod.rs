@@ -40,7 +40,7 @@ use send::{Failure, send};
 use spans::{Builder, Trace};
 use waiting::EndedRun;
 
-/// Number of events that are read at a time.
+/// Number of events of a run that are read at a time.
 const PAGE: usize = 500;
 
 /// Settings of the collector that receives the traces.
@@ -65,7 +65,7 @@ pub enum Error {
 
 pub struct Traces {
     http: Client,
-    /// URL to which traces are posted.
+    /// URL of the collector to which traces are posted.
     endpoint: Url,
     node: Option<String>,
     queue: Arc<TraceQueue>,

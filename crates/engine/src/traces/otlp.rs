@@ -14,13 +14,13 @@ use super::spans::{self, Trace, TraceId, Value};
 /// Flag of a sampled trace (W3C Trace Context, 3.2.2.5). Every exported trace has this flag.
 const SAMPLED: u32 = 1;
 
-/// Converts traces to OTLP spans.
 pub(crate) fn spans(traces: Vec<Trace>) -> Vec<Span> {
     let of = |trace: Trace| trace.spans.into_iter().map(move |each| span(trace.id, each));
     traces.into_iter().flat_map(of).collect()
 }
 
-/// Returns the body of a request. `node` is the name that distinguishes this server from other nodes.
+/// Returns the body of an export request to the collector. `node` is the name that distinguishes this server from other
+/// nodes.
 pub(crate) fn request(spans: &[Span], node: Option<&str>) -> Vec<u8> {
     let version = env!("CARGO_PKG_VERSION");
     let mut attributes = vec![text("service.name", "holdshort"), text("service.version", version)];

@@ -21,7 +21,7 @@ pub(super) type Dropped = Family<[(&'static str, &'static str); 1], Counter>;
 #[derive(Debug)]
 pub struct TraceQueue {
     waiting: Mutex<PendingExports>,
-    /// Notified when a run waits for the export.
+    /// Notified when a run waits for the export of its trace.
     changed: Notify,
     dropped: Dropped,
 }
@@ -31,7 +31,7 @@ impl TraceQueue {
         Self { waiting: Mutex::default(), changed: Notify::new(), dropped }
     }
 
-    /// From this call on, stores the queue in this folder.
+    /// From this call on, stores the queue of runs that wait for their export in this folder.
     pub(super) fn keep_in(&self, folder: &Path) -> io::Result<()> {
         let forgotten = self.waiting().keep_in(folder)?;
         self.forget(forgotten);
@@ -39,20 +39,20 @@ impl TraceQueue {
         Ok(())
     }
 
-    /// Records a run before the append that will end it.
+    /// Records a run in the export queue before the append that will end the run.
     pub(crate) fn run_ending(&self, run: &RunId) {
         if let Err(error) = self.waiting().ending(run) {
             tracing::warn!(%error, "a waiting trace could not be stored, so a crash would lose it");
         }
     }
 
-    /// Removes a run from the queue, because the append that was to end the run was not written.
+    /// Removes a run from the export queue, because the append that was to end the run was not written.
     pub(crate) fn run_goes_on(&self, run: &RunId) {
         self.waiting().goes_on(run);
     }
 
-    /// Marks the run as ended. Called after the append. If the result of the append that ended the run is unknown, the
-    /// exporter checks the journal.
+    /// Marks a run in the export queue as ended. Called after the append. If the result of the append that ended the
+    /// run is unknown, the exporter checks the journal.
     pub(crate) fn run_ended(&self, run: &RunId) {
         let forgotten = self.waiting().ended(run);
         self.forget(forgotten);
@@ -72,7 +72,7 @@ impl TraceQueue {
         self.waiting().len()
     }
 
-    /// Removes runs that were exported or that will never be exported.
+    /// Removes runs from the queue that were exported or that will never be exported.
     pub(super) fn settle(&self, exported: &[EndedRun]) {
         if let Err(error) = self.waiting().settled(exported) {
             tracing::warn!(%error, "exported traces could not be recorded, so a restart exports them again");
@@ -89,7 +89,7 @@ impl TraceQueue {
         self.dropped.get_or_create(&[("reason", why)]).inc_by(count as u64);
     }
 
-    /// Locks the lists even if the lock is poisoned, because the lists stay valid after a panic.
+    /// Locks the lists of waiting runs even if the lock is poisoned, because the lists stay valid after a panic.
     fn waiting(&self) -> MutexGuard<'_, PendingExports> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

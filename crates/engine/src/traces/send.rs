@@ -10,17 +10,17 @@ use reqwest::{Client, Response, StatusCode, Url};
 
 use super::limits::EXPORT_ANSWER_BYTES;
 
-/// Reason why a request failed.
+/// Reason why a request to the collector of traces failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// A retry may succeed. `after` is the delay that the collector requested. `None` if the collector requested no
-    /// delay.
+    /// A retry of the request may succeed. `after` is the delay that the collector requested. `None` if the collector
+    /// requested no delay.
     Later { why: String, after: Option<Duration> },
     /// The collector rejects this request permanently: a retry is useless.
     Never(String),
 }
 
-/// Sends a request. Returns the number of spans that the collector rejected.
+/// Sends a request to the collector of traces. Returns the number of spans that the collector rejected.
 pub(crate) async fn send(http: &Client, endpoint: &Url, body: Vec<u8>) -> Result<u64, Failure> {
     let request = http.post(endpoint.clone()).header(CONTENT_TYPE, "application/x-protobuf").body(body);
     let later = |error: reqwest::Error| Failure::Later { why: innermost(&error), after: None };
@@ -47,7 +47,7 @@ pub(crate) async fn send(http: &Client, endpoint: &Url, body: Vec<u8>) -> Result
     Err(Failure::Later { why, after })
 }
 
-/// Reads the response of the collector up to the limit.
+/// Reads the response of the collector up to a size limit.
 async fn answer(mut response: Response) -> Result<Vec<u8>, reqwest::Error> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {

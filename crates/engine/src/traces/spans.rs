@@ -71,7 +71,7 @@ pub(crate) struct Trace {
 enum Key {
     Phase(String),
     Step(String),
-    /// The pending model request of a step.
+    /// Pending model request of the step with this id.
     Model(String),
     Call(String),
     Interrupt(InterruptId),
@@ -89,7 +89,7 @@ pub(crate) struct Builder {
     unnamed: BTreeMap<String, String>,
     /// Calls that started a phase, by the id of this phase.
     called: BTreeMap<String, String>,
-    /// Number of spans that were omitted because of the limit.
+    /// Number of spans of the trace that were omitted because of the limit.
     left_out: u64,
     taken_over: u64,
     has_ended: bool,
@@ -306,7 +306,7 @@ impl Builder {
         }
     }
 
-    /// Returns the trace. Returns `None` if the run has not ended.
+    /// Returns the trace of the run. Returns `None` if the run has not ended.
     pub(crate) fn trace(mut self) -> Option<Trace> {
         if !self.has_ended {
             return None;

@@ -16,22 +16,23 @@ use holdshort_core::id::RunId;
 
 use super::limits::TRACES_WAITING;
 
-/// Name of the file in the data folder.
+/// Name of the file in the data folder that lists the runs whose traces are not exported yet.
 const NAME: &str = "traces.waiting";
-/// Number of outdated lines after which the file is rewritten.
+/// Number of outdated lines after which the file of waiting runs is rewritten.
 const STALE: usize = 1_000;
 
-/// A run that has ended. A run may be in the list twice. Each entry is then removed separately.
+/// Run that has ended and whose trace is not exported yet. The list of these runs may contain a run twice. Each entry
+/// is then removed separately.
 #[derive(Clone, Debug)]
 pub(crate) struct EndedRun {
     pub(crate) run: RunId,
-    /// Unique number of the entry.
+    /// Unique number of the entry in the list of runs that wait for their export.
     number: u64,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct PendingExports {
-    /// File that stores the list. If `None`, the list is only in memory.
+    /// File that stores the list of waiting runs. If `None`, the list is only in memory.
     file: Option<File>,
     lines: usize,
     /// Runs for which the append that ends them is in progress.
@@ -42,9 +43,9 @@ pub(crate) struct PendingExports {
 }
 
 impl PendingExports {
-    /// From this call on, stores the list in this folder. No other process is allowed to use the folder. Runs that an
-    /// earlier process left in the file are exported first. If the list is too long, its oldest runs are removed.
-    /// Returns the number of removed runs.
+    /// From this call on, stores the list of runs that wait for their export in this folder. No other process is
+    /// allowed to use the folder. Runs that an earlier process left in the file are exported first. If the list is too
+    /// long, its oldest runs are removed. Returns the number of removed runs.
     pub(crate) fn keep_in(&mut self, folder: &Path) -> io::Result<usize> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -64,7 +65,7 @@ impl PendingExports {
         Ok(forgotten)
     }
 
-    /// Adds a run before the append that ends it is written.
+    /// Adds a run to the list of runs that wait for their export, before the append that ends the run is written.
     pub(crate) fn ending(&mut self, run: &RunId) -> io::Result<()> {
         if !self.ending.insert(run.clone()) {
             return Ok(());
@@ -81,13 +82,14 @@ impl PendingExports {
         self.file.as_mut().map_or(Ok(()), |file| file.write_all(format!("{run}\n").as_bytes()))
     }
 
-    /// Removes a run from the list, because the append that was to end the run was not written.
+    /// Removes a run from the list of runs that wait for their export, because the append that was to end the run was
+    /// not written.
     pub(crate) fn goes_on(&mut self, run: &RunId) {
         self.ending.remove(run);
     }
 
-    /// Marks a run as ended. Called after the append. If the list is full, removes the oldest runs. Returns the number
-    /// of removed runs.
+    /// Marks a run as ended in the list of runs that wait for their export. Called after the append. If the list is
+    /// full, removes the oldest runs. Returns the number of removed runs.
     pub(crate) fn ended(&mut self, run: &RunId) -> usize {
         self.ending.remove(run);
         self.add(run.clone())
@@ -109,8 +111,8 @@ impl PendingExports {
         self.ended.len()
     }
 
-    /// Removes entries that were exported or will never be exported. If one of the runs has ended again since the
-    /// entries were read, its newer entry stays in the list.
+    /// Removes runs from the list that were exported or will never be exported. If one of the runs has ended again
+    /// since the entries were read, its newer entry stays in the list.
     pub(crate) fn settled(&mut self, told: &[EndedRun]) -> io::Result<()> {
         let told: BTreeSet<u64> = told.iter().map(|ended| ended.number).collect();
         self.ended.retain(|ended| !told.contains(&ended.number));
@@ -118,13 +120,14 @@ impl PendingExports {
         if counting == 0 || self.lines > counting + STALE { self.rewrite() } else { Ok(()) }
     }
 
-    /// Returns the number of lines that the file would have after a rewrite.
+    /// Returns the number of lines that the file of waiting runs would have after a rewrite.
     fn counting(&self) -> usize {
         self.ended.len() + self.ending.len()
     }
 
-    /// Rewrites the file. Runs that may not have ended come first, because a restart with too many lines drops the
-    /// first lines. The file is overwritten in place. A crash during this write can lose traces, but no other data.
+    /// Rewrites the file of waiting runs. Runs that may not have ended come first, because a restart with too many
+    /// lines drops the first lines. The file is overwritten in place. A crash during this write can lose traces, but no
+    /// other data.
     fn rewrite(&mut self) -> io::Result<()> {
         self.lines = self.counting();
         let Some(file) = &mut self.file else { return Ok(()) };
@@ -205,8 +208,8 @@ mod tests {
         assert_eq!((forgotten, waiting.len(), &waiting.first(1)[0].run), (2, TRACES_WAITING, &run(2)));
     }
 
-    /// Tests that the file stays small while the collector is down. Setup: some runs end, some appends that were to end
-    /// a run are not written, and the result of some appends stays unknown.
+    /// Tests that the file of waiting runs stays small while the collector is down. Setup: some runs end, some appends
+    /// that were to end a run are not written, and the result of some appends stays unknown.
     #[test]
     fn the_file_holds_little_more_than_what_waits() {
         let folder = tempfile::tempdir().unwrap();

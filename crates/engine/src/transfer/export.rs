@@ -1,4 +1,4 @@
-//! Exports a store to a file.
+//! Exports the journal of a store to a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -39,7 +39,7 @@ pub async fn export<J: Journal>(
 struct Exporting<'w, W> {
     to: &'w mut W,
     chains: BTreeMap<StreamId, Chain>,
-    /// Digests of the workflow definitions that were already written to the file.
+    /// Digests of the workflow definitions that were already written to the exported file.
     blobs: BTreeSet<Digest>,
     moved: TransferCounts,
 }
@@ -122,7 +122,7 @@ impl<W: Write> Exporting<'_, W> {
         rows.iter().try_for_each(|row| self.assert_whole(row))
     }
 
-    /// Verifies and writes one event. Returns an error if the event is invalid.
+    /// Verifies one event, and writes it to the exported file. Returns an error if the event is invalid.
     async fn event<J: Journal>(&mut self, journal: &J, sealed: Sealed) -> Result<(), Error> {
         let chain = self.chains.entry(sealed.stream.clone()).or_insert(Chain::START);
         let event = event::open(&sealed, chain)?;

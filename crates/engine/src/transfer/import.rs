@@ -1,4 +1,4 @@
-//! Imports a file into a store.
+//! Imports an exported journal into a store.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Seek};
@@ -10,16 +10,16 @@ use holdshort_store::{Append, AppendError, Blob, Journal, Key, StreamAppend};
 
 use super::{Error, FORMAT, Line, PAGE, TransferCounts, VERSION};
 
-/// A line of the file after the header.
+/// Line of an exported journal after its header.
 enum Item {
     Blob(Blob),
     Event(Sealed),
     Key(Key),
-    /// The last line, which contains the number of items of each kind.
+    /// Last line of an exported journal, which contains the number of items of each kind.
     End(TransferCounts),
 }
 
-/// Reads a file to its end, and verifies every hash in it. Writes nothing.
+/// Reads an exported journal to its end, and verifies every hash in it. Writes nothing.
 pub fn check(from: impl BufRead) -> Result<TransferCounts, Error> {
     let mut chains: BTreeMap<StreamId, Chain> = BTreeMap::new();
     let (mut found, mut told) = (TransferCounts::default(), TransferCounts::default());
@@ -137,8 +137,8 @@ impl<J: Journal> Importing<'_, J> {
         if self.size >= PAGE { self.write().await } else { Ok(()) }
     }
 
-    /// Adds the next event of the file. In the file, the events of one append are grouped by stream. Therefore an event
-    /// of a stream that comes earlier in this order belongs to the next append.
+    /// Adds the next event of the imported file. In the file, the events of one append are grouped by stream. Therefore
+    /// an event of a stream that comes earlier in this order belongs to the next append.
     async fn event(&mut self, sealed: Sealed) -> Result<(), Error> {
         let before = sealed.seq.saturating_sub(1);
         let there = self.there.get(&sealed.stream).copied().unwrap_or(0);
@@ -172,7 +172,8 @@ impl<J: Journal> Importing<'_, J> {
     }
 }
 
-/// Returns every item after the header, with its line number. The last item is [`Item::End`] or an error.
+/// Returns every item of an exported journal after its header, with its line number. The last item is [`Item::End`] or
+/// an error.
 fn read(from: impl BufRead) -> Result<impl Iterator<Item = Result<(usize, Item), Error>>, Error> {
     let mut lines = (1..).zip(from.lines());
     let Some((line, text)) = lines.next() else { return Err(Error::CutOff("it is empty".to_owned())) };

@@ -16,7 +16,7 @@ const FIRST: Duration = Duration::from_mins(1);
 /// Time between two deletions of unused file contents.
 const SWEEP: Duration = Duration::from_mins(10);
 
-/// Deletes contents periodically, until the future is dropped.
+/// Deletes unused file contents periodically, until the future is dropped.
 pub(super) async fn keep_dropping<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     // The first sweep is delayed, so that it does not slow down the start of the server.
     driver.clock().sleep(FIRST).await;

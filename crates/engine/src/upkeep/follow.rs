@@ -15,8 +15,8 @@ const PAGE: usize = 1_000;
 /// Pause after a failure to read the events of other nodes.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Follows the journal until the future is dropped or the store is closed. Returns immediately if there are no other
-/// nodes.
+/// Reads the events of other nodes until the future is dropped or the store is closed. Returns immediately if there are
+/// no other nodes.
 pub(super) async fn keep_following<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     if driver.journal().poll().is_none() {
         return;

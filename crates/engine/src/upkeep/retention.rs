@@ -14,11 +14,11 @@ use holdshort_store::{Journal, RunFilter};
 
 use crate::{Clock, Driver, Error, Executor};
 
-/// Delay between the start of the server and the first erasure of old content.
+/// Delay between the start of the server and the first erasure of old content of runs.
 const FIRST: Duration = Duration::from_mins(1);
-/// Time between two erasures of old content.
+/// Time between two erasures of old content of runs.
 const SWEEP: Duration = Duration::from_hours(1);
-/// Number of runs that are read at a time.
+/// Number of runs that are read at a time, to find content to erase.
 const PAGE: usize = 100;
 
 /// Result of erasing all runs of a subject.
@@ -33,7 +33,7 @@ pub struct ErasedRuns {
     pub failed: Vec<RunId>,
 }
 
-/// Erases content that is older than `kept`. Repeats this until the future is dropped.
+/// Erases content of runs that is older than `kept`. Repeats this until the future is dropped.
 pub async fn keep_erasing<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>, kept: Duration) {
     driver.clock().sleep(FIRST).await;
     loop {

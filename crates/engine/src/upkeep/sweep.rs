@@ -15,7 +15,8 @@ use crate::{Clock, Driver, Executor};
 /// Time between two sweeps over all runs that this node should drive.
 const SWEEP: Duration = Duration::from_secs(10);
 
-/// Sweeps periodically, until the future is dropped.
+/// Continues runs that no node drives, and stops actions whose results are no longer needed. Checks periodically, until
+/// the future is dropped.
 pub(super) async fn keep_driving<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     let wait = driver.journal().poll().unwrap_or(SWEEP);
     let mut sweep = pin!(driver.clock().sleep(SWEEP));

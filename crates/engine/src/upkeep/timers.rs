@@ -10,9 +10,11 @@ use holdshort_store::Journal;
 
 use crate::{Clock, Driver, Executor};
 
-/// Maximum sleep. A longer sleep could miss a jump of the clock, or a deadline that another process wrote.
+/// Maximum sleep of the task that expires deadlines. A longer sleep could miss a jump of the clock, or a deadline that
+/// another process wrote.
 const LONGEST: Duration = Duration::from_secs(5);
-/// Pause after a failure, or while due deadlines cannot expire because the installation is frozen.
+/// Pause of the task that expires deadlines after a failure, or while due deadlines cannot expire because the
+/// installation is frozen.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Expires deadlines until the future is dropped.

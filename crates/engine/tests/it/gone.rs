@@ -72,7 +72,7 @@ async fn a_decision_that_is_written_late_begins_what_it_let_through() {
     assert_eq!((stage.world.effects().len(), stage.status(&run).await), (1, Status::Completed));
 }
 
-/// The late decision is never written, and the run does not wait for it.
+/// A decision whose caller has disconnected is not written after another decision. The run does not wait for it.
 #[tokio::test]
 async fn a_decision_that_is_too_late_changes_nothing() {
     let (journal, stage) = stage(vec![Say::Calls(vec![command("touch a")]), Say::Text("Done.")]);

@@ -118,7 +118,8 @@ async fn a_failed_model_call_is_tried_again_when_its_time_has_come() {
     assert_eq!(stage.world.performed(), ["model/work/0/1", "model/work/0/2"]);
 }
 
-/// A run loaded at a sequence number contains exactly the events up to it, or all events if it is after the last.
+/// A run loaded at a sequence number contains exactly the events up to this number, or all events if the number is
+/// after the last event.
 #[tokio::test]
 async fn a_run_is_loaded_as_it_was_at_a_sequence() {
     let stage = Stage::solo(vec![Say::Calls(vec![read("a.txt")]), Say::Text("All is well.")]);

@@ -24,7 +24,6 @@ fn admin() -> Actor {
     Actor::admin("anna", "test")
 }
 
-/// Returns the number of the run's events that still have content.
 async fn count_events_with_content<J: Journal>(stage: &Stage<J>, run: &RunId) -> usize {
     stage.events(run).await.iter().filter(|event| !event.content.is_empty()).count()
 }
@@ -140,8 +139,8 @@ async fn two_nodes_that_look_at_once_erase_each_run_once() {
     assert!(report.problems.is_empty(), "{report:#?}");
 }
 
-/// Returns the state of an answered delivery after `days` days: true if it exists, and true if its content exists.
-/// `kept` is the retention time of runs.
+/// Returns the state of an answered delivery after `days` days: true if the delivery exists, and true if its content
+/// exists. `kept` is the retention time of runs.
 async fn a_delivery_after(days: u64, kept: Option<Duration>) -> (bool, bool) {
     let world = World::default();
     world.script("solo", vec![Say::Calls(vec![command("git add a")])]);
@@ -185,8 +184,8 @@ async fn a_delivery_after(days: u64, kept: Option<Duration>) -> (bool, bool) {
     (delivery.is_some(), said[0])
 }
 
-/// A delivery is kept for 90 days, or for the retention time of runs if it is longer. Its content is always kept for 30
-/// days (contracts D1, E19).
+/// A delivery is kept for 90 days, or for the retention time of runs if that time is longer. The content of the
+/// delivery is always kept for 30 days (contracts D1, E19).
 #[tokio::test]
 async fn deliveries_are_kept_for_90_days_or_longer_and_what_they_said_for_30() {
     let for_days = |days: u64| Some(Duration::from_hours(days * 24));

@@ -25,7 +25,6 @@ fn rivals(script: Vec<Say>) -> (Stage<Memory>, Stage<Memory>) {
     (one, Stage::on(other, world, clock))
 }
 
-/// Checks that every start in the journal was performed exactly once.
 async fn assert_each_start_was_performed_once(stage: &Stage<Memory>, run: &RunId) {
     let told = stage.story(run).await;
     let starts = told.iter().filter(|event| event.starts_with("tool_started") || *event == "model_started");

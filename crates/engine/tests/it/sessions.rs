@@ -154,7 +154,8 @@ async fn a_suspended_session_lets_nothing_start_and_pauses_every_run() {
     stage.try_start_in(&session).await.unwrap();
 }
 
-/// A late response does not restore an old state: here, that to the suspension arrives after the session was resumed.
+/// A late response of the store does not restore an old state of a session. Here, the response to the append that
+/// suspends the session arrives after the session was resumed.
 #[tokio::test]
 async fn a_late_answer_leaves_no_session_as_it_was() {
     let journal = Arc::new(Faulty::new(Arc::new(Memory::new())));

@@ -145,7 +145,6 @@ impl<J: Journal> Stage<J> {
         open
     }
 
-    /// Returns the only open interrupt of a run.
     pub(crate) async fn only_open(&self, run: &RunId) -> Interrupt {
         let mut open = self.open(run).await;
         assert_eq!(open.len(), 1, "{open:#?}");
@@ -174,7 +173,7 @@ impl<J: Journal> Stage<J> {
         self.driver.send(run, input, actor).await
     }
 
-    /// Approves everything until the run ends. Decides on unknown outcomes by the actual side effects.
+    /// Approves every interrupt until the run ends. Decides on unknown outcomes by the actual side effects.
     pub(crate) async fn approve_all(&self, run: &RunId) {
         for _ in 0..50 {
             self.world.settle().await;
@@ -224,7 +223,6 @@ impl<J: Journal> Stage<J> {
         self.events(run).await.iter().map(tell).collect()
     }
 
-    /// Returns the last request to the model.
     pub(crate) fn last_request(&self) -> String {
         serde_json::to_string(self.world.requests().last().unwrap()).unwrap()
     }

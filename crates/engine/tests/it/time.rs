@@ -57,7 +57,7 @@ async fn a_deadline_counts_also_while_the_sweep_is_late_and_the_run_paused() {
 }
 
 /// Runs that stay due do not block later ones. The runs of a frozen workflow stay due, because their model calls are
-/// not retried. Here they fill more than one page.
+/// not retried. In this test, such runs fill more than one page.
 #[tokio::test]
 async fn what_stays_due_keeps_nothing_behind_it() {
     const STAY: usize = 501;

@@ -160,8 +160,8 @@ async fn audit_finds_an_event_that_was_changed() {
     }
 }
 
-/// An audit finds a session whose last event is lost. Only the session's row shows it, because the hash chain stays
-/// valid.
+/// An audit finds a session whose last event is lost. Only the session's row shows the loss, because the hash chain
+/// stays valid.
 #[tokio::test]
 async fn audit_finds_a_session_whose_last_event_is_lost() {
     let folder = tempfile::tempdir().unwrap();

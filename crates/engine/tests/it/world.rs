@@ -22,9 +22,9 @@ use serde_json::{Value, json};
 pub(crate) enum Say {
     Text(&'static str),
     Calls(Vec<(&'static str, Value)>),
-    /// Fails with this error at every request.
+    /// Every model call fails with this error.
     Fail(FailureKind),
-    /// Fails once with this error, then gives the second response.
+    /// The first model call fails with this error. Later calls give the second response.
     FailOnce(FailureKind, Box<Say>),
 }
 
@@ -95,7 +95,8 @@ impl World {
         }
     }
 
-    /// Drops all jobs in flight, as a dying process does. If `done` is true, they are done but their results are lost.
+    /// Drops all jobs in flight, as a dying process does. If `done` is true, the jobs are done but their results are
+    /// lost.
     pub(crate) fn lose_jobs(&self, done: bool) {
         while let Some((job, _)) = self.take() {
             if done {
@@ -104,7 +105,6 @@ impl World {
         }
     }
 
-    /// Does the job and returns its result.
     pub(crate) fn work(&self, job: &Job) -> Input {
         let mut inner = self.inner();
         match &job.work {

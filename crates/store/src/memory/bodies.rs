@@ -1,4 +1,4 @@
-//! Contents of files in memory.
+//! Contents of files in the journal in memory.
 
 use std::collections::BTreeSet;
 

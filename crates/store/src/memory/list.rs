@@ -1,4 +1,4 @@
-//! Rows in memory, and lists of rows. Each time that a list is read, all its rows are sorted.
+//! Rows of the journal in memory, and lists of rows. Each time that a list is read, all its rows are sorted.
 
 use std::collections::BTreeMap;
 

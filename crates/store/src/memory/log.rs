@@ -1,4 +1,4 @@
-//! The events in memory.
+//! The events of the journal in memory.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::{Chain, Sealed};

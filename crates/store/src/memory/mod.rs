@@ -38,8 +38,8 @@ impl Memory {
         memory
     }
 
-    /// Opens the journal again, as a process does after a restart. The new node gets the next epoch, and all
-    /// earlier handles are closed.
+    /// Opens the journal again, as a restarted process does. The returned handle has the next epoch, and all earlier
+    /// handles are closed.
     pub fn reopen(&self) -> Self {
         {
             let mut state = lock(&self.state);
@@ -92,8 +92,8 @@ impl Default for Memory {
     }
 }
 
-/// Locks the state. If a thread panics while it holds the lock, no append is half written: `State::append` makes all
-/// checks before it writes.
+/// Locks the state of the journal in memory. If a thread panics while it holds the lock, no append is half written:
+/// `State::append` makes all checks before it writes.
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

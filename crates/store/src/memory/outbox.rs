@@ -1,4 +1,4 @@
-//! The outbox in memory.
+//! The outbox of the journal in memory.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -20,9 +20,8 @@ pub(super) struct State {
     /// Latest epoch that any node has acquired.
     pub(super) epoch: u64,
     pub(super) nodes: BTreeMap<u64, Node>,
-    /// True if several nodes are allowed to write.
+    /// True if several nodes are allowed to write to the journal.
     pub(super) shared: bool,
-    /// Leases of the runnable runs.
     pub(super) leases: BTreeMap<RunId, RunLease>,
     /// All events. The event at index `i` has position `i + 1`.
     pub(super) log: Vec<Sealed>,
@@ -42,7 +41,6 @@ pub(super) struct State {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
-    /// Latest epoch of this node.
     pub(super) epoch: u64,
     pub(super) alive: bool,
 }

@@ -1,4 +1,4 @@
-//! Reads of single rows in memory.
+//! Reads of single rows of the journal in memory.
 
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
 use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};

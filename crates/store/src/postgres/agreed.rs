@@ -5,8 +5,8 @@ use super::column::get;
 use crate::journal::Error;
 
 impl Postgres {
-    /// Returns the shared value with this name. If there is none, first stores `offered`. The value may be secret, so
-    /// this module never logs it.
+    /// Returns the value that all nodes share under this name. If there is none, first stores `offered`. The value may
+    /// be secret, so this module never logs it.
     pub async fn agree(&self, name: &str, offered: &str) -> Result<String, Error> {
         let offer = "INSERT INTO agreed (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
         self.upkeep.query(offer, &[&name, &offered]).await?;
@@ -16,7 +16,7 @@ impl Postgres {
         Ok(get::<&str>(row, 0)?.to_owned())
     }
 
-    /// Sets the value with this name. `None` removes the value.
+    /// Sets the value that all nodes share under this name. `None` removes the value.
     pub async fn share(&self, name: &str, value: Option<&str>) -> Result<(), Error> {
         match value {
             Some(value) => {
@@ -31,7 +31,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// Returns the names of values that begin with this prefix.
+    /// Returns the names, with this prefix, of the values that all nodes share.
     pub async fn shared_under(&self, prefix: &str) -> Result<Vec<String>, Error> {
         let rows = self.pool.query("SELECT name FROM agreed WHERE starts_with(name, $1)", &[&prefix]).await?;
         rows.iter().map(|row| Ok(get::<&str>(row, 0)?.to_owned())).collect()

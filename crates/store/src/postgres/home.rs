@@ -33,7 +33,8 @@ impl Home {
         Ok(Self { cluster, database: one(pool, sql).await? })
     }
 
-    /// Returns true if the journal records another database as its home. If the journal records none, records this one.
+    /// Returns true if the journal records another database as its home. If the journal records no home, records this
+    /// database.
     pub(super) async fn is_another(self, transaction: &Transaction<'_>) -> Result<bool, Error> {
         let sql = "SELECT value FROM meta WHERE name = $1";
         for (name, here) in [(CLUSTER, self.cluster), (DATABASE, self.database)] {

@@ -27,10 +27,10 @@ const FASTEST: Duration = Duration::from_millis(4);
 /// to `SLOWEST`.
 const SOON: Duration = Duration::from_millis(10);
 const SLOWEST: Duration = Duration::from_millis(250);
-/// Minimum time between two notifications that this node sends. One notification is enough for all appends in this
-/// time.
+/// Minimum time between two notifications that this node sends to other nodes. One notification is enough for all
+/// appends in this time.
 const WINDOW: Duration = Duration::from_millis(20);
-/// Pause before a new connection for notifications replaces a lost one.
+/// Pause before a new database connection for notifications replaces a lost one.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Position of the last event that this node has written. The notifiers wake waiting tasks after a write.
@@ -111,7 +111,7 @@ pub(super) async fn keep_listening(address: Config, node: u64, written: Arc<Writ
     }
 }
 
-/// Listens until the connection is lost.
+/// Listens for notifications of other nodes until the connection to the database is lost.
 async fn listen(
     address: &Config,
     tls: &Tls,

@@ -1,4 +1,4 @@
-//! Lists of rows. One statement makes all index scans of a page.
+//! Lists of rows in PostgreSQL. One statement makes all index scans of a page.
 
 use holdshort_core::delivery::Delivery;
 use holdshort_core::id::SessionId;

@@ -1,4 +1,4 @@
-//! The events in PostgreSQL.
+//! The events of the journal in PostgreSQL.
 
 use std::sync::Arc;
 

@@ -54,7 +54,7 @@ const UPKEEP: usize = 4;
 /// The database to use, and the settings of this node.
 #[derive(Clone)]
 pub struct Config {
-    /// `postgresql://user:password@host:port/name`, or `host=… user=…`.
+    /// Address of the database: `postgresql://user:password@host:port/name`, or `host=… user=…`.
     pub url: String,
     /// Name that the operator gave to this node.
     pub name: String,

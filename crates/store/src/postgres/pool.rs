@@ -19,8 +19,8 @@ use crate::journal::Error;
 const CONNECT: Duration = Duration::from_secs(5);
 /// Maximum time to wait for a free connection while all connections are in use.
 const FREE: Duration = Duration::from_secs(30);
-/// Maximum time to wait for the result of a statement. The database itself cancels the statement a little earlier
-/// (`SESSION`).
+/// Maximum time to wait for the result of an SQL statement. The database itself cancels the statement a little earlier,
+/// because of the settings in `SESSION`.
 const ANSWER: Duration = Duration::from_secs(35);
 /// Maximum time without an acknowledgement for sent bytes, and interval of the probes on an idle connection. With both,
 /// a broken network connection is detected.
@@ -124,7 +124,7 @@ fn leaves_the_machine(config: &Config) -> bool {
 }
 
 impl Pool {
-    /// Creates the pool. Connections are opened only when they are requested.
+    /// Creates the connection pool. Connections are opened only when they are requested.
     pub(super) fn new(address: &Config, size: usize) -> Result<Self, Error> {
         Self::with_session(address, size, SESSION.to_owned())
     }
@@ -186,7 +186,7 @@ impl Pool {
         Ok(answer)
     }
 
-    /// Closes the pool. Later requests return [`Error::Closed`].
+    /// Closes the connection pool. Later requests return [`Error::Closed`].
     pub(super) fn close(&self) {
         self.0.close();
     }

@@ -29,7 +29,8 @@ pub(super) fn appends(columns: &str, by: &str, of: &str) -> String {
     )
 }
 
-/// SQL condition that limits reads by position to the events before the horizon.
+/// SQL condition that limits reads by position to the events before the horizon (the position up to which events are
+/// final).
 pub(super) const VISIBLE: &str = "position < holdshort_horizon()";
 
 const PACKED: &str = "position, stream, seq, hashes, heads, contents";
@@ -51,7 +52,7 @@ pub(super) async fn tail(pool: &Pool, after: u64, limit: usize) -> Result<Vec<Po
     unpack(pool, &found, limit, |found| found.position > after).await
 }
 
-/// Unpacks the rows and returns the first `limit` events for which `wanted` returns true.
+/// Unpacks rows of the table `appends`, and returns the first `limit` events for which `wanted` returns true.
 async fn unpack(
     pool: &Pool,
     rows: &[Row],
@@ -106,7 +107,8 @@ pub(super) async fn changes(pool: &Pool, after: u64, limit: usize) -> Result<Vec
     Ok(changes)
 }
 
-/// Returns the position of the last event before the horizon. Returns 0 if there is no event.
+/// Returns the position of the last event before the horizon (the position up to which events are final). Returns 0 if
+/// there is no event.
 pub(super) async fn last_visible(pool: &Pool) -> Result<u64, Error> {
     let sql = "SELECT coalesce(max(position), 0) FROM appends WHERE position < holdshort_horizon()";
     let rows = pool.read(sql, &[]).await?;

@@ -22,11 +22,11 @@ use crate::journal::Error;
 /// Effect of a migration on binaries that do not know it. Such binaries may be running at the time of the migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Older binaries continue to work. Examples are new tables, new functions, and new columns that older binaries do
-    /// not need and do not overwrite.
+    /// Older binaries continue to work after the migration. Examples are new tables, new functions, and new columns
+    /// that older binaries do not need and do not overwrite.
     Expands,
-    /// Older binaries stop working. An example is a new column in a table of rows: when older binaries replace a row,
-    /// they would set the column to null.
+    /// Older binaries stop working after the migration. An example is a new column in a table of rows: when older
+    /// binaries replace a row, they would set the column to null.
     Breaks,
 }
 use Reach::{Breaks, Expands};
@@ -89,7 +89,7 @@ impl Schema {
     }
 }
 
-/// Versions that are recorded in a database.
+/// Schema versions that are recorded in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SchemaVersions {
     pub(super) version: u32,
@@ -222,7 +222,7 @@ async fn supported(transaction: &Transaction<'_>) -> Result<(), Error> {
     }
 }
 
-/// Reads the versions in a transaction. The version of an empty database is 0.
+/// Reads the schema versions in a transaction. The version of an empty database is 0.
 async fn found(transaction: &Transaction<'_>) -> Result<SchemaVersions, Error> {
     let row = transaction.query_one("SELECT to_regclass('meta') IS NOT NULL", &[]).await?;
     if !get::<bool>(&row, 0)? {

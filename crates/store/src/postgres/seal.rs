@@ -18,7 +18,8 @@ use crate::journal::Error;
 use crate::log::Link;
 use crate::packed_append::{EventLocation, event_locations};
 
-/// Interval between two seals of a node. The events of the last second may therefore not be part of the hash chain yet.
+/// Interval at which a node adds events to the hash chain (seals them). The events of the last second may therefore not
+/// be part of the hash chain yet.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Maximum number of appends that one transaction adds to the hash chain. The limit keeps other nodes from waiting long
 /// when an old journal is sealed for the first time.
@@ -27,7 +28,8 @@ const LOCK: i64 = schema::LOCK + 1;
 /// Maximum number of problems that are reported at once.
 const FINDINGS: usize = 10;
 
-/// Adds events to the hash chain (seals them) when the horizon advances. Runs until the sender of `visible` is dropped.
+/// Adds events to the hash chain (seals them) when the horizon (the position up to which events are final) advances.
+/// Runs until the sender of `visible` is dropped.
 pub(super) async fn keep_sealing(pool: Pool, mut visible: watch::Receiver<u64>) {
     loop {
         match seal(&pool, Waits::No).await {
@@ -42,15 +44,16 @@ pub(super) async fn keep_sealing(pool: Pool, mut visible: watch::Receiver<u64>) 
     }
 }
 
-/// Seals all events up to the horizon, and returns the head of the chain.
+/// Seals all events up to the horizon (the position up to which events are final), and returns the head of the hash
+/// chain.
 pub(super) async fn head(pool: &Pool) -> Result<Head, Error> {
     let head = seal(pool, Waits::Yes).await?;
     head.ok_or_else(|| Error::Corrupt("holdshort_seal returned no seal".to_owned()))
 }
 
-/// Returns the head of the hash chain up to the horizon, without writing a seal. Adds the events after the last seal to
-/// the chain in memory. The result does not depend on other nodes that seal at the same time, because the order of
-/// these events is final.
+/// Returns the head of the hash chain up to the horizon (the position up to which events are final), without writing a
+/// seal. Adds the events after the last seal to the chain in memory. The result does not depend on other nodes that
+/// seal at the same time, because the order of these events is final.
 pub(super) async fn head_unsealed(pool: &Pool) -> Result<Head, Error> {
     let rows =
         pool.read("SELECT position, events, hash FROM seals ORDER BY position DESC LIMIT 1", &[]).await?;
@@ -70,7 +73,7 @@ pub(super) async fn head_unsealed(pool: &Pool) -> Result<Head, Error> {
     }
 }
 
-/// Behavior of a node while another node is sealing.
+/// Behavior of a node that has events to seal while another node is sealing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waits {
     Yes,
@@ -116,7 +119,8 @@ pub(super) async fn links(pool: &Pool, after: u64, limit: usize) -> Result<Vec<L
     Ok(links)
 }
 
-/// Describes each seal whose last event is missing. A missing event was deleted after it was sealed.
+/// Describes each seal (stored head of the hash chain) whose last event is missing. A missing event was deleted after
+/// it was sealed.
 pub(super) async fn problems(pool: &Pool) -> Result<Vec<String>, Error> {
     let sql = "SELECT s.position, s.events FROM seals s
                WHERE NOT EXISTS (SELECT FROM appends a WHERE a.position = s.position) ORDER BY s.position LIMIT $1";

@@ -24,7 +24,7 @@ use tokio_rustls::client::TlsStream as Encrypted;
 
 use super::error::Unsupported;
 
-/// Connector for TLS connections to an address. `None` if the address does not request TLS.
+/// Connector for TLS connections to a database address. `None` if the address does not request TLS.
 #[derive(Clone)]
 pub(super) struct Tls(Option<TlsConnector>);
 
@@ -42,7 +42,7 @@ impl Tls {
     }
 }
 
-/// TLS handshake of one connection that has not begun.
+/// TLS handshake, not begun yet, of one connection to the database.
 pub(super) struct Handshake(Option<TlsConnector>, ServerName<'static>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Tls {
@@ -73,7 +73,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Hands
     }
 }
 
-/// An encrypted connection.
+/// Encrypted connection to the database.
 pub(super) struct Stream<S>(Encrypted<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Stream<S> {

@@ -22,7 +22,7 @@ const UNFINISHED: &str = "holdshort.db.unfinished";
 /// of the copy.
 const MADE: &str = "holdshort.backup";
 
-/// Reason why no copy was made.
+/// Reason why no copy of a journal was made.
 #[derive(Debug, thiserror::Error)]
 pub enum NotCopied {
     #[error("the folder is not empty")]
@@ -89,13 +89,13 @@ pub fn copied_at(folder: &Path) -> Result<Option<String>, Error> {
     }
 }
 
-/// Removes the mark of a copy, because a server has been started from it.
+/// Removes the file that marks a folder as a copy, because a server has been started from the copy.
 pub fn taken_up(folder: &Path) -> Result<(), Error> {
     fs::remove_file(folder.join(MADE)).map_err(from_io)
 }
 
-/// Marks the copied database as closed, and returns the head of its journal. A head file must then record exactly this
-/// number of events.
+/// Marks the copied database as closed, and returns the head of its journal. The head file of a closed database must
+/// record exactly as many events as the database has.
 fn close(database: &Path) -> Result<Head, Error> {
     let copy = Connection::open(database)?;
     head_file::set_open(&copy, 0)?;

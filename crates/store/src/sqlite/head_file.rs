@@ -24,20 +24,22 @@ use crate::journal::Error;
 const NAME: &str = "holdshort.head";
 /// Maximum number of attempts to read a complete line from the head file.
 const READS: u32 = 3;
-/// Names of rows in the table `meta`, whose value is the number of events when the journal was opened. Such a row
-/// records that the last writes may be missing, because the write-ahead log was missing, or the head file after a kill.
+/// Name of a row in the table `meta`, which records that the write-ahead log was missing, so that the last writes may
+/// be missing. Its value is the number of events when the journal was opened.
 const WITHOUT_LOG: &str = "without_log";
+/// Name of a row in the table `meta`, which records that the head file was missing after the server was killed, so that
+/// the last writes may be missing. Its value is the number of events when the journal was opened.
 const WITHOUT_HEAD_FILE: &str = "without_pin";
-/// Names of rows in the table `meta` that record a loss that the operator accepted. One contains the number of missing
-/// events that the operator accepted with `accept_loss`, and the other the number of events that were left.
+/// Name of the row in the table `meta` with the number of missing events that the operator accepted with `accept_loss`.
 const LOST: &str = "lost";
+/// Name of the row in the table `meta` with the number of events that were left after the first accepted loss.
 const LOST_AFTER: &str = "lost_after";
 
-/// The open head file.
+/// Head file of a data folder, which is open for writing.
 #[derive(Debug)]
 pub(super) struct HeadFile {
     file: File,
-    /// True after a write has failed. Only the first of several failures is logged.
+    /// True after a write of the head file has failed. Only the first of several failures is logged.
     is_behind: bool,
 }
 
@@ -59,8 +61,8 @@ pub(super) struct Contradiction {
 }
 
 impl Evidence {
-    /// Reads the evidence. Must be called before SQLite opens the database, because SQLite then creates an empty
-    /// write-ahead log.
+    /// Reads the data from which missing events are detected. Must be called before SQLite opens the database, because
+    /// SQLite then creates an empty write-ahead log.
     pub(super) fn gather(unopened: Unopened<'_>) -> Result<Self, Error> {
         let folder = unopened.files().folder().to_owned();
         let log = unopened.log_state().map_err(from_io)?;

@@ -1,5 +1,5 @@
-//! Lists of rows. Each index scan is one statement, and all scans for a page read from the same snapshot. `INDEXED BY`
-//! makes a missing index an error and not a slow query.
+//! Lists of rows in SQLite. Each index scan is one statement, and all scans for a page read from the same snapshot.
+//! `INDEXED BY` makes a missing index an error and not a slow query.
 
 use holdshort_core::delivery::Delivery;
 use holdshort_core::id::{RunId, SessionId};

@@ -85,7 +85,7 @@ pub struct Sqlite {
     node: Node,
 }
 
-/// The only node of a data folder.
+/// Node that uses the data folder. A data folder has only one node.
 #[derive(Debug)]
 struct Node {
     first_epoch: u64,

@@ -20,7 +20,7 @@ use crate::outbox::{
 use crate::table::{Record, Value};
 use crate::tables::{Cursor, Page};
 
-/// Request to the writer. Some requests contain the number of this node.
+/// Request about the outbox to the writer thread. Some requests contain the number of this node.
 pub(super) enum OutboxRequest {
     Claim(u64, Claim),
     Settle(u64, Box<Settled>),

@@ -47,7 +47,7 @@ impl Pool {
         Self::with_connector(|| schema::reader(database), folder)
     }
 
-    /// Creates a pool. `connect` is called to open each connection.
+    /// Creates the connection pool. `connect` is called to open each connection.
     pub(super) fn with_connector(
         connect: impl Fn() -> Result<Connection, Error>,
         folder: &Arc<Lock>,
@@ -108,7 +108,8 @@ impl Pool {
         result.map_err(|error| Error::Io(Box::new(error)))?
     }
 
-    /// Waits for the running reads, refuses the reads that wait for a connection, and closes all connections.
+    /// Closes the pool: waits for the running reads, refuses the reads that wait for a connection, and closes all
+    /// connections.
     pub(super) async fn close(&self) {
         let apart = self.apart.acquire().await;
         let all = self.permits.acquire_many(u32::try_from(READERS).unwrap_or(u32::MAX)).await;
@@ -116,7 +117,7 @@ impl Pool {
         drop((all, apart));
     }
 
-    /// Refuses new reads, and closes the unused connections.
+    /// Refuses new reads, and closes the unused connections of the pool.
     pub(super) fn drop_idle(&self) {
         self.permits.close();
         self.apart.close();
@@ -144,9 +145,9 @@ impl Drop for Interrupts {
     }
 }
 
-/// Runs the work, but aborts it when its caller has stopped waiting. `SQLite` ignores a request to abort if no
-/// statement is running. Therefore this function starts a statement and keeps it open before it checks `is_left` for
-/// the last time.
+/// Runs work on the connection, but aborts the work when its caller has stopped waiting. `SQLite` ignores a request to
+/// abort if no statement is running. Therefore this function starts a statement and keeps it open before it checks
+/// `is_left` for the last time.
 fn unless_left<T>(
     connection: &Connection,
     is_left: &AtomicBool,

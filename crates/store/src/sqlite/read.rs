@@ -35,8 +35,8 @@ pub(super) fn tail(connection: &Connection, after: u64, limit: usize) -> Result<
     unpack(connection, sql, params![Number(after)], limit, |found| found.position > after)
 }
 
-/// Unpacks the rows and returns the first `limit` events for which `wanted` returns true. Reads no further rows after
-/// that.
+/// Unpacks rows of the table `appends`, and returns the first `limit` events for which `wanted` returns true. Reads no
+/// further rows after that.
 fn unpack(
     connection: &Connection,
     sql: &str,

@@ -28,8 +28,9 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0012_outbox.sql"),
     include_str!("../../migrations/sqlite/0013_failing.sql"),
 ];
-/// Numbers of those migrations that run not only SQL but also Rust code (`upgrade.rs`).
+/// Number of the migration that also runs Rust code, to create the hash chain over all events.
 const CHAIN: u32 = 5;
+/// Number of the migration that also runs Rust code, to pack the events into rows of the table `appends`.
 const APPENDS: u32 = 7;
 
 /// Maximum time to wait for another process that has locked the database, such as a backup or a database shell.
@@ -106,7 +107,7 @@ pub(super) struct InspectedDatabase {
 /// to the newest one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// A table for events does not exist yet.
+    /// The database has no table for events yet.
     Nothing,
     /// Each event has one row. There is no hash chain over all events.
     Events,
@@ -131,7 +132,6 @@ pub(super) fn look(database: &Path, has_log: bool) -> Result<InspectedDatabase, 
     Ok(InspectedDatabase { connection, layout: Layout::from_version(version) })
 }
 
-/// Escapes a path for use in a URI.
 fn escaped(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
     let bytes = path.as_os_str().as_encoded_bytes().iter();

@@ -27,7 +27,7 @@ pub(super) struct Status {
     displaced: Mutex<Option<Displaced>>,
 }
 
-/// Outcome of the last write.
+/// Outcome of the last write of the writer thread.
 #[derive(Clone, Debug)]
 pub(super) struct LastWrite {
     at: Instant,
@@ -75,8 +75,8 @@ impl Status {
         self.last_write.subscribe()
     }
 
-    /// Returns the reason why nothing can be written any more. If there is none, returns the error of the last write if
-    /// it failed, however long ago.
+    /// Returns the reason why this process can no longer write to the journal. If there is no such reason, returns the
+    /// error of the last write if it failed, however long ago.
     pub(super) fn failure(&self) -> Option<String> {
         self.displacement().or_else(|| self.last_write.borrow().failure.clone())
     }

@@ -14,7 +14,8 @@ use crate::journal::Error;
 
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
-/// Number with which the header of a log begins. The last bit of the number gives the byte order of the checksums.
+/// Number with which the header of a write-ahead log begins. The last bit of the number gives the byte order of the
+/// checksums.
 const MAGIC: u32 = 0x377f_0682;
 
 /// Checksum over all frames of a write-ahead log up to a certain frame.
@@ -34,7 +35,8 @@ pub(super) fn check(unopened: Unopened<'_>) -> Result<(), Error> {
     }
 }
 
-/// Returns the offset of a damaged frame that complete commits follow. Returns `None` if there is none.
+/// Returns the offset of a damaged frame in the write-ahead log, if complete commits follow the frame. Returns `None`
+/// if there is no such frame.
 fn damage(mut log: impl BufRead) -> io::Result<Option<u64>> {
     let mut header = [0; HEADER];
     if !fill(&mut log, &mut header)? {
@@ -59,7 +61,7 @@ fn damage(mut log: impl BufRead) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
-/// Reads the frames of one log.
+/// Reads the frames of one write-ahead log.
 struct Reader {
     page_size: usize,
     salts: [u8; 8],
@@ -67,7 +69,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Returns the reader for a log with this header, or `None` if SQLite would not accept the header.
+    /// Returns the reader for a write-ahead log with this header, or `None` if SQLite would not accept the header.
     fn from_header(header: &[u8; HEADER]) -> Option<Self> {
         let word_of = match read_u32(header, 0).checked_sub(MAGIC)? {
             0 => u32::from_le_bytes,
@@ -85,7 +87,8 @@ impl Reader {
         (reader.add((0, 0), &header[..24]) == sum).then_some(reader)
     }
 
-    /// Returns true if the frame belongs to the current log. The file may still contain frames of an earlier log.
+    /// Returns true if the frame belongs to the current write-ahead log. The file may still contain frames of an
+    /// earlier log.
     fn belongs(&self, frame: &[u8]) -> bool {
         frame[8..16] == self.salts && read_u32(frame, 0) != 0
     }

@@ -33,9 +33,9 @@ use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Blob};
 use crate::tables::Rows;
 
-/// Maximum number of jobs in one transaction. Jobs beyond this number form the next transaction.
+/// Maximum number of write jobs in one transaction. Jobs beyond this number form the next transaction.
 const GROUP_LIMIT: usize = 256;
-/// Maximum number of jobs in the queue of the writer. If the queue is full, callers wait until there is room.
+/// Maximum number of jobs in the queue of the writer thread. If the queue is full, callers wait until there is room.
 const QUEUE_LIMIT: usize = 1024;
 
 pub(super) type Reply<T, E> = oneshot::Sender<Result<T, E>>;
@@ -77,7 +77,7 @@ pub(super) enum Job {
     Close,
 }
 
-/// Outcome of a job. The caller receives it after the COMMIT of the group.
+/// Outcome of a write job. The caller receives it after the COMMIT of the job's group.
 enum Outcome {
     Append(Result<Appended, AppendError>),
     Done,
@@ -87,11 +87,11 @@ enum Outcome {
     Outbox(OutboxReply),
 }
 
-/// Reason why a group was rolled back.
+/// Reason why a group of write jobs was rolled back.
 enum Failure {
-    /// The store returned an error for one of the jobs.
+    /// The store returned an error for one of the write jobs.
     Job(Error),
-    /// The store returned an error for the transaction as a whole.
+    /// The store returned an error for the transaction of the group as a whole.
     Group(Error),
 }
 
@@ -175,7 +175,7 @@ impl Writer {
         rescue::run(&self.status, &self.connection, self.head);
     }
 
-    /// Runs all jobs, commits them, and replies to them. Leaves the group empty.
+    /// Runs all write jobs of the group, commits them, and replies to them. Leaves the group empty.
     fn commit(&mut self, group: &mut Vec<Job>) {
         if group.iter().any(|job| matches!(job, Job::Probe)) {
             self.status.end_probe();
@@ -230,8 +230,8 @@ impl Writer {
         }
     }
 
-    /// Runs all jobs and commits them. If an error occurs, nothing is written. Returns the outcomes of the jobs, and
-    /// the new head of the journal.
+    /// Runs all write jobs of the group and commits them. If an error occurs, nothing is written. Returns the outcomes
+    /// of the jobs, and the new head of the journal.
     fn transact(&self, group: &[Job]) -> Result<(Vec<Outcome>, Head), Failure> {
         execute(&self.connection, "BEGIN IMMEDIATE").map_err(Failure::Group)?;
         let mut head = self.head;
@@ -349,7 +349,8 @@ impl Outcome {
     }
 }
 
-/// Sends the reply. Ignores a caller that has stopped waiting, because the commit is valid anyway.
+/// Sends the reply to the caller of a job. Ignores a caller that has stopped waiting, because the commit is valid
+/// anyway.
 fn answer<T, E>(reply: Reply<T, E>, result: Result<T, E>) {
     let _gone = reply.send(result);
 }

@@ -68,8 +68,8 @@ pub(crate) async fn is_read_as_it_was(journal: &impl Journal, written: &[Positio
     assert_eq!(journal.inspect().await.unwrap(), [""; 0]);
 }
 
-/// Kinds of damage in the last event of the first run, before the migration. After it, the first run must be reported
-/// as damaged, and the second must be readable.
+/// Kinds of damage in the last event of the first run, before the migration. After the migration, the first run must be
+/// reported as damaged, and the second must be readable.
 pub(crate) const DAMAGES: [Damage; 3] = [
     Damage { what: "a hash of another length", change: |event| event.hash.truncate(1) },
     Damage { what: "a salt without its content", change: |event| event.content = None },

@@ -20,7 +20,7 @@ pub(crate) trait Subject: Sized {
 
 /// A store that can have several nodes. `journal` returns the first node.
 pub(crate) trait Cluster: Subject {
-    /// Opens a further node.
+    /// Opens a further node on the same journal.
     async fn join(&self) -> Arc<Self::Journal>;
     /// Lets the leases of a node expire, as if the node had not renewed them in time.
     async fn lapse(&self, node: &Self::Journal);
@@ -114,7 +114,8 @@ pub(crate) struct InPostgres {
 }
 
 impl InPostgres {
-    /// Opens a node with a lease that is longer than any test, so that it expires only when a test requests it.
+    /// Opens a node with a lease that is longer than any test, so that the lease expires only when a test requests
+    /// this.
     async fn node(url: &str) -> Arc<Postgres> {
         let config = Config { lease: Duration::from_hours(1), ..Config::new(url, "test") };
         Arc::new(Postgres::open(config).await.unwrap())

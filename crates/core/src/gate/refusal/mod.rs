@@ -36,11 +36,11 @@ pub(crate) const NAMED: usize = 3;
 #[serde(deny_unknown_fields)]
 pub struct RefusedCall {
     pub tool: String,
-    /// True if the call only reads.
+    /// True if the refused call only reads.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reads: bool,
     pub identity: Identity,
-    /// SHA-256 of the arguments exactly as the agent wrote them.
+    /// SHA-256 of the refused call's arguments, exactly as the agent wrote them.
     pub arguments: Digest,
 }
 

@@ -13,10 +13,12 @@ pub(super) const ROOT: &str = "/";
 /// Number of hexadecimal digits of a [`PathDigest`].
 const DIGITS: usize = 16;
 
-/// Maximum number of parent folders of a path. If a path has more folders, [`ROOT`] replaces all paths of the program.
+/// Maximum number of parent folders of a path. If a path of a program has more folders, [`ROOT`] replaces all paths of
+/// this program.
 const DEPTH: usize = 256;
 
-/// Maximum number of bytes of a name that is stored as text. A longer name is stored as a digest.
+/// Maximum number of bytes of the name of a program or subcommand that is stored as text. A longer name is stored as a
+/// digest.
 const NAME_BYTES: usize = 64;
 
 /// First 16 hexadecimal digits of the SHA-256 of a full path or of an address.

@@ -111,7 +111,6 @@ impl NamedProgram {
         }
     }
 
-    /// Describes the program and its paths in one line.
     pub(super) fn describe(&self) -> String {
         let name = [Some(self.program.as_str()), self.subcommand.as_deref()];
         let words = name.into_iter().flatten().chain(self.places.iter().map(String::as_str));

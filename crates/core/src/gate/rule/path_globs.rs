@@ -36,7 +36,6 @@ const MAX_COMPARED: usize = 4_000;
 /// the folder.
 const ANY_FILE: &str = "\u{1}";
 
-/// Paths of a rule.
 struct Globs<'a> {
     workspace: &'a str,
     /// Compiled paths of the rule. An entry is `None` if the path is malformed. A malformed path matches every path in

@@ -10,14 +10,14 @@ use holdshort_command::Part;
 /// One way in which a command loses data.
 pub(super) struct Loss {
     programs: &'static [&'static str],
-    /// Arguments that must all be present. If the parser knows the subcommand, the subcommand must contain the first of
-    /// these arguments.
+    /// Arguments that a command must all have to match this row. If the parser knows the subcommand, the subcommand
+    /// must contain the first of these arguments.
     words: &'static [&'static str],
-    /// Long options. If the list is not empty, at least one of these options must be present.
+    /// Long options. If the list is not empty, a command must have at least one of these options to match this row.
     options: &'static [&'static str],
-    /// Short forms of `options`, one letter each.
+    /// Short forms of the long options in `options`, one letter each.
     letters: &'static str,
-    /// Options that prevent the loss of data.
+    /// Options with which the command loses no data, so that this row does not match.
     unless: &'static [&'static str],
 }
 

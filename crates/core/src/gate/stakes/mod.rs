@@ -79,7 +79,6 @@ const FORCING_SHORT: [(&str, &str, char); 10] = [
     ("podman", "rm", 'f'),
 ];
 
-/// Words that name the production environment.
 const PRODUCTION: [&str; 2] = ["production", "prod"];
 
 /// Words that mean deployment if they are in the name of a program, a script, a target or a subcommand.
@@ -153,7 +152,7 @@ fn is_deploying(piece: &str) -> bool {
     })
 }
 
-/// Returns true if the word bundles short options and contains one of these letters.
+/// Returns true if the word of a command bundles short options, such as `-rf`, and contains one of these letters.
 fn short(word: &str, letters: &str) -> bool {
     word.strip_prefix('-')
         .is_some_and(|rest| !rest.starts_with('-') && rest.contains(|c| letters.contains(c)))

@@ -213,7 +213,7 @@ pub(super) fn places(payload: &Value, patterns: &[&str], words: &BTreeSet<String
     pointers::outermost(&found)
 }
 
-/// Replaces the values at these JSON pointers with placeholders (*marks*).
+/// Replaces the values at these JSON pointers, in a payload or an edit, with placeholders (*marks*).
 fn marked(mut value: Value, places: BTreeSet<String>, edit_of: Option<u64>) -> Value {
     for place in places {
         if let Some(value) = value.pointer_mut(&place) {
@@ -253,7 +253,8 @@ impl Cover {
         }
     }
 
-    /// Adds the hidden values of a further value that has the structure of the payload, such as an edit.
+    /// Adds the hidden values of a further value that has the structure of the payload, such as an edit, to the values
+    /// that are hidden.
     pub(crate) fn add(&mut self, payload: &Value, patterns: &[&str]) {
         for place in patterns.iter().flat_map(|pattern| pointers::find_matching(payload, pattern)) {
             if let Some(value) = payload.pointer(&place) {

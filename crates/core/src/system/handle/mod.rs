@@ -1,4 +1,4 @@
-//! Handles inputs: checks the role of the actor, and returns the events of the change.
+//! Handles inputs of the system: checks the role of the actor, and returns the events of the change.
 
 mod hours;
 mod push;

@@ -130,7 +130,8 @@ fn two_in_one_reply_end_nothing() {
     assert_eq!(ended(&world).1, "done");
 }
 
-/// A `finish` call runs after all other calls of its reply. It does not end the step if one of them failed.
+/// A `finish` call runs after all other calls of its reply. If one of them failed, the `finish` call does not end the
+/// step.
 #[test]
 fn it_is_no_end_beside_a_failure() {
     let mut definition = finishing();

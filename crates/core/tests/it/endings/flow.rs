@@ -24,8 +24,8 @@ fn stopped(stop: Stop) -> Answer {
     says("Half of").map(|reply| Reply { stop, ..reply })
 }
 
-/// Returns the kinds of such replies: name of the flaw, reply, kind of the interrupt that it opens, and failure reason
-/// if asking is switched off. `None` means that the run does not fail.
+/// Returns replies that do not really end a step: name of the flaw, reply, kind of the interrupt that it opens, and
+/// failure reason if asking is switched off. `None` means that the run does not fail.
 fn dishonest() -> Vec<(&'static str, Answer, Kind, Option<&'static str>)> {
     let json = "```json\n{\"tool\": \"run_command\", \"arguments\": {\"command\": \"ls\"}}\n```";
     vec![
@@ -56,7 +56,8 @@ fn it_is_told_once_and_then_a_person_is_asked() {
     }
 }
 
-/// With asking switched off, a reply that asks or announces work is refused once, and then accepted as the end.
+/// With asking switched off, a reply that does not really end its step is refused once. A repetition of the reply fails
+/// the run with a reason. If the reply asks for something or announces work, its repetition is accepted as the end.
 #[test]
 fn where_nobody_may_be_asked_it_fails_with_its_reason() {
     for (flaw, reply, _, reason) in dishonest() {
@@ -138,7 +139,7 @@ fn a_reply_that_says_nothing_is_none() {
     }
 }
 
-/// A person may accept a cut reply as the end. The run then ends with the reason `partial`, not `done`.
+/// A person may accept a cut reply as the end of the step. The run then ends with the reason `partial`, not `done`.
 #[test]
 fn a_person_may_take_it_as_the_end() {
     let mut world = World::started(definition(), vec![stopped(Stop::Cut), stopped(Stop::Cut)]);

@@ -124,8 +124,8 @@ fn an_open_pattern_covers_no_code() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// If a rule forbids some commands, a line that writes code and runs it is asked about. It is forbidden if the written
-/// text contains a forbidden command.
+/// If a rule forbids some commands, a line that writes code and runs it is asked about. The line is forbidden if the
+/// written text contains a forbidden command.
 #[test]
 fn what_a_line_writes_and_runs_does_not_pass_a_rule_that_forbids() {
     let rules = [with_commands(RuleAction::Forbid, "git push *"), allow(&["run_command"])];

@@ -121,7 +121,7 @@ fn one(subject: &Subject<'_>, rules: &[Rule]) -> String {
 }
 
 /// The votes for all combinations of rules of the installation, the run and the workflow are as in the snapshot. Each
-/// is tested with and without a grant, a finding and an opaque line.
+/// combination is tested with and without a grant, a finding and an opaque line.
 #[test]
 fn the_most_severe_vote_wins() {
     let says = [None, Some(RuleAction::Allow), Some(RuleAction::Ask), Some(RuleAction::Forbid)];
@@ -180,7 +180,7 @@ fn the_most_severe_vote_wins() {
     snapshot::check("vote", &snapshot::table(&rows));
 }
 
-/// Rules of a run can only make it stricter: its `allow` has no effect if the workflow asks or forbids.
+/// Rules of a run can only make the run stricter: an `allow` of the run has no effect if the workflow asks or forbids.
 #[test]
 fn a_run_does_not_loosen_its_workflow() {
     let verdict = |run: RuleAction, workflow: RuleAction| {

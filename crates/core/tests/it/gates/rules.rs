@@ -33,7 +33,7 @@ fn rules_match_full_names_and_the_first_one_counts() {
 }
 
 /// A rule that asks or forbids matches every category that a command line has or may have. A rule that allows matches
-/// only its most dangerous category.
+/// only the line's most dangerous category.
 #[test]
 fn a_rule_on_categories_holds_back_by_any() {
     let rules =
@@ -422,8 +422,8 @@ fn every_criterion_of_a_rule_must_hold() {
     );
 }
 
-/// A file pattern makes a command forbidden if it may expand to a forbidden word, because its result is known only when
-/// the command runs.
+/// A file pattern makes a command forbidden if the pattern may expand to a forbidden word, because the expansion is
+/// known only when the command runs.
 #[test]
 fn a_pattern_counts_as_what_it_may_become() {
     let words = [

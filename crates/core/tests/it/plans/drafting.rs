@@ -80,7 +80,7 @@ fn a_plan_is_read_in_many_forms() {
     }
 }
 
-/// A subtask without an id gets an id from its position, or the next free one.
+/// A subtask without an id gets an id from its position, or the next free id.
 #[test]
 fn what_has_no_id_gets_one_that_nobody_else_has() {
     let s = |n: u32| json!({ "id": format!("s{n}"), "description": "x" });

@@ -46,7 +46,8 @@ fn note(n: usize, length: usize) -> String {
 /// A test case: gates, first reply of the agent, kind of the interrupt, and chosen option.
 type Guided = (StepGates, Option<Answer>, Kind, &'static str);
 
-/// Feedback on a step reaches it at once, and every step that starts later. Other running steps do not receive it.
+/// Feedback on a step reaches this step at once and every step that starts later. Other running steps do not receive
+/// it.
 #[test]
 fn what_is_said_about_a_step_is_heard_once_by_it_and_by_each_that_follows() {
     let before = StepGates { before_step: true, ..StepGates::default() };

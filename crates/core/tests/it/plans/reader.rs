@@ -14,7 +14,8 @@ fn step_progress(run: &Run) -> (u32, Trouble, StepActivity) {
     (step.attempts(), step.trouble, run.activity("work/a", step, &run.waiting()))
 }
 
-/// The view shows a step's attempts, its last failure and its activity, before each decision and at the end.
+/// The read-only view of a run shows a step's attempts, its last failure and its activity, before each decision and at
+/// the end.
 #[test]
 fn a_step_is_told_with_its_tries_and_its_trouble() {
     use StepActivity::{Ended, Failed, Waiting};
@@ -72,7 +73,8 @@ fn what_is_at_work_stands_as_its_run_does() {
     assert_eq!(step_progress(&world.run).2, StepActivity::Cancelled);
 }
 
-/// The view shows the subtask of a step and its position in the plan. Steps outside of a plan have no subtask.
+/// The read-only view of a run shows the subtask of a step and its position in the plan. Steps outside of a plan have
+/// no subtask.
 #[test]
 fn a_step_knows_its_part_of_the_plan() {
     let world = approved(planned(planning()), &[subtask("b", &[]), subtask("a", &["b"]), subtask("c", &[])]);
@@ -89,7 +91,8 @@ fn a_step_knows_its_part_of_the_plan() {
     );
 }
 
-/// The view lists decisions in the order of their resolutions, without checkpoints that are approved without asking.
+/// The read-only view of a run lists decisions in the order of their resolutions, without checkpoints that are approved
+/// without asking.
 #[test]
 fn people_are_told_of_what_they_are_asked() {
     let look = CheckpointPhase { message: "Look.".into(), ..CheckpointPhase::default() };

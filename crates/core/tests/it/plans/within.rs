@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use super::{approved, at_work, ended, gated, plan_of, planned, planning, proposes, request, say, subtask};
 use crate::world::{World, calls, choose_with, definition, edit, one_shot, says};
 
-/// The plan tool refuses a plan within a subtask without asking a person, because it would never be carried out
-/// (contracts B5, B8).
+/// The plan tool refuses a plan within a subtask without asking a person, because such a plan would never be carried
+/// out (contracts B5, B8).
 #[test]
 fn no_plan_is_made_within_a_subtask() {
     let mut definition = gated(StepGates { on_error: true, ..StepGates::default() });

@@ -192,8 +192,8 @@ fn a_commit_that_a_crash_cut_off_is_rolled_forward() {
     assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Done));
 }
 
-/// A commit that finds a changed file writes nothing. After the next approval, it starts from the beginning and is not
-/// in doubt.
+/// A commit that finds a changed file writes nothing. After the next approval, the commit starts from the beginning and
+/// is not in doubt.
 #[test]
 fn a_commit_that_was_returned_begins_from_the_start_the_next_time() {
     let mut world = runs(&["./do a=1"]);
@@ -353,8 +353,8 @@ fn what_a_trial_shows_of_the_persons_own_tools_asks_always() {
     }
 }
 
-/// A grant covers a command whose words match if its changes are in the same folders and delete nothing. The changes of
-/// `cargo fmt` vary in this test.
+/// A grant covers a command with the granted words if the changes of the command are in the same folders and delete
+/// nothing. The changes of `cargo fmt` vary in this test.
 #[test]
 fn a_grant_covers_the_command_where_it_changes_the_same_folders_and_deletes_nothing() {
     for (does, covered) in [
@@ -454,8 +454,8 @@ fn a_file_tool_is_as_before() {
     assert_eq!(world.count("trial_started"), 0);
 }
 
-/// If a rule forbids commands, code on a command line is asked about. It is allowed if a trial shows that it changed
-/// nothing.
+/// If a rule forbids commands, code on a command line is asked about. The code is allowed if a trial shows that the
+/// code changed nothing.
 #[test]
 fn code_that_was_seen_to_change_nothing_is_not_taken_for_a_forbidden_command() {
     for (line, asks) in [

@@ -9,8 +9,8 @@ use serde_json::json;
 use super::{phase, request_messages, say};
 use crate::world::{Answer, World, calls, choose, choose_with, definition, edit, fails, read, says, write};
 
-/// A message of a person during a model call is in the next request. It continues a step that the reply would have
-/// ended.
+/// A message of a person during a model call is in the next request. The message continues a step that the reply would
+/// have ended.
 #[test]
 fn a_message_during_a_model_call_is_heard_next() {
     for (reply, expected) in [

@@ -45,7 +45,8 @@ impl Files {
         Connection::open(self.path(DATABASE)).unwrap()
     }
 
-    /// Runs SQL statements that must change something. In them, `events` stands for a table with one row per event.
+    /// Runs SQL statements that must change something in the database of the folder. In the statements, `events` stands
+    /// for a table with one row per event.
     pub(super) fn sql(&self, statements: &str) {
         let run = |file: &Connection| {
             let changes =
@@ -74,7 +75,6 @@ impl Files {
         by_hand::with_events(&self.database(), change)
     }
 
-    /// Runs statements that change the schema.
     pub(super) fn schema(&self, statements: &str) {
         self.database().execute_batch(statements).unwrap();
     }
@@ -92,7 +92,7 @@ impl Files {
         assert_eq!(file.execute(put_back, [index, &made]).unwrap(), 1);
     }
 
-    /// Overwrites a database page with entries of an index.
+    /// Overwrites the database page at the root of the index `runs_by_session`.
     pub(super) fn damage_a_page(&self) {
         let page_of = "SELECT rootpage FROM sqlite_schema WHERE name = 'runs_by_session'";
         let page: u32 = self.database().query_row(page_of, [], |row| row.get(0)).unwrap();
@@ -128,12 +128,12 @@ impl Files {
         });
     }
 
-    /// Replaces a file by its earlier version.
+    /// Replaces a file of the data folder by an earlier version of the file.
     pub(super) fn go_back(&self, name: &str) {
         fs::copy(story().older.path().join(name), self.path(name)).unwrap();
     }
 
-    /// Replaces the files by those of a server that was killed after the last events.
+    /// Replaces the files of the data folder by those of a server that was killed after the last events.
     pub(super) fn be_killed(&self) {
         for name in [DATABASE, LOG, PIN] {
             fs::copy(story().killed.path().join(name), self.path(name)).unwrap();

@@ -18,7 +18,7 @@ use crate::upkeep::play;
 pub(super) struct Story {
     /// The data folder after the journal was closed.
     pub(super) whole: TempDir,
-    /// A copy of the same data folder from an earlier close.
+    /// A copy of the data folder `whole` from an earlier close of the journal.
     pub(super) older: TempDir,
     /// The data folder of a server that was killed while its write-ahead log contained events.
     pub(super) killed: TempDir,

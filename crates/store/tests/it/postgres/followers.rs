@@ -13,7 +13,7 @@ use crate::fixture::{id, log, run_stream, seen, to};
 
 const WRITERS: u64 = 8;
 const APPENDS: u64 = 25;
-/// Number of events. Each append has two.
+/// Number of events that the writers append. Each append has two events.
 const EVENTS: u64 = 2 * APPENDS;
 
 #[tokio::test(flavor = "multi_thread")]

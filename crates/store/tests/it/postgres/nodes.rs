@@ -77,7 +77,8 @@ async fn a_node_without_its_database_does_not_believe_that_it_holds_anything() {
     one.append(drive(1, 1)).await.unwrap();
 }
 
-/// Only the database's clock decides if a node is alive. Other nodes that have taken over its runs keep them.
+/// Only the database's clock decides if a node is alive. Other nodes that have taken over the runs of a node keep these
+/// runs.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_comes_back_too_late_finds_its_runs_driven() {
     let url = holdshort_testpg::shared().database();

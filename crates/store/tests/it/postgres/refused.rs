@@ -29,7 +29,8 @@ async fn a_database_of_a_newer_version() {
     assert!(matches!(error, Error::FromTheFuture { found: 99, .. }), "{error:?}");
 }
 
-/// Opening rejects a database of a newer version without `least`. A node that has already opened it stops.
+/// Opening rejects a database of a newer version that does not record the oldest compatible version (`least`). A node
+/// that has already opened the database stops.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_of_a_newer_version_that_says_nothing_of_older_ones() {
     let url = holdshort_testpg::shared().database();

@@ -50,7 +50,7 @@ fn run_and_kill(folder: &Path, lines: usize) -> BTreeMap<u64, u64> {
     acknowledged
 }
 
-/// Parses a line of the child process. Returns `None` for an incomplete line, such as a cut-off last one.
+/// Parses a line of the child process. Returns `None` for an incomplete line, such as a last line that is cut off.
 fn acknowledgement(line: &str) -> Option<(u64, u64)> {
     let (writer, seq) = line.strip_prefix("durable ")?.strip_suffix(" .")?.split_once(' ')?;
     Some((writer.parse().unwrap(), seq.parse().unwrap()))

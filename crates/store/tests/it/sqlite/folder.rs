@@ -156,7 +156,7 @@ async fn keeps_its_chains_and_its_head(before: &Path) {
     store.close().await.unwrap();
 }
 
-/// Returns the keys of the rows of `appends`: the position of the last event in each.
+/// Returns the keys of the rows of `appends`: the position of the last event in each row.
 fn ends_of_rows(folder: &Path) -> Vec<u64> {
     let database = rusqlite::Connection::open(folder.join("holdshort.db")).unwrap();
     let mut rows = database.prepare("SELECT position FROM appends").unwrap();

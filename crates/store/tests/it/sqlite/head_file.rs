@@ -160,8 +160,8 @@ async fn a_killed_server_that_lost_its_log_does_not_start_again() {
     assert_eq!(Sqlite::open(killed.path()).unwrap().head().await.unwrap(), store.head().await.unwrap());
 }
 
-/// The head file may name an event in the middle of an append: it can lag behind, and an import may write the same
-/// events in fewer appends.
+/// The head file may name an event in the middle of an append: the head file can lag behind, and an import may write
+/// the same events in fewer appends.
 #[tokio::test]
 async fn a_pin_within_an_append_is_compared_with_what_is_there() {
     let parts = TempDir::new().unwrap();
