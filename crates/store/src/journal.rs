@@ -36,7 +36,7 @@ pub enum Error {
     OlderNodes { others: String, least: u32 },
     #[error("the database is damaged: {0}")]
     Corrupt(String),
-    /// A file of the journal was deleted or replaced while the journal was open. It is unknown if the last write
+    /// A file of the journal was deleted or replaced while the journal was open. It is unknown whether the last write
     /// succeeded.
     #[error("it is unknown whether the write succeeded: {0}")]
     FilesReplaced(String),

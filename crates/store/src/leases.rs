@@ -75,6 +75,7 @@ pub trait Leases: Send + Sync + 'static {
     /// earlier epoch.
     fn epoch(&self) -> u64;
 
-    /// Acquires a new epoch. A node needs one before it drives a run that was driven under a later epoch than its own.
+    /// Acquires a new epoch. A node needs a new epoch before it drives a run that was driven under a later epoch than the
+    /// node's own.
     fn draw_epoch(&self) -> impl Future<Output = Result<u64, Error>> + Send;
 }

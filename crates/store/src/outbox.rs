@@ -1,5 +1,5 @@
-//! The outbox: notifications that are waiting to be sent, called deliveries. Appends of events add deliveries. Only one
-//! node at a time sends a delivery. Deliveries and their results are deleted after a limited time.
+//! The outbox: notifications to send, called deliveries, and the results of sending them. Appends of events add
+//! deliveries. Only one node at a time sends a delivery. Deliveries and their results are deleted after a limited time.
 //!
 //! Unlike [`Tables`](crate::Tables), the outbox cannot be rebuilt from events. A rebuild of the other rows leaves it
 //! unchanged.
@@ -22,7 +22,8 @@ pub struct Claim {
     pub now: Timestamp,
     pub limit: usize,
     /// Deliveries that this node is still sending. The claim excludes them, even if another node has claimed and
-    /// released them since. Otherwise the result of the running attempt would be recorded for the new claim.
+    /// released them since. Otherwise the result of the running attempt would be recorded for the new claim. All other
+    /// deliveries that this node claimed earlier can be claimed again, because this node is no longer sending them.
     pub sending: Vec<DeliveryId>,
     /// True if a single node must get all due deliveries of the channel, even if several nodes make a claim at the same
     /// moment.

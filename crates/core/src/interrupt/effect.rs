@@ -117,8 +117,9 @@ impl Effect {
         matches!(self.work(), HeldWork::Continues | HeldWork::Repeats)
     }
 
-    /// Returns true if only options for calls that Holdshort itself executes can have the effect. Such effects give a
-    /// grant, or commit only some of a trial's changes.
+    /// Returns true if the effect gives a grant, or commits only some of a trial's changes. Options with such an effect
+    /// need a tool call that Holdshort can read. An external agent's interrupt offers them only if the agent sent the
+    /// call.
     pub fn is_of_own_calls(self) -> bool {
         matches!(self, Self::Grant | Self::ProceedWithSome)
     }

@@ -18,8 +18,8 @@ pub struct Risk {
     pub reasons: Vec<Reason>,
 }
 
-/// Subject of an interrupt: the step, call or phase of the run about which people decide. The result of the interrupt
-/// is applied to this subject.
+/// Subject of an interrupt, about which people decide: a step, call or phase of the run, the whole run, or a request of
+/// an external agent. The result of the interrupt is applied to this subject.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum About {

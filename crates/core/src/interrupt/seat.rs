@@ -38,7 +38,8 @@ impl Interrupt {
     }
 
     /// Returns the seat that the person would get by voting now for this option with this edit. The seat consists of
-    /// the stage in which the vote counts, and the approver whom the voter represents.
+    /// the stage in which the vote counts, the approver whom the voter represents (if any), and the groups for which
+    /// the vote counts.
     pub(super) fn seat(
         &self,
         voter: &Voter<'_>,

@@ -49,8 +49,9 @@ impl Draft<'_> {
             || self.open_gathered_questions()
     }
 
-    /// Opens the interrupts of tool calls whose tool asks a person. Such calls need no inspection, so their interrupts
-    /// open at once. Returns true if events were emitted.
+    /// Opens the interrupt of the next tool call whose tool asks a person. Such calls need no inspection, so their
+    /// interrupts open at once. Questions that the workflow holds back open later. A rule can refuse the call instead.
+    /// Returns true if events were emitted.
     fn open_asking_calls(&mut self) -> bool {
         let kept_back = self.run.definition.asking.deliver == Deliver::PerStage;
         let due = self.run.calls.open().filter_map(|(id, call)| {

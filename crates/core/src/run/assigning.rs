@@ -102,7 +102,8 @@ impl Draft<'_> {
 
     /// Returns a new assignment of an interrupt if too few of its approvers remain. `None` if there are enough people.
     /// Stages with too few people are assigned to admins and operators. If admins and operators are too few as well,
-    /// the number of required votes is lowered. Other stages do not change.
+    /// the number of required votes is lowered, and at last one person may vote in several stages. Other stages do not
+    /// change.
     pub(super) fn if_emptied(&self, assignment: &Assignment) -> Option<Assignment> {
         let mut instead = assignment.clone();
         while let Some(lack) = instead.find_shortage(&self.cx.system.people, self.run.starter()) {

@@ -436,7 +436,7 @@ impl Draft<'_> {
     }
 
     /// Handles a tool call that was running when the server process stopped. The call is repeated, or a person is asked
-    /// about its outcome.
+    /// about its outcome. A call that a person had stopped ends.
     pub(super) fn adopt_call(&mut self, id: &str) {
         let Ok(call) = self.call(id) else { return };
         match self.run.on_crash(&call) {
@@ -467,8 +467,9 @@ impl Draft<'_> {
     }
 
     /// Lets the approval gates vote again on the run's open tool calls after the policy has changed. If the gates now
-    /// allow or forbid a call, the interrupt of the call is closed. Grants that were given after the approval card of
-    /// the call was shown do not apply to the call.
+    /// allow or forbid a call, the interrupt of the call is closed. A call that a model must judge still waits for the
+    /// person, even if the gates now allow the call. Grants that were given after a person was asked about the call do
+    /// not apply to the call.
     pub(super) fn revote(&mut self) {
         self.revote_foreign();
         let gated: Vec<(String, Call)> = self

@@ -19,7 +19,7 @@ pub struct Config {
     /// Name of the configured model that the run uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// True if nobody attends the run. Checkpoints are then skipped if the workflow allows this. All other questions
+    /// True if nobody attends the run. Checkpoints are then skipped if the workflow allows this. All other interrupts
     /// still wait for a person.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unattended: bool,

@@ -31,7 +31,8 @@ pub struct HandledInput {
 }
 
 impl HandledInput {
-    /// Adds the events and states of a second input, which was handled after the first input.
+    /// Appends the events of a second input, which was handled after the first input, and adopts the states after the
+    /// second input.
     pub fn then(&mut self, next: Self) {
         self.events.extend(next.events);
         self.run = next.run;

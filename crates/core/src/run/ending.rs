@@ -31,8 +31,9 @@ use crate::tool::{Opens, Runs};
 const TOLD: u32 = 1;
 
 impl Draft<'_> {
-    /// Handles a flaw of a step's last reply: the model gets a message, a person is asked, or the phase fails. Returns
-    /// false if the step ends with the reply despite the flaw. `about` is the question in the reply, or the tool that
+    /// Handles a flaw of a step's last reply: the model gets a message, a person is asked, or the run fails. If a tool
+    /// call began the phase of the step, only the phase fails. Returns false if the step ends with the reply despite
+    /// the flaw. `about` is the question in the reply, or the tool that
     /// the reply calls in its text.
     pub(super) fn end_refused(&mut self, id: &str, step: &Step, flaw: Flaw, about: &str) -> bool {
         let may_ask = self.run.definition.asking.enabled;

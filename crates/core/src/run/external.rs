@@ -222,8 +222,9 @@ fn holds_back(kind: Kind, offer: &Offer) -> bool {
     }
 }
 
-/// Returns the options that an external agent's interrupt offers. The options come from the table of the interrupt's
-/// kind. Only for a `choice`, the agent can define options, and the option `custom` is added.
+/// Returns the options that an external agent's interrupt offers, and the problems of the options that the agent listed.
+/// The agent selects options from the table of the interrupt's kind. If the agent lists none, the interrupt offers the
+/// options of the table. Only for a `choice`, the agent can also define options, and the option `custom` is added.
 fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut offers: Vec<Offer> = Vec::new();

@@ -354,8 +354,8 @@ pub struct Ask {
     pub message: String,
     pub payload: Value,
     /// Ids of the options that the external agent's question offers, each with an optional label. The ids come from the
-    /// table of the question's kind. For a `choice`, the agent defines the ids. If the list is empty, all options of
-    /// the kind are offered.
+    /// table of the question's kind. For a `choice`, the agent defines the ids. If the list is empty, the options of
+    /// the kind are offered, without options that only Holdshort's own agents can use.
     pub options: Vec<(String, Option<String>)>,
     pub response_schema: Option<Value>,
     pub expires_in_ms: Option<u64>,

@@ -13,8 +13,8 @@ use crate::changeset::{self, Change};
 use crate::mentioned_paths;
 
 impl Run {
-    /// Labels each changed path that the task does not mention in the payload of a tool call's approval card, and adds
-    /// the number of these paths.
+    /// Labels the changed paths that the task does not mention, in the payload of a tool call's approval card. For the
+    /// changes of a trial, also adds the number of these paths.
     pub(super) fn mark_outside(&self, call: &Call, payload: &mut Value) {
         if self.is_worked_out(call) {
             return;

@@ -147,13 +147,14 @@ impl Run {
     }
 
     /// Returns an approved plan of the run and the id of its planning phase. Of several approved plans, returns the
-    /// plan whose phase comes last in the workflow.
+    /// plan whose phase comes last. Phases that tool calls began come after the phases of the workflow.
     pub fn plan_at_work(&self) -> Option<(&str, &Arc<Plan>)> {
         let settled = |phase: &Phase| self.plans.get(&phase.id)?.settled();
         self.all_phases().rev().find_map(|phase| Some((phase.id.as_str(), settled(phase)?)))
     }
 
-    /// Returns the open phases of the run. If no phase is open, returns the last phase that has ended.
+    /// Returns the open phases of the workflow. If no phase is open, returns the last phase of the workflow that has
+    /// ended. Phases that tool calls began are not included.
     pub fn at_phases(&self) -> Vec<&Phase> {
         let is_in = |phase: &&Phase, ended: bool| {
             self.phases.get(&phase.id).is_some_and(|end| end.is_some() == ended)

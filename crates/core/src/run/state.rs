@@ -38,7 +38,8 @@ pub struct Step {
     pub subtask: Option<String>,
     /// Tool call about which the step gives a judgement. Set only for steps with the role [`StepRole::Overseer`].
     pub judges: Option<String>,
-    /// Step whose old turns are summarised by the step with this field.
+    /// Id of another step whose old turns the step summarises. Set only for steps with the role
+    /// [`StepRole::Summariser`].
     pub summarises: Option<String>,
     /// Agent that currently works on the step.
     pub agent: String,

@@ -255,7 +255,7 @@ impl Draft<'_> {
         self.gate(id);
     }
 
-    /// Sends a tool call back to the approval gates with its current inspection, for a vote without a trial.
+    /// Closes the interrupt about a tool call, and sends the call back to the approval gates with its current inspection.
     fn take_back(&mut self, id: &str, call: &Call) {
         self.supersede(call);
         self.give_back(id, ReturnReason::Changed, Vec::new());

@@ -45,7 +45,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Records if an external agent wrote the approved changes. Only the first report is recorded, and later reports
+    /// Records whether an external agent wrote the approved changes. Only the first report is recorded, and later reports
     /// change nothing.
     pub(super) fn report_exec(
         &mut self,

@@ -39,7 +39,7 @@ pub(super) struct Extra {
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Appends the events of a decision. The state in memory is changed only after the append has succeeded.
+    /// Appends the events of a handled input. The state in memory is changed only after the append has succeeded.
     pub(super) async fn commit(
         &self,
         decided: HandledInput,

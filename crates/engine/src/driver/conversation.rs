@@ -30,7 +30,7 @@ pub struct Say {
     pub text: String,
     /// Question that the message answers.
     pub to: Option<InterruptId>,
-    /// Agent that receives the message. If another agent has the run that now talks to the person, this run is
+    /// Agent that receives the message. If another agent currently talks to the person, the run of the other agent is
     /// cancelled.
     pub agent: Option<String>,
     /// Reason for choosing `agent`. The cancelled run of the other agent records it.

@@ -12,12 +12,12 @@ use crate::{Clock, Driver, Error, Executor};
 /// Delay between the start of the server and the first sweep of old deliveries. The sweep is never urgent, and an
 /// immediate sweep would slow down the start of the server.
 const FIRST: Duration = Duration::from_mins(1);
-/// Time between two sweeps, which fail or delete old deliveries.
+/// Time between two sweeps. A sweep marks old deliveries as failed, or deletes them.
 const SWEEP: Duration = Duration::from_hours(1);
 const TOO_LONG: &str = "the delivery waited too long: its channel is disabled or no longer configured";
 
-/// Fails and deletes old deliveries periodically, until the future is dropped. `kept` is the time for which the content
-/// of runs is kept. `None` means unlimited retention.
+/// Periodically marks deliveries that waited too long as failed, and deletes old deliveries, until the future is dropped.
+/// `kept` is the time for which the content of runs is kept. `None` means unlimited retention.
 pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     kept: Option<Duration>,

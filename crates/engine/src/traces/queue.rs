@@ -31,7 +31,7 @@ impl TraceQueue {
         Self { waiting: Mutex::default(), changed: Notify::new(), dropped }
     }
 
-    /// From this call on, stores the queue of runs that wait for their export in this folder.
+    /// Stores the queue of runs that wait for their export in this folder, from this call on.
     pub(super) fn keep_in(&self, folder: &Path) -> io::Result<()> {
         let forgotten = self.waiting().keep_in(folder)?;
         self.forget(forgotten);

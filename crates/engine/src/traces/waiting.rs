@@ -43,7 +43,7 @@ pub(crate) struct PendingExports {
 }
 
 impl PendingExports {
-    /// From this call on, stores the list of runs that wait for their export in this folder. No other process is
+    /// Stores the list of runs that wait for their export in this folder, from this call on. No other process is
     /// allowed to use the folder. Runs that an earlier process left in the file are exported first. If the list is too
     /// long, its oldest runs are removed. Returns the number of removed runs.
     pub(crate) fn keep_in(&mut self, folder: &Path) -> io::Result<usize> {

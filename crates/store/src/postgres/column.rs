@@ -10,8 +10,8 @@ use tokio_postgres::types::FromSql;
 
 use crate::journal::Error;
 
-/// Converts an unsigned number to a column of 63 bits. A larger number becomes the maximum. Only numbers in requests
-/// can be larger; stored numbers never are.
+/// Converts an unsigned number to a `bigint`, which can store at most 63 bits. A larger number becomes the maximum. Only
+/// numbers in requests can be larger; stored numbers never are.
 pub(super) fn big(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -165,8 +165,8 @@ async fn all<R: Record>(pool: &Pool, stretches: &[IndexScan<'_>], limit: usize) 
 type Parameter = Box<dyn ToSql + Sync + Send>;
 
 /// Returns the SQL of an index scan. Returns `None` if the filter contains a text that `PostgreSQL` cannot store,
-/// because no row can match it. The SQL does not contain the values of the filters, so that each statement is prepared
-/// only once.
+/// because no row can match it. The SQL does not contain the texts and numbers of the filters, so that each statement
+/// is prepared only once.
 fn written(stretch: &IndexScan<'_>, values: &mut Vec<Parameter>) -> Option<String> {
     let IndexScan { table, conditions, order, .. } = stretch;
     let mut wanted = vec!["true".to_owned()];

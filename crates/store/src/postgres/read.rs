@@ -1,6 +1,6 @@
-//! Reads of the journal. A read by position stops at the horizon, where the order of events is no longer final. Beyond
-//! the horizon, a running transaction may still add events before existing ones. A reader that had passed their
-//! positions would miss these events.
+//! Reads of the journal. A read by position stops at the horizon, the position up to which the order of events is final.
+//! Beyond the horizon, a running transaction may still add events before existing ones. A reader that had passed the
+//! positions of the added events would miss them.
 
 use std::collections::BTreeMap;
 

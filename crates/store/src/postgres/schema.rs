@@ -34,9 +34,9 @@ use Reach::{Breaks, Expands};
 /// Step from one schema version to the next: its effect on older binaries, and its SQL.
 pub type Migration = (Reach, &'static str);
 
-/// All migrations, in order. A release that writes events in a new form needs a migration too, even one without
-/// statements. From the schema version, an older binary then learns that a run that it cannot read is newer and not
-/// damaged.
+/// All migrations, in order. A release that writes events that older binaries cannot read needs a migration too, even
+/// one without statements. From the schema version, an older binary then learns that a run that it cannot read was
+/// written by a newer binary and is not damaged.
 const MIGRATIONS: &[Migration] = &[
     (Breaks, include_str!("../../migrations/postgres/0001_journal.sql")),
     (Breaks, include_str!("../../migrations/postgres/0002_sessions.sql")),

@@ -80,8 +80,8 @@ enum Waits {
     No,
 }
 
-/// Adds a range of events to the hash chain, and returns the last head of the chain. Returns `None` if another node is
-/// sealing and `waits` is `No`.
+/// Adds all events up to the horizon to the hash chain, range by range, and returns the last head of the chain. Returns
+/// `None` if another node is sealing and `waits` is `No`.
 async fn seal(pool: &Pool, waits: Waits) -> Result<Option<Head>, Error> {
     let sql = "SELECT sealed, head, more FROM holdshort_seal($1, $2, $3)";
     loop {

@@ -298,7 +298,7 @@ pub enum Fact {
         call: String,
         attempt: u32,
     },
-    /// A model judged if a person must decide on the tool call. The event's data is `{"reasons": […]}`.
+    /// A model judged whether a person must decide on the tool call. The event's data is `{"reasons": […]}`.
     CallJudged {
         call: String,
         /// Step of the model that judged the tool call.

@@ -31,7 +31,7 @@ pub enum StepRole {
     Maker,
     /// The step's agent carries out one subtask of a plan.
     Subtask,
-    /// The step's agent judges if a person must decide on a tool call.
+    /// The step's agent judges whether a person must decide on a tool call.
     Overseer,
     /// The step's agent selects the routes for the tasks of a copilot.
     Router,

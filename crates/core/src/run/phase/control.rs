@@ -16,8 +16,8 @@ use crate::plan::{Plan, Subtask};
 enum Turn<'p> {
     Now,
     NotYet,
-    /// The subtask cannot start, because a subtask that it depends on has failed or did not run. The value is the id of
-    /// that subtask.
+    /// The subtask cannot start, because a subtask that it depends on has failed, or did not run because of an earlier
+    /// failure. The value is the id of that subtask.
     Never(&'p str),
 }
 
