@@ -55,7 +55,7 @@ fn indented(text: &str) -> String {
     text.lines().collect::<Vec<_>>().join("\n    ")
 }
 
-/// Shortens the turns of a conversation until they fit into `room` bytes. Drops results of runs before messages of
+/// Shortens the turns of a conversation until they fit into `room` bytes. Cuts results of runs before messages of
 /// people. Cuts the messages of the newest turn that does not fit, and drops all older turns.
 fn fitted(turns: Vec<Turn>, room: usize) -> Vec<Turn> {
     let mut left = room;

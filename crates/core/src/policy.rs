@@ -24,7 +24,7 @@ pub struct Rule {
     pub urls: Vec<String>,
     pub categories: Vec<Category>,
     pub agents: Vec<String>,
-    /// Changes that the call must have made in its trial, so that the rule matches.
+    /// Changes that the call must make so that the rule matches. The trial of the call or its tool shows the changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<ChangeScope>,
     /// Number of files that the call deletes. A rule that asks or forbids matches calls that delete at least this
@@ -68,8 +68,8 @@ impl Rule {
 pub enum ChangeScope {
     /// The rule matches calls that change nothing.
     None,
-    /// The rule matches calls that change nothing in the workspace except files that git ignores. Changes of ignored
-    /// files are stored separately, and only this run sees them.
+    /// The rule is about changes of files that git ignores. These changes are stored separately, and only this run sees
+    /// them. A rule that allows matches commands that change nothing else in the workspace.
     Ignored,
     /// The rule matches changes at paths that match these globs. The paths are relative to the workspace.
     Paths(Vec<String>),

@@ -271,8 +271,8 @@ impl Field for Timestamp {
     }
 }
 
-/// Implements [`Field`] for unsigned numbers in columns of 63 bits. A larger number becomes the maximum. Only numbers
-/// in requests can be larger; stored numbers never are.
+/// Implements [`Field`] for unsigned numbers. Databases store at most 63 bits, so a larger number becomes the maximum.
+/// Only numbers in requests can be larger; stored numbers never are.
 macro_rules! numbers {
     ($($number:ident),*) => {
         $(impl Field for $number {

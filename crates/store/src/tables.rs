@@ -24,7 +24,7 @@ pub struct Rows {
     pub answers: Vec<AnswerRow>,
 }
 
-/// A run whose deadline may have passed.
+/// A run in the list of runs whose deadline has passed, with this deadline.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Due {
     pub deadline: Timestamp,
@@ -163,7 +163,7 @@ pub trait Tables: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Page<AnswerRow>, Error>> + Send;
 
     /// Returns the runs whose deadline is at or before `now`, in the order of their deadlines, beginning after the run
-    /// `after`. With `after`, a caller can skip runs that it has already seen.
+    /// `after`. With `after`, a caller can skip runs whose deadline cannot expire yet, for example because of a freeze.
     fn due(
         &self,
         now: Timestamp,

@@ -19,7 +19,9 @@ const QUESTIONS: usize = 5;
 const PROPOSALS: usize = 5;
 /// Maximum number of advantages, and of disadvantages, of one proposal.
 const POINTS: usize = 5;
+/// Maximum number of bytes of each text in a router's reply, except the reworded task. Longer texts are cut.
 const WORDS_BYTES: usize = 1_000;
+/// Maximum number of bytes of the task as the router reworded it. A longer task is cut.
 const TASK_BYTES: usize = 8_000;
 
 /// Names of routes, including names from earlier versions of Holdshort (contract E4).

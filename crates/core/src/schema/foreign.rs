@@ -181,7 +181,8 @@ fn defined(all: &BTreeMap<String, &Value>) -> String {
     if names.is_empty() { String::new() } else { format!("; there is {}", names.join(", ")) }
 }
 
-/// Returns a problem if references in the schema form a cycle or a chain that is too long.
+/// Returns a problem if the schema has too many definitions, or if schemas that apply to the same value form a cycle or a
+/// chain that is too long. A definition may refer to itself for members and items of the value.
 fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
     let reference =
         |schema: &Value| schema.get("$ref").and_then(Value::as_str).map(|text| text[1..].to_owned());

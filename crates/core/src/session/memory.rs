@@ -10,8 +10,8 @@ use crate::interrupt::Assignment;
 use crate::people::People;
 use crate::time::Timestamp;
 
-/// Data that determines which people's grants apply to a call. A grant applies if the person who gave the grant is
-/// allowed to decide the call alone.
+/// Data that determines which people's grants apply to a call. A grant applies only if the person who gave the
+/// grant is allowed to decide the call alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Granters<'a> {
     pub(crate) assignment: &'a Assignment,

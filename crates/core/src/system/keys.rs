@@ -164,7 +164,7 @@ impl Keys {
         }
     }
 
-    /// Checks that the key can be created. Only the caller can check that no other key or person has the name.
+    /// Checks that the key can be created. The caller must also check that no other key or person has the name.
     pub(super) fn may_be_made(&self, new: &NewKey, now: Timestamp) -> Result<(), Refusal> {
         if !is_name(&new.name) {
             return Err(Refusal::Name);

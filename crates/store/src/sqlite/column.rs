@@ -9,8 +9,8 @@ use rusqlite::{Result, Row};
 
 use super::packed;
 
-/// An unsigned number in a column of 63 bits. A larger number becomes the maximum. Only numbers in requests can be
-/// larger; stored numbers never are.
+/// An unsigned number. SQLite can store at most 63 bits of it, so a larger number becomes the maximum. Only numbers in
+/// requests can be larger; stored numbers never are.
 pub(super) struct Number(pub(super) u64);
 
 pub(super) struct Time(pub(super) Timestamp);

@@ -223,7 +223,8 @@ pub(super) fn next_deadline(connection: &Connection) -> Result<Option<Timestamp>
     Ok(deadline.map(Timestamp::from_millis))
 }
 
-/// Reads the first `limit + 1` rows of each index scan.
+/// Reads the first `limit` rows of each index scan. To find out if there is a next page, a caller requests one more row
+/// than the page has.
 fn all<R: Record>(
     connection: &Connection,
     stretches: &[IndexScan<'_>],
@@ -241,8 +242,8 @@ fn all<R: Record>(
     Ok(items)
 }
 
-/// Returns the SQL of an index scan, and the values of its parameters. The SQL does not contain the values of the
-/// filters, so that each statement is prepared only once.
+/// Returns the SQL of an index scan, and the values of its parameters. The SQL does not contain the texts and
+/// numbers of the filters, so that each statement is prepared only once.
 fn written<'a>(stretch: &'a IndexScan<'_>) -> (String, Vec<Value<'a>>) {
     let IndexScan { table, index, conditions, order } = stretch;
     let index = index.map_or_else(|| "NOT INDEXED".to_owned(), |index| format!("INDEXED BY {index}"));

@@ -286,7 +286,8 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
     text.unwrap_or("no message").to_owned()
 }
 
-/// Returns the time at which this node opened the store. The time is only shown to people.
+/// Returns the current time. This time is only shown to people, as the time when this node opened the store or when a
+/// copy of the journal was made.
 fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))

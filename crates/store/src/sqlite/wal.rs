@@ -35,8 +35,8 @@ pub(super) fn check(unopened: Unopened<'_>) -> Result<(), Error> {
     }
 }
 
-/// Returns the offset of a damaged frame in the write-ahead log, if complete commits follow the frame. Returns `None`
-/// if there is no such frame.
+/// Returns the offset of a damaged frame in the write-ahead log, if complete commits follow the frame. Returns 0 if the
+/// header is damaged and data follows it. Returns `None` if there is no such damage.
 fn damage(mut log: impl BufRead) -> io::Result<Option<u64>> {
     let mut header = [0; HEADER];
     if !fill(&mut log, &mut header)? {

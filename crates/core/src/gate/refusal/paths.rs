@@ -13,8 +13,8 @@ pub(super) const ROOT: &str = "/";
 /// Number of hexadecimal digits of a [`PathDigest`].
 const DIGITS: usize = 16;
 
-/// Maximum number of parent folders of a path. If a path of a program has more folders, [`ROOT`] replaces all paths of
-/// this program.
+/// Maximum number of parent folders of a path. If one of several paths that are digested together has more folders,
+/// [`ROOT`] replaces all of these paths.
 const DEPTH: usize = 256;
 
 /// Maximum number of bytes of the name of a program or subcommand that is stored as text. A longer name is stored as a
