@@ -64,7 +64,8 @@ pub enum DeliveryState {
     Delivered,
     /// The last attempt failed, and no further attempt follows.
     Failed,
-    /// The notification was discarded, because it was no longer needed at the time of sending.
+    /// The notification was discarded: it was no longer needed at the time of sending, or the receiver answered that
+    /// its recipient no longer exists.
     Dropped,
 }
 

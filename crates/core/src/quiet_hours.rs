@@ -45,7 +45,7 @@ pub enum Digest {
 }
 
 const MINUTES: usize = 24 * 60;
-/// Maximum number of consecutive quiet times that are joined. A week cannot have as many quiet times.
+/// Maximum number of consecutive quiet times that are joined. A channel has fewer quiet times in a week.
 const CHAINED: usize = 64;
 
 impl Hold {

@@ -396,7 +396,7 @@ impl Run {
     }
 
     /// Returns the digest of the action of a tool call, including the state of the workspace on which the action
-    /// depends (design, part 4). An approval is valid while this digest is unchanged.
+    /// depends (design, part 4). An approval is valid only while this digest is unchanged.
     pub(super) fn action_digest(
         &self,
         call: &Call,

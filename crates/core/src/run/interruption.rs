@@ -119,7 +119,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Applies a person's decision after the person interrupted the run. If nobody decides in time, the run fails.
+    /// Applies a person's decision after an interruption of the run. If nobody decides in time, the run fails.
     pub(super) fn interruption_effect(&mut self, effect: Effect, text: &str, is_expired: bool) {
         // An expiry is not a person's decision, so it must not start further work.
         if is_expired {

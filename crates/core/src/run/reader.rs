@@ -25,7 +25,7 @@ pub struct Part<'r> {
     pub of: usize,
 }
 
-/// Activity of a step, as people see it in the list of steps.
+/// Activity of a step, as clients show it to people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepActivity {
     Running,

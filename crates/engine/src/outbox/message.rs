@@ -52,7 +52,7 @@ pub struct Callback {
     pub channel: Channel,
     /// The resolution of the interrupt in the format that the agent expects.
     pub resolution: Value,
-    /// The approval that the agent can use. `None` if the resolution is no approval.
+    /// Approval that the agent can use. `None` if the interrupt was not approved.
     pub approval: Option<Value>,
 }
 

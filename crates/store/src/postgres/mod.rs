@@ -62,7 +62,8 @@ pub struct Config {
     /// A node renews its lease three times in this period.
     pub lease: Duration,
     /// True if this node must be the only one that uses the database, for example to rebuild rows. Opening then fails
-    /// while another node is alive. Other nodes cannot open the database until this node has closed it.
+    /// while another node is alive. Other nodes cannot open the database until this node has closed it
+    /// or its lease has expired.
     pub alone: bool,
     /// Number of connections that are used for appends and reads. Five additional connections are used for upkeep and
     /// notifications.

@@ -270,8 +270,8 @@ impl Sqlite {
         queue.send(job).await.map_err(|_| self.unanswered())
     }
 
-    /// Returns the error for a job to which the writer has not replied: the journal was closed, or the writer thread
-    /// has died. After its death, it is unknown if the accepted jobs were written.
+    /// Returns the error for a job that the writer did not accept or to which it has not replied: the journal was
+    /// closed, or the writer thread has died. After its death, it is unknown if the accepted jobs were written.
     fn unanswered(&self) -> Error {
         if self.is_closing.load(Ordering::Acquire) {
             return Error::Closed;

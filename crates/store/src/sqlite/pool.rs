@@ -145,9 +145,9 @@ impl Drop for Interrupts {
     }
 }
 
-/// Runs work on the connection, but aborts the work when its caller has stopped waiting. `SQLite` ignores a request to
-/// abort if no statement is running. Therefore this function starts a statement and keeps it open before it checks
-/// `is_left` for the last time.
+/// Runs work on the connection, unless its caller has already stopped waiting. `SQLite` ignores a request to abort if
+/// no statement is running. Therefore this function starts a statement and keeps it open before it checks `is_left` for
+/// the last time.
 fn unless_left<T>(
     connection: &Connection,
     is_left: &AtomicBool,

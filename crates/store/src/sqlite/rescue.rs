@@ -13,7 +13,7 @@ use super::status::{Copy, Status};
 use crate::folder;
 use crate::journal::Error;
 
-/// Beginning of the names of folders with rescue copies, before a number.
+/// Beginning of the names of folders with rescue copies. A number follows this beginning.
 pub(super) const NAME: &str = "holdshort.rescued-";
 /// Minimum time between two attempts to make a rescue copy.
 const PAUSE: Duration = Duration::from_secs(5);
