@@ -11,10 +11,10 @@ use crate::client::Refused;
 pub(crate) enum Exit {
     /// The run completed, or the command succeeded.
     Ok,
-    /// The command failed, or the server rejected the request. For example, the interrupt is already decided, or a
+    /// The command failed, or the server rejected its request. For example, the interrupt is already decided, or a
     /// permission is missing.
     Failed,
-    /// Error in the usage or in the configuration. A retry does not help.
+    /// The command line or the configuration is wrong. A retry does not help.
     Usage,
     Cancelled,
     /// The run continues on a server after this command ends, or waits for a person.
@@ -56,12 +56,12 @@ pub(crate) const NO_SERVER: &str = "no_server";
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct Usage {
-    /// Stable error code for scripts.
+    /// Stable code of a command's error, for scripts.
     pub code: &'static str,
     message: String,
 }
 
-/// Returns an error that explains what to change.
+/// Returns a usage error, whose message explains what the person at the command line has to change.
 pub fn usage(message: impl Into<String>) -> anyhow::Error {
     Usage { code: "usage", message: message.into() }.into()
 }

@@ -17,7 +17,6 @@ pub fn print_text(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
-/// Prints each line to standard output.
 pub fn print_lines(lines: &[impl AsRef<str>]) {
     for line in lines {
         print_text(line.as_ref());
@@ -38,7 +37,7 @@ pub fn print_message(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Prints the prompt before the person's input, without a line break.
+/// Prints the prompt before a person's input to standard error, without a line break.
 pub(crate) fn prompt(text: &str) {
     let mut err = std::io::stderr().lock();
     let _ = write!(err, "{text}").and_then(|()| err.flush());
@@ -65,7 +64,7 @@ pub fn error(error: &anyhow::Error) -> String {
     text
 }
 
-/// Prints an error on standard error: as text, or as one JSON document.
+/// Prints an error to standard error: as text, or as one JSON document.
 pub(crate) fn failed(error: &anyhow::Error, json: bool) {
     if json {
         print_message(&json!({ "error": problem(error) }).to_string());

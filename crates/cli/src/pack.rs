@@ -24,7 +24,7 @@ use crate::verbs::made_folders::MadeFolders;
 
 /// Extension for one domain: tools, workflows that use these tools, and screens for their runs.
 pub trait Pack: Debug + Send + Sync {
-    /// Name of the pack. The workflow that the pack's texts describe has the same name.
+    /// Name of the pack. The workflow that the pack's [`texts`](Self::texts) describe has the same name.
     fn name(&self) -> &'static str;
 
     /// Tools for agents, in addition to the built-in tools.
@@ -97,7 +97,7 @@ pub struct RunArguments<'a> {
 #[derive(Debug)]
 pub enum Start {
     Run(Box<Prepared>),
-    /// Writes the file of `init` to this path, and starts no run.
+    /// Writes the file that `init` creates to this path, and starts no run.
     Init(PathBuf),
 }
 
@@ -127,13 +127,13 @@ pub struct Files<'a> {
 
 /// Screens of a pack for the questions of one run.
 pub trait Asker {
-    /// Returns true if the pack shows this interrupt and reads the answer.
+    /// Returns true if the pack itself shows this interrupt and reads its answer.
     fn asks(&self, interrupt: &Interrupt) -> bool;
 
     /// Returns the lines of the screen for a question. `open` is the number of open questions. Returns `None` if the
     /// pack has no screen for this question, for example because it has a form; the standard card is then shown.
     fn screen(&mut self, interrupt: &Interrupt, open: usize, paint: Paint) -> Option<Vec<String>>;
 
-    /// Returns the reaction to a line that a person typed as an answer.
+    /// Returns the reaction of a pack's screen to a line that a person typed as an answer.
     fn line(&mut self, prompt: &mut Prompt, line: &str, paint: Paint) -> Reaction;
 }

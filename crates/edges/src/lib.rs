@@ -50,7 +50,7 @@ pub fn read_codelab(text: &[u8]) -> Answer<()> {
     codelab::read(text)
 }
 
-/// Parses a frame of a MARS client and checks the config in the frame.
+/// Parses a frame of a MARS client and checks the config in this frame.
 pub fn read_mars(text: &str) -> Answer<()> {
     mars::read(text)
 }

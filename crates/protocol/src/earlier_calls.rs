@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-/// An earlier call of the same model reply.
+/// Call that precedes the call on a card in the same model reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EarlierCall<'a> {
     pub title: &'a str,

@@ -60,14 +60,13 @@ pub fn hidden(text: &str) -> Option<usize> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
-    /// Keeps line breaks, tabs and spaces of any width, for prose.
+    /// Keeps line breaks, tabs and spaces of any width, for text that is prose.
     Lines,
     /// Keeps line breaks and tabs, and escapes all spaces but the ASCII space.
     Breaks,
     Nothing,
 }
 
-/// Treatment of one character in an escaped text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Shown,

@@ -25,7 +25,7 @@ pub struct KeepCheckpoints {
 
 /// Default interval between two checkpoints, in milliseconds.
 pub const CHECKPOINT_EVERY_MS: u64 = 3_600_000;
-/// Time until the next check if the journal has not grown.
+/// Time until the next check for a due checkpoint if the journal has not grown.
 const LOOK_AGAIN: Duration = Duration::from_mins(1);
 
 /// Checks that checkpoints can be appended to the file. Creates the file if it is missing. The server calls this
@@ -55,7 +55,7 @@ pub(crate) async fn keep(app: Arc<App>, file: PathBuf, every: Duration) {
     }
 }
 
-/// Appends to the file a checkpoint that includes all events. Called when the server stops.
+/// Appends to the file a checkpoint that includes all events of the journal. Called when the server stops.
 pub(crate) async fn keep_last(app: &Arc<App>, file: &Path) {
     write(app, file, 0).await;
 }
@@ -98,7 +98,7 @@ pub(crate) async fn send_at_intervals(app: Arc<App>, every: Duration) {
     }
 }
 
-/// Sends a checkpoint if it is due. Returns the time until the next check.
+/// Sends a checkpoint to the channels if it is due. Returns the time until the next check.
 async fn send_if_due(app: &Arc<App>, every: Duration) -> Result<Duration, Error> {
     let every_ms = u64::try_from(every.as_millis()).unwrap_or(u64::MAX);
     let soon = every.min(LOOK_AGAIN);

@@ -15,7 +15,7 @@ use crate::server::{Options, StartError};
 use crate::tls::Tls;
 use crate::{checkpoints, library};
 
-/// Environment variable that contains the client secret with which this server authenticates at the identity provider.
+/// Environment variable that contains the client secret with which the server authenticates at the identity provider.
 const SECRET: &str = "HOLDSHORT_OIDC_SECRET";
 
 pub(crate) struct Configured {
@@ -32,7 +32,7 @@ pub(crate) struct Configured {
     /// configured.
     pub(crate) needs_identity: bool,
     /// Validated workflows, and the people against whom they were checked. `None` if a journal may exist already,
-    /// because it may contain more people.
+    /// because this journal may contain more people.
     pub(crate) library: Option<(People, Library)>,
 }
 

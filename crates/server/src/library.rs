@@ -66,7 +66,7 @@ pub(crate) fn can_be_read(folder: &Path) -> Result<(), Error> {
     read(folder).map(drop)
 }
 
-/// Workflow files that were read, with the errors found in them and in their rehearsals.
+/// Workflow files that were read, with the errors found in these files and in their rehearsals.
 #[derive(Debug)]
 pub struct Checked {
     pub files: Vec<String>,
@@ -129,7 +129,7 @@ pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Err
     Ok(Checked { problems: problems.into_iter().filter(is_of_these).collect(), files })
 }
 
-/// Name of a workflow, and the line of the workflow file on which the name stands.
+/// Name of a workflow, and the line of the workflow file that contains this name.
 struct WorkflowName {
     file: String,
     name: String,
@@ -166,8 +166,8 @@ fn file(path: &Path) -> Result<Override, Error> {
     Ok((path.display().to_string(), text(path)?, None))
 }
 
-/// Returns all workflows in the directory of this file. Returns none if the directory cannot be read as a directory of
-/// workflows, for example because it has too many files.
+/// Returns all workflows in the directory of a workflow file. Returns none if the directory cannot be read as a
+/// directory of workflows, for example because it has too many files.
 fn neighbours(path: &Path) -> Vec<Override> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = if path.ends_with(WORKFLOW) { folder.join("..") } else { folder.to_owned() };
@@ -211,13 +211,15 @@ fn text(path: &Path) -> Result<String, Error> {
     text_of(path, bounds::WORKFLOW_BYTES.max(bounds::REHEARSAL_BYTES), |_| Ok(()))
 }
 
-/// Rejects a file that other users can write. They could otherwise change the approvers or rules in it.
+/// Rejects a people, rules or channels file that other users can write. They could otherwise change the approvers or
+/// rules in it.
 fn of_its_owner(path: &Path, found: &Metadata) -> Result<(), Error> {
     let mode = found.permissions().mode() & 0o777;
     if mode & 0o022 == 0 { Ok(()) } else { Err(Error::Writable { path: path.to_owned(), mode }) }
 }
 
-/// Returns the text of a file. Rejects a file of more than `largest` bytes, and a file whose metadata `check` rejects.
+/// Returns the text of a configuration file. Rejects a file of more than `largest` bytes, and a file whose metadata
+/// `check` rejects.
 fn text_of(
     path: &Path,
     largest: usize,

@@ -159,16 +159,16 @@ pub struct Server {
     engine: Engine,
     stop: watch::Sender<bool>,
     serving: JoinHandle<()>,
-    /// Task that reads new events once and shares them with all open streams and sockets.
+    /// Task that reads new events of the journal once and shares them with all open streams and sockets.
     reading: JoinHandle<()>,
-    /// Task that tells open streams and sockets about changes to people, keys and settings. The stream of a caller
-    /// without access then ends.
+    /// Task that tells open streams and sockets about changes to people, keys and settings. The stream of a caller who
+    /// loses access then ends.
     standing: JoinHandle<()>,
     /// Task that delivers notifications through channels such as mail and Slack.
     sending: JoinHandle<()>,
     /// Tasks for registered webhooks, subscribed browsers, callbacks to agents, and checks of the journal's files.
     registered: JoinHandle<((), (), (), ())>,
-    /// Task that reloads the certificate.
+    /// Task that reloads the TLS certificate when its files change.
     certificate: Option<JoinHandle<()>>,
     checkpoints: Option<(PathBuf, JoinHandle<()>)>,
     telling_checkpoints: Option<JoinHandle<()>>,
@@ -409,8 +409,8 @@ async fn credentials(
     Ok(Credentials { tokens, logins, signer, vapid })
 }
 
-/// Opens a second listener on the loopback interface, on which commands of this machine use plain HTTP. Returns `None`
-/// if the main listener already accepts plain HTTP there.
+/// Opens a second listener on the loopback interface, through which commands of this machine reach the server over
+/// plain HTTP. Returns `None` if the main listener already accepts plain HTTP there.
 async fn inner(address: SocketAddr, is_tls: bool) -> Result<Option<TcpListener>, StartError> {
     if !is_tls && (address.ip().is_loopback() || address.ip().is_unspecified()) {
         return Ok(None);
@@ -470,9 +470,9 @@ impl Server {
         &self.app.tokens.agent
     }
 
-    /// Returns a login link for the operator. The link signs in one browser, once, within 15 minutes. Show the link
-    /// only to the operator. The link is not recorded in the journal, because the person who starts the server has the
-    /// operator's token anyway.
+    /// Returns a login link for the operator. The link signs in one browser, once, within 15 minutes, so the caller
+    /// must show it only to the operator. The link is not recorded in the journal, because the person who starts the
+    /// server has the operator's token anyway.
     pub fn login_link(&self) -> Result<String, secrets::Error> {
         let (code, _) =
             self.app.logins.invite(LOCAL_OPERATOR, self.app.standing.borrow().seq, self.app.now())?;
@@ -486,9 +486,9 @@ impl Server {
         async move { app.journal().failed().await }
     }
 
-    /// Stops the server. It accepts no more work, ends streams and long polls, and waits for open requests and running
-    /// tools. Then it closes the store. Work that is still running after the time limit is ended; the next start
-    /// determines its outcome.
+    /// Stops the server, which accepts no more work, ends streams and long polls, and waits for open requests and
+    /// running tools. Then the store is closed. Work that is still running after the time limit is ended; the next
+    /// start determines its outcome.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         // A delivery that is being sent stays claimed. The next server process sends it again with the same id.

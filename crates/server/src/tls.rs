@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-/// The certificate in use, and the files from which it was read.
+/// The TLS certificate in use, and the files from which it was read.
 pub(crate) struct Tls {
     files: TlsFiles,
     used: RwLock<Pair>,
@@ -33,7 +33,7 @@ struct Pair {
     config: Arc<ServerConfig>,
 }
 
-/// Returns the reason why the certificate files cannot be used, or `None` if they can.
+/// Returns the reason why the TLS certificate files cannot be used, or `None` if they can.
 pub fn tls_problem(files: &TlsFiles) -> Option<String> {
     Pair::read(files).err()
 }
@@ -49,12 +49,13 @@ impl Tls {
         self.used.read().unwrap_or_else(PoisonError::into_inner).config.clone()
     }
 
-    /// Returns a receiver for the error in the current certificate files. Its value is `None` while they can be used.
+    /// Returns a receiver for the error in the current certificate files. The received value is `None` while the files
+    /// can be used.
     pub(crate) fn problem(&self) -> watch::Receiver<Option<String>> {
         self.problem.subscribe()
     }
 
-    /// Reloads the certificate files at intervals. Never returns.
+    /// Reloads the TLS certificate files at intervals. Never returns.
     pub(crate) async fn keep(self: Arc<Self>) {
         loop {
             sleep(CERTIFICATE_TIME).await;

@@ -15,7 +15,7 @@ impl Packs {
         self.0.iter().copied()
     }
 
-    /// Returns the pack that contains this workflow.
+    /// Returns the pack that contains the workflow with this name.
     pub(crate) fn for_workflow(self, workflow: &str) -> Option<&'static dyn Pack> {
         self.iter().find(|pack| pack.workflows().iter().any(|shipped| shipped.name == workflow))
     }
@@ -29,7 +29,7 @@ impl Packs {
         }
     }
 
-    /// Returns all shipped workflows and those of packs, sorted by name. Each of them has a sample.
+    /// Returns all built-in workflows and the workflows of packs, sorted by name. Each of them has a sample.
     pub fn samples(self) -> Vec<&'static Shipped> {
         let mut all: Vec<_> = shipped().iter().chain(self.iter().flat_map(Pack::workflows)).collect();
         all.sort_by_key(|shipped| shipped.name);
@@ -64,7 +64,7 @@ impl Packs {
         usage(format!("--output-dir is {}", of.join(", and ")))
     }
 
-    /// Lists the files that `init` can write: `` `a` has a configuration, `b` a case ``.
+    /// Lists the files that the packs' `init` can write: `` `a` has a configuration, `b` a case ``.
     fn written(self, between: &str) -> String {
         let mut listed: Vec<String> = Vec::new();
         for pack in self.iter() {

@@ -3,12 +3,13 @@
 use console::{Style, Term};
 use textwrap::{Options, WordSplitter};
 
-/// Maximum width of a line of text, even if the window is wider.
+/// Maximum width of printed text, in columns, even if the terminal is wider.
 const WIDEST: usize = 110;
 const NARROWEST: usize = 20;
 const WIDTH_UNKNOWN: usize = 80;
 
-/// Placeholder for a space at which a line must not be broken. Neither escaped text nor our own text contains it.
+/// Placeholder for a space at which a printed line must not be broken. Neither escaped text nor Holdshort's own texts
+/// contain this character.
 const BOUND: char = '\u{e000}';
 
 /// Prevents line breaks inside text in backticks, so that a person can copy a command.
@@ -116,7 +117,7 @@ impl Paint {
         style.force_styling(self.colours).apply_to(text).to_string()
     }
 
-    /// Returns a horizontal line with the title of a section.
+    /// Returns a horizontal line across the terminal, with the title of a section.
     pub(crate) fn rule(self, title: &str) -> String {
         let used = console::measure_text_width(title) + 4;
         let rest = "─".repeat(self.width.saturating_sub(used));

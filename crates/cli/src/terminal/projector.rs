@@ -14,9 +14,9 @@ use super::reply_flaws;
 use crate::plural::count;
 use crate::program_name::holdshort;
 
-/// Maximum number of lines of an agent's message that are printed.
+/// Maximum number of lines that are printed of an agent's message.
 const SAID: Cap = Cap::Lines(24);
-/// Maximum number of lines of a command's output that are printed. These are its last lines.
+/// Maximum number of lines that are printed of a command's output. The last lines are printed.
 const OUTPUT_LINES: usize = 6;
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub(crate) struct Projector {
 #[derive(Debug)]
 struct Step {
     agent: String,
-    /// Name of the step: `step work`, or `subtask build (2 of 3)`.
+    /// Name of a step in the output: `step work`, or `subtask build (2 of 3)`.
     name: String,
     /// True if the step assesses a call, routes a task or writes a summary. Its text is for the run itself and is not
     /// shown to people.
@@ -55,13 +55,12 @@ struct Call {
     edited: bool,
 }
 
-/// Interrupt that was opened and is not resolved yet.
 #[derive(Debug, Default)]
 struct OpenInterrupt {
     title: String,
-    /// Labels of the options, by option id.
+    /// Labels of the interrupt's options, by option id.
     labels: BTreeMap<String, String>,
-    /// Text that a person sent with the decision.
+    /// Text that a person sent with the decision on the interrupt.
     words: String,
 }
 
@@ -81,7 +80,7 @@ impl Projector {
         }
     }
 
-    /// Returns the last message that an agent wrote for a person.
+    /// Returns the last message that an agent of the run wrote for a person.
     pub(crate) fn last_message(&self) -> &str {
         &self.said
     }
@@ -97,7 +96,7 @@ impl Projector {
         self.own.insert(interrupt.to_owned());
     }
 
-    /// Returns the lines to print for an event. An event that does not matter to a person has none.
+    /// Returns the lines to print for an event of the run. An event that does not matter to a person has none.
     pub(crate) fn project(&mut self, event: &Event) -> Vec<String> {
         let paint = self.paint;
         let data = &event.data;
@@ -270,8 +269,8 @@ impl Projector {
         }
     }
 
-    /// Records the start of a step, and returns the line to print. A further step of the same agent in a phase has no
-    /// line.
+    /// Records the start of a step, and returns the line to print. No line is printed for a further step of the same
+    /// agent in one phase.
     fn started(&mut self, data: &Value) -> Vec<String> {
         let string = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
         let (id, agent) = (string("step"), string("agent"));
@@ -322,7 +321,7 @@ impl Projector {
         out
     }
 
-    /// Describes a call in one line: the tool and the subject of the call.
+    /// Describes a tool call in one line: the tool and the subject of the call.
     fn name(&self, call: &str) -> String {
         let Some(Call { tool, arguments, edited }) = self.calls.get(call) else {
             return plain::line(call).into_owned();
@@ -468,7 +467,7 @@ impl OpenInterrupt {
     }
 }
 
-/// Returns the name of a step: its position in the plan if it belongs to a plan, otherwise its id.
+/// Returns the name of a step: the position in the plan if the step belongs to a plan, otherwise the id.
 fn name_of_step(started: &Value) -> String {
     let string = |pointer: &str| started.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let number = |pointer: &str| started.pointer(pointer).and_then(Value::as_u64);

@@ -4,11 +4,11 @@ use holdshort_protocol::plain;
 
 use super::paint::Paint;
 
-/// Maximum length of a text that is printed.
+/// Maximum length to which a text is cut when it is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cap {
     Lines(usize),
-    /// The whole text is printed, because the person asked for it.
+    /// The whole text is printed, because the person asked for the whole text.
     None,
 }
 

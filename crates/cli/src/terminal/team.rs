@@ -5,10 +5,10 @@ use holdshort_protocol::{Work, WorkState, plain};
 use super::paint::Paint;
 use super::time;
 
-/// Maximum number of agents and phases that are listed. The last line states how many more there are.
+/// Maximum number of agents and phases that are listed as working. The last line states how many more there are.
 const LISTED: usize = 8;
 
-/// Returns one line per agent or phase. Returns no lines if there is only one agent or phase.
+/// Returns one line for each working agent or phase. Returns no lines if there is only one agent or phase.
 pub(super) fn lines(work: &[Work], paint: Paint) -> Vec<String> {
     if work.len() < 2 {
         return Vec::new();
@@ -60,7 +60,8 @@ fn is_at_work(work: &Work) -> bool {
     }
 }
 
-/// Returns the name of the agent, after the name of the phase if the two differ. Without an agent, returns the phase.
+/// Returns the name of a working agent, after the name of the phase if the two differ. Without an agent, returns the
+/// phase.
 fn name(work: &Work) -> String {
     let phase = plain::line(&work.phase);
     match work.agent.as_deref().map(plain::line) {

@@ -211,7 +211,7 @@ fn farewell(sample: &Shipped, pack: Option<&dyn Pack>, repository: &Path, data_d
     }
 }
 
-/// Returns the command that runs the same workflow on the person's own data, and a description of what it does.
+/// Returns the command that runs the demo's workflow on the person's own data, and a description of what it does.
 fn yours(holdshort: &str, name: &str, pack: Option<&dyn Pack>) -> (String, &'static str) {
     if let Some(pack) = pack {
         return (format!("{holdshort} init {name}"), pack.texts().init_hint);
@@ -219,7 +219,8 @@ fn yours(holdshort: &str, name: &str, pack: Option<&dyn Pack>) -> (String, &'sta
     (format!("{holdshort} run {name} --workspace PATH \"task\""), "the same in your own folder, with a model")
 }
 
-/// Returns the changes that Git reports. If it is unsafe to run Git, returns a sentence about this instead.
+/// Returns the changes in the demo's repository that Git reports. If it is unsafe to run Git, returns a sentence about
+/// this instead.
 fn changed(repository: &Path) -> Vec<String> {
     // Git runs the filters of its configuration to compare a file. The sample has no filters.
     let filters = git(repository, &["config", "--includes", "--get-regexp", "^filter\\."]);
@@ -240,7 +241,7 @@ fn changed(repository: &Path) -> Vec<String> {
     diff.lines().map(|line| line.trim().to_owned()).collect()
 }
 
-/// Writes the files of the sample into a new Git repository, and commits them.
+/// Writes the files of the demo's sample into a new Git repository, and commits them.
 fn prepare(sample: &Shipped, repository: &Path) -> anyhow::Result<()> {
     for (path, bytes) in sample.sample {
         let path: PathBuf = repository.join(path);
@@ -271,12 +272,12 @@ fn prepare(sample: &Shipped, repository: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Environment variables that are passed on to Git: the search path of programs, and the folder for temporary files.
-/// All other variables are removed, because they could name configuration, templates, repositories, or programs that
-/// Git runs.
+/// Environment variables that the demo passes on to Git: the search path of programs, and the folder for temporary
+/// files. All other variables are removed, because they could name configuration, templates, repositories, or programs
+/// that Git runs.
 const PASSED_ON: [&str; 2] = ["PATH", "TMPDIR"];
 
-/// Runs Git without the person's settings, so that the sample is the same everywhere. Disables programs that a
+/// Runs Git without the person's settings, so that the demo's sample is the same everywhere. Disables programs that a
 /// repository can configure: hooks, a file watcher, a pager.
 fn git(repository: &Path, arguments: &[&str]) -> anyhow::Result<Output> {
     let passed_on = PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));

@@ -32,8 +32,8 @@ pub fn find_unmanaged_files(folder: &Path, names: &[&'static str]) -> io::Result
     Ok(own)
 }
 
-/// Removes result files of an earlier run, except those in `kept`. Only files in `names` are removed, because a summary
-/// could list any name.
+/// Removes result files of an earlier run from a folder, except those in `kept`. Only files in `names` are removed,
+/// because a summary could list any name.
 pub fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> anyhow::Result<()> {
     let earlier = earlier(folder)?.unwrap_or_default().names;
     for name in names.iter().filter(|name| earlier.contains(**name) && !kept.iter().any(|it| it == *name)) {
@@ -47,18 +47,18 @@ pub fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> anyhow::
     Ok(())
 }
 
-/// Earlier run whose result files are in a folder, according to the summary in the folder.
+/// Earlier run whose result files are in a folder, according to the summary in this folder.
 #[derive(Debug, Default)]
 pub struct Earlier {
     pub run: String,
-    /// Date of the analysis in the summary.
+    /// Date of the earlier run's analysis, from the summary in the folder.
     pub date: Option<String>,
     pub is_completed: bool,
-    /// Names of the result files that the summary lists, and the name of the summary.
+    /// Names of the result files that the summary of the earlier run lists, and the name of the summary.
     names: BTreeSet<String>,
 }
 
-/// Reads the summary in a folder. Returns `None` if the folder contains no summary of a run.
+/// Reads the summary of a run in a folder. Returns `None` if the folder contains no such summary.
 pub fn earlier(folder: &Path) -> io::Result<Option<Earlier>> {
     let file = match File::open(folder.join(SUMMARY)) {
         Ok(file) => file,
@@ -102,7 +102,6 @@ fn own_folder(folder: &Path, run: &str) -> PathBuf {
     folder.join(run)
 }
 
-/// Writes a file atomically: another process sees either the old or the new content.
 pub fn put(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
     let shown = || folder.join(name).display().to_string();
     fs::create_dir_all(folder).with_context(shown)?;

@@ -104,7 +104,7 @@ pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettings
     })
 }
 
-/// Raises the limit of open files of this process as far as the system allows, because each stream needs an open file.
+/// Raises this process's limit of open files as far as the system allows, because each event stream needs an open file.
 fn raise_files() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     // An error is ignored: streams beyond the old limit then wait until other streams end.

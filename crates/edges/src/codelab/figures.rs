@@ -56,7 +56,7 @@ pub(super) async fn metrics(Person(caller): Person) -> Answer<Json<Value>> {
     Ok(Json(json!({ "metrics": metrics, "computed": {}, "timestamp": caller.app.now().to_string() })))
 }
 
-/// `GET /events/metrics/sessions`: the sessions in which an agent has worked, newest first.
+/// `GET /events/metrics/sessions`: lists the sessions in which an agent has worked, newest first.
 pub(super) async fn sessions(Person(caller): Person) -> Answer<Json<Value>> {
     let _place = caller.app.reserve_stream()?;
     let filter = SessionFilter { workflow: Some(WORKFLOW.to_owned()), ..SessionFilter::default() };
@@ -77,7 +77,7 @@ pub(super) async fn sessions(Person(caller): Person) -> Answer<Json<Value>> {
     }
 }
 
-/// `GET /events/metrics/session/{id}`: 404 if the session is unknown or no agent has worked in it.
+/// `GET /events/metrics/session/{id}`: returns 404 if the session is unknown or no agent has worked in it.
 pub(super) async fn session(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let _place = caller.app.reserve_stream()?;
     let session = Session::from_name(caller, name).map_err(|_| Refused::not_found("session"))?;

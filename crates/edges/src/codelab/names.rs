@@ -4,19 +4,19 @@
 use holdshort_core::definition::Definition;
 use serde_json::Value;
 
-/// Pairs of Holdshort's name and the IDE's name.
+/// Pairs of Holdshort's name and the IDE's name of the same thing.
 type Names = &'static [(&'static str, &'static str)];
 
 const AGENTS: Names = &[("coder", "code")];
 const TOOLS: Names = &[("search_files", "search_in_code")];
-/// Arguments that have a different name in the IDE: the tool, Holdshort's name of the argument, the IDE's name.
+/// Arguments of tools that have a different name in the IDE: the tool, Holdshort's name of the argument, the IDE's
+/// name.
 const ARGUMENTS: &[(&str, &str, &str)] = &[("search_files", "pattern", "query")];
 
 fn theirs(names: Names, name: &str) -> &str {
     names.iter().find(|(ours, _)| *ours == name).map_or(name, |(_, theirs)| theirs)
 }
 
-/// Returns the name that the IDE uses for an agent.
 pub(super) fn agent(name: &str) -> &str {
     theirs(AGENTS, name)
 }
@@ -32,7 +32,6 @@ pub(super) fn agent_of<'n>(definition: &Definition, name: &'n str) -> &'n str {
     other.filter(|other| !is_known(name) && is_known(other)).unwrap_or(name)
 }
 
-/// Returns the name that the IDE uses for a tool.
 pub(super) fn tool(name: &str) -> &str {
     theirs(TOOLS, name)
 }

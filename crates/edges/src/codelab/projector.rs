@@ -19,10 +19,11 @@ use crate::limits::CODELAB_SUBTASK_RESULT_CHARS;
 
 pub(super) struct Projector {
     pub(super) run: Run,
-    /// Agent that is working now. After the end of the agent's step, the agent that receives the next message.
+    /// Agent of the run that is working now. After the end of the agent's step, the agent that receives the next
+    /// message.
     pub(super) agent: String,
-    /// For each step: the last text of the step's agent, if the text is not sent yet. A later event shows whether the
-    /// text is the last one of the step.
+    /// For each step of the run, the last text of its agent, if this text is not sent yet. A later event shows whether
+    /// the text is the last one of the step.
     unsaid: BTreeMap<String, String>,
 }
 

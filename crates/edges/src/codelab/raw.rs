@@ -39,7 +39,7 @@ fn members(text: &str) -> Option<Vec<(&str, &str)>> {
     }
 }
 
-/// Returns the next JSON value in its original spelling, and the text after the value.
+/// Returns the JSON value at the start of the text in its original spelling, and the text after this value.
 fn value<'t, T: Deserialize<'t>>(text: &'t str) -> Option<(&'t str, &'t str)> {
     let mut values = Deserializer::from_str(text).into_iter::<T>();
     values.next()?.ok()?;

@@ -28,7 +28,7 @@ pub(super) async fn status(guest: Guest, Id(id): Id<String>) -> Answer<Json<Valu
     render_for_caller(&caller, &run).await.map(Json)
 }
 
-/// Returns a task with the content that the caller may see. Rejects a caller without access to the task.
+/// Returns a task as JSON, with the content that the caller may see. Rejects a caller without access to the task.
 pub(super) async fn render_for_caller(caller: &Caller, run: &Run) -> Answer<Value> {
     if !caller.reaches_all() && !reviews(caller, run).await? {
         return Err(refusals::forbidden(Refused::from_code(Code::ForbiddenRole)));

@@ -6,7 +6,6 @@ use serde::Deserialize;
 
 use crate::credentials::AuthenticatedCaller;
 
-/// Name of the channel that is recorded with events.
 const CHANNEL: &str = "mars";
 
 #[derive(Deserialize)]

@@ -41,12 +41,11 @@ pub(super) fn frames_for_call(run: &Run, call: &Call) -> Vec<FrameBody> {
     there.chain([("files_updated", updated)]).collect()
 }
 
-/// Files that a call changed, by path.
 #[derive(Default)]
 struct Files {
     there: Vec<WrittenFile>,
     gone: Vec<String>,
-    /// Number of all changed files, including those that are not listed by name.
+    /// Number of all files that a call changed, including those that are not listed by name.
     touched: usize,
     not_told: usize,
 }
@@ -59,7 +58,7 @@ struct WrittenFile {
 
 impl Files {
     /// Reads the files of the changeset that a call committed. If there are more files than the limit, the files that
-    /// git ignores are left out first. Files inside the directory `.git` are counted but never listed.
+    /// Git ignores are left out first. Files inside the directory `.git` are counted but never listed.
     fn committed(found: &CallChanges) -> Self {
         let Some(changes) = found.changeset.as_deref() else {
             // The changeset was erased, so its files are no longer known.
@@ -133,7 +132,7 @@ pub(super) fn last_change<'r>(run: &'r Run, path: &str) -> Option<&'r Change> {
     changes(run).into_iter().rfind(|change| client_path(&change.path) == path)
 }
 
-/// Returns how many of the changed files still exist and are not in `named`.
+/// Returns how many of the files that a run changed still exist and are not in `named`.
 pub(super) fn others(left: &BTreeMap<String, Option<u64>>, named: &BTreeSet<&str>) -> usize {
     left.iter().filter(|(path, bytes)| bytes.is_some() && !named.contains(path.as_str())).count()
 }

@@ -13,7 +13,7 @@ use holdshort_web::problem::{Answer, Refused};
 use super::config::{Translated, UnusedKey, WORK_DIR};
 use super::start::{TaskId, translate_error};
 
-/// Path that errors of the native API give for the working directory.
+/// Path that errors of the native API give for the working directory of a run.
 const WORKSPACE: &str = "/config/workspace";
 /// Number of hexadecimal digits in the name of a task's working directory.
 const DIGITS: usize = 16;

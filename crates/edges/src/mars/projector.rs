@@ -44,8 +44,8 @@ impl State {
     }
 }
 
-/// Converts the status that the database row of a run contains. The row does not show whether a running run is
-/// planning, so every running run becomes `Executing`.
+/// Converts the status of a run from its database row. The row does not show whether a running run is planning, so
+/// every running run becomes `Executing`.
 impl From<Status> for State {
     fn from(status: Status) -> Self {
         match status {
@@ -60,7 +60,7 @@ impl From<Status> for State {
     }
 }
 
-/// Type and data of a frame, without the envelope.
+/// Type and data of a frame, without the members that all frames have.
 pub(super) type FrameBody = (&'static str, Value);
 
 /// Returns the data of a `status` frame with the run's current state.
@@ -93,11 +93,11 @@ fn task(run: &Run) -> &str {
     task.unwrap_or_default()
 }
 
-/// Parts of the run's state before an event, for frames that report what the event changed.
+/// Parts of a run's state before an event, for frames that report what the event changed.
 struct PriorState {
     state: State,
     nodes: Vec<graph::Node>,
-    /// Step that the event is about.
+    /// Step that the event is about, in its state before the event.
     step: Option<Arc<Step>>,
     has_plan: bool,
 }
@@ -118,7 +118,7 @@ impl PriorState {
     }
 }
 
-/// Converts events to frames. The projector contains the state of the run after the last converted event.
+/// Converts events of a run to frames. Contains the state of the run after the last converted event.
 pub(super) struct Projector(pub(super) Run);
 
 impl Projector {
@@ -171,7 +171,7 @@ impl Projector {
     }
 }
 
-/// Returns the open requests as frames, to send them again.
+/// Returns the open interrupts of a run as frames, to send them again.
 pub(super) fn open(run: &Run) -> Vec<FrameBody> {
     run.asked_interrupts().map(|(_, each)| ("approval_requested", approval::asked_again(run, each))).collect()
 }
@@ -311,7 +311,8 @@ fn started(run: &Run, workflow: &str) -> FrameBody {
     ("workflow_started", told)
 }
 
-/// Returns the mode that the run's config names. A run that undoes changes has no config, and always has the same mode.
+/// Returns the mode that the run's config names. A run that undoes changes has no config, and its mode is always the
+/// name of the undo workflow.
 pub(super) fn mode(run: &Run) -> String {
     let is_undo = run.definition.name == undo::WORKFLOW;
     if is_undo { undo::WORKFLOW.to_owned() } else { config::mode_of(&config::from_run(run)) }

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::change;
 
-/// Returns the text of what a request is about. `with` is the content of the request, and `context` is the context that
-/// is sent to the client.
+/// Returns as text what an interrupt asks the person to decide on. `with` is the content of the interrupt, and
+/// `context` is the context that is sent to the client.
 pub(super) fn render(opened: &Opened, with: &Value, context: &Map<String, Value>) -> Option<String> {
     let payload = |key: &str| with.get("payload")?.get(key);
     let text = |key: &str| payload(key)?.as_str().map(str::to_owned);
@@ -26,7 +26,8 @@ pub(super) fn render(opened: &Opened, with: &Value, context: &Map<String, Value>
     whole.filter(|whole| !whole.trim().is_empty()).map(|whole| plain::text(&whole).into_owned())
 }
 
-/// Returns the proposals as text. Each proposal is preceded by the number of the option that chooses it.
+/// Returns the proposals of an interrupt as text. Each proposal is preceded by the number of the option that chooses
+/// it.
 fn proposals(proposals: &Value) -> String {
     let text = |proposal: &Value, key: &str| {
         proposal.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()

@@ -1,6 +1,6 @@
 //! Compares the address in the visible text of a Markdown link or image with its real target.
 
-/// Maximum number of characters of an address that are examined.
+/// Maximum number of characters of a link's address that are examined.
 const TARGET: usize = 256;
 
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub(super) fn may_be_in(text: &str) -> bool {
     text.contains("](")
 }
 
-/// Returns the inline links and images of a text. The text is read once.
+/// Returns the inline links and images of a Markdown text. The text is read once.
 pub(super) fn links(text: &str) -> impl Iterator<Item = Link<'_>> {
     let mut open = None;
     text.match_indices(['[', ']']).filter_map(move |(i, bracket)| {
@@ -36,8 +36,8 @@ pub(super) fn is_elsewhere(target: &str) -> bool {
     scheme(target).is_some() || target.starts_with("//") || target.starts_with("\\\\")
 }
 
-/// Returns true if the visible text of a link hides its target. This is so if the target is not a web page or mail
-/// address, or has another host than the text.
+/// Returns true if the visible text of a link hides its target: the target is not a web page or mail address, or has
+/// another host than the text.
 pub(super) fn misleads(text: &str, target: &str) -> bool {
     let opens_a_page = scheme(target).is_none_or(|scheme| ["http", "https", "mailto"].contains(&&*scheme));
     !opens_a_page || host(text).is_some_and(|named| host(target) != Some(named))

@@ -81,7 +81,8 @@ fn diff(call: &ForeignCall) -> Option<Value> {
     Some(holdshort_tools::diff(call.before.as_deref().unwrap_or_default(), after))
 }
 
-/// Maximum number of reminders if a request has `every_ms` but no `limit`. Workflows have the same default.
+/// Maximum number of reminders about an interrupt if an agent's question has `every_ms` but no `limit`. Workflows have
+/// the same default.
 const REMINDERS: u32 = 10;
 
 fn reminders(asked: &AskReminders) -> Reminders {

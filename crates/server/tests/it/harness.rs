@@ -14,7 +14,7 @@ use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Time limit of a wait. In these tests, everything happens at once or never.
+/// Time limit of a wait in the tests, in which every event happens at once or never.
 pub(crate) const SOON: Duration = Duration::from_secs(20);
 
 const ISSUER: &str = "https://issuer.example";
@@ -66,7 +66,6 @@ impl Served {
         Self::with_workflow(workflow, |_| ()).await
     }
 
-    /// Starts a server with the given workflow.
     pub(crate) async fn with_workflow(workflow: &str, change: impl FnOnce(&mut Options)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let workflows = folder.path().join("workflows");
@@ -105,7 +104,7 @@ impl Served {
         self.folder.path().join("workspace")
     }
 
-    /// Starts a run on a server from [`Served::playing`]. Returns the run's first interrupt.
+    /// Starts a run on a server from [`Served::playing`]. Returns the first interrupt of this run.
     pub(crate) async fn held(&self) -> Value {
         let workspace = self.workspace();
         let config = json!({"workspace": workspace, "model": "rehearsal"});
@@ -114,7 +113,6 @@ impl Served {
         self.next_of(text(&run, "id")).await
     }
 
-    /// Returns the next interrupt on which a run waits.
     pub(crate) async fn next_of(&self, run: &str) -> Value {
         self.open_of(run, 1).await.swap_remove(0)
     }
@@ -137,7 +135,6 @@ impl Served {
         open
     }
 
-    /// Returns a run as soon as it has ended.
     pub(crate) async fn ended(&self, run: &str) -> Value {
         let waited = tokio::time::timeout(SOON, async {
             loop {
@@ -183,7 +180,6 @@ impl Served {
         Self::on(tempfile::tempdir().unwrap(), change).await.unwrap()
     }
 
-    /// Starts a server with these time limits for connections of clients.
     pub(crate) async fn paced(pace: Pace) -> Self {
         let tuning = Tuning { pace, ..Tuning::default() };
         Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
@@ -203,7 +199,7 @@ impl Served {
         Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
     }
 
-    /// Starts a server that keeps few recent events for its followers, so that they soon fall behind.
+    /// Starts a server that keeps few recent events for its followers, so that slow followers soon fall behind.
     pub(crate) async fn remembering(recent_events: usize) -> Self {
         let tuning = Tuning { recent_events: Some(recent_events), ..Tuning::default() };
         Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
@@ -238,7 +234,7 @@ impl Served {
         }
     }
 
-    /// Restarts the server on the same directory. The port changes.
+    /// Restarts the server on the same data folder. The port changes.
     pub(crate) async fn restart(self) -> Self {
         let Self { server, options, tuning, folder } = self;
         server.stop().await;
@@ -250,7 +246,6 @@ impl Served {
         }
     }
 
-    /// Restarts the server with other options.
     pub(crate) async fn restart_with(mut self, change: impl FnOnce(&mut Options)) -> Self {
         change(&mut self.options);
         self.restart().await
@@ -272,13 +267,13 @@ impl Served {
         &self.options.data
     }
 
-    /// Restarts the server on the same directory and the same address.
+    /// Restarts the server on the same data folder and the same address.
     pub(crate) async fn restart_here(mut self) -> Self {
         self.options.listen = self.address();
         self.restart().await
     }
 
-    /// Returns the code in the URL of a new login link.
+    /// Returns the login code in the URL of a new login link.
     pub(crate) fn code(&self) -> String {
         let link = self.server.login_link().unwrap();
         let start = format!("http://{}/login#", self.address());
@@ -349,10 +344,9 @@ fn client() -> reqwest::Client {
     holdshort_http::plain().no_gzip().no_brotli().no_deflate().no_zstd().build().unwrap()
 }
 
-/// Cookie and other credentials of a signed-in browser.
 #[derive(Clone)]
 pub(crate) struct Login {
-    /// Cookie in the form `holdshort_PORT=VALUE`.
+    /// Cookie of the login, in the form `holdshort_PORT=VALUE`.
     pub(crate) cookie: String,
     pub(crate) secret: String,
 }
@@ -404,7 +398,6 @@ impl Api {
         send_request(self.request(Method::POST, path).json(body)).await
     }
 
-    /// Sends a POST request with a body that may be invalid JSON.
     pub(crate) async fn post_raw(&self, path: &str, body: impl Into<reqwest::Body>) -> StatusAndBody {
         let request = self.request(Method::POST, path).header("content-type", "application/json");
         send_request(request.body(body)).await
@@ -426,7 +419,6 @@ impl Api {
     }
 }
 
-/// Status, headers and text of a response to a browser.
 pub(crate) struct PageResponse {
     pub(crate) status: u16,
     pub(crate) headers: reqwest::header::HeaderMap,

@@ -116,7 +116,7 @@ async fn a_choice_can_be_answered_in_ones_own_words() {
     assert_eq!((text(resolution, "outcome"), text(resolution, "text")), ("answered", "Not on a Friday."));
 }
 
-/// Deadlines that passed while no server ran take effect before the server's first response.
+/// Deadlines of interrupts that passed while no server ran take effect before the server's first response.
 #[tokio::test]
 async fn deadlines_that_passed_meanwhile_are_settled_before_the_server_answers() {
     let served = Served::new().await;

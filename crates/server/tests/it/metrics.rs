@@ -56,7 +56,6 @@ async fn an_auditor_may_scrape_and_an_agent_may_not() {
     assert_eq!(status(served.api(None)).await, 401);
 }
 
-/// Model calls of a run and their tokens are counted.
 #[tokio::test]
 async fn calls_of_models_and_their_tokens_are_counted() {
     let model = ScriptedModel::start().await;

@@ -24,7 +24,7 @@ impl Served {
     }
 }
 
-/// Returns the last problem frame of a socket, and its close code.
+/// Returns the last problem frame of a socket, and the close code of the socket.
 async fn end(socket: &mut Socket) -> (Value, Option<u16>) {
     let mut last = Value::Null;
     loop {
@@ -137,8 +137,8 @@ async fn somebody_is_signed_out_everywhere() {
     assert_eq!(by, ["anna", "operator"]);
 }
 
-/// Login links can be created only for people of the installation. The journal records who created a link, without its
-/// code.
+/// Login links can be created only for people of the installation. The journal records who created a link, but not the
+/// code in it.
 #[tokio::test]
 async fn login_links_are_of_people_and_in_the_journal() {
     let served = peopled().await;
@@ -183,7 +183,7 @@ async fn people_come_in_pages() {
     assert_eq!(code(&served.operator().get("/v1/people?limit=0").await), (400, "invalid_query"));
 }
 
-/// The person who started a run may stop its work, but not release it (four-eyes principle).
+/// The person who started a run may stop the work of this run, but not release it (four-eyes principle).
 #[tokio::test]
 async fn own_work_is_refused() {
     let people = "people:\n  anna: {roles: [operator]}\n";
@@ -203,7 +203,8 @@ async fn own_work_is_refused() {
     assert_eq!(settled["resolution"]["by"], json!(["operator"]));
 }
 
-/// An admin and the people as whom the admin signs in are one person. The record shows this.
+/// An admin and the people as whom the admin signs in are counted as one person. The record of the interrupt shows
+/// this.
 #[tokio::test]
 async fn whoever_signs_in_as_others_is_one_person() {
     let legal = |id: &str| format!("  {id}: {{roles: [reviewer], groups: [legal]}}\n");
@@ -238,7 +239,7 @@ async fn whoever_signs_in_as_others_is_one_person() {
     assert!(page.contains("signed in with a link of <bdi>dora</bdi>"), "{page}");
 }
 
-/// The list of a delegate leaves out interrupts of an approver who may no longer decide.
+/// The list of interrupts for a delegate leaves out interrupts of an approver who may no longer decide.
 #[tokio::test]
 async fn a_reviewer_is_listed_what_they_may_take_part_in() {
     let served = peopled().await;
@@ -333,7 +334,7 @@ async fn times_of_people_and_keys_are_told_as_times() {
     assert!(fact("key_rotated", "/previous_until").is_string(), "{events}");
 }
 
-/// Each decision and sign-in reports the remaining quota of the caller, who has a separate quota.
+/// The response to a decision or sign-in reports the remaining quota of the caller, who has a separate quota.
 #[tokio::test]
 async fn rates_are_told_and_kept() {
     let rates = holdshort_server::PerMinute { sign_ins: 3, decisions: 2 };

@@ -40,7 +40,7 @@ impl Stream {
         Self { response, buffer: String::new() }
     }
 
-    /// Returns the next frame with data. Returns `None` at the end of the stream.
+    /// Returns the next frame of the event stream with data. Returns `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> Option<Frame> {
         loop {
             if let Some(end) = self.buffer.find("\n\n") {

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Api, Served, created, ok, refusal, text};
 
-/// A server, and an agent whose key names a folder for trials.
+/// A server, and an agent whose access key names a folder for trials.
 struct Asking {
     served: Served,
     agent: Api,

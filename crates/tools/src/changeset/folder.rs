@@ -12,7 +12,7 @@ use rustix::fs::{Dir, Mode, OFlags};
 /// Flags with which every folder is opened.
 const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Handle of an open folder.
+/// Handle of an open folder, such as the workspace, to which paths are relative.
 #[derive(Debug)]
 pub(crate) struct Root(OwnedFd);
 
@@ -21,12 +21,13 @@ impl Root {
         Ok(Self(rustix::fs::open(path, FLAGS, Mode::empty())?))
     }
 
-    /// Reopens the folder that an open handle refers to. The handle may be a path-only handle (`O_PATH`).
+    /// Reopens the folder to which an open handle refers. The handle may be a path-only handle (`O_PATH`).
     pub(crate) fn from_handle(handle: impl AsFd) -> io::Result<Self> {
         Ok(Self(rustix::fs::openat(handle, ".", FLAGS, Mode::empty())?))
     }
 
-    /// Opens the folder at a path that contains only plain names. If the path is `""`, opens the root folder.
+    /// Opens the folder at a path that contains only plain names, relative to the root folder. The path `""` is the
+    /// root folder itself.
     pub(crate) fn folder(&self, path: &[u8]) -> io::Result<OwnedFd> {
         let mut folder = self.0.try_clone()?;
         for name in names(path) {

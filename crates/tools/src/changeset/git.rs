@@ -47,7 +47,7 @@ fn below_git(path: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Description of the changes of one repository.
+/// Description of the changes below the `.git` folder of one repository.
 #[derive(Default)]
 struct RepositorySummary {
     lines: Vec<String>,
@@ -131,7 +131,7 @@ fn branch(head: &[u8]) -> Option<String> {
     Some(name.escape_debug().to_string())
 }
 
-/// Returns the lines in which the two texts differ, joined into one line.
+/// Returns the lines in which two texts differ, joined into one line.
 fn difference(before: &str, after: &str) -> String {
     let diff = TextDiff::from_lines(before, after);
     let lines = diff.iter_all_changes().filter_map(|change| {

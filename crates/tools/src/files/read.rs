@@ -20,11 +20,11 @@ use crate::workspace::Workspace;
 /// this digest.
 const NO_FILE: Digest = Digest::ZERO;
 
-/// A regular file at the time when it was read.
+/// Content and metadata of a regular file at the time when it was read.
 pub(crate) struct FileSnapshot {
     pub bytes: Vec<u8>,
     pub digest: Digest,
-    /// Permission bits.
+    /// Permission bits of the file that was read.
     pub mode: u32,
     pub links: u64,
 }
@@ -93,8 +93,8 @@ pub(crate) fn too_large(path: &str, limit: u64) -> Refusal {
     )
 }
 
-/// Returns the current state of files, sorted by path. If the state of a file cannot be determined, the returned state
-/// differs from every expected one.
+/// Returns the current state of the files at these paths, sorted by path. If the state of a file cannot be determined,
+/// the returned state differs from every expected one.
 pub(crate) fn observe(workspace: &Workspace, paths: &[String]) -> Vec<Precondition> {
     let mut seen: Vec<_> = paths
         .iter()
@@ -179,7 +179,7 @@ fn open_in(folder: &Dir, name: &str, limit: u64) -> io::Result<Opened> {
     }))
 }
 
-/// Reads a file that the search has found in a folder. Returns `None` if the file is not to be searched.
+/// Reads a file that the search has found in a folder. Returns `None` for a file whose content must not be searched.
 pub(crate) fn for_search(
     workspace: &Workspace,
     components: &[String],

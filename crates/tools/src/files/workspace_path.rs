@@ -15,10 +15,10 @@ use crate::workspace::Workspace;
 /// Treatment of a symbolic link that is the last component of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Last {
-    /// The link is followed, as it is when a file is read. The target must be in the workspace.
+    /// A symbolic link at the end of the path is followed, as when a file is read. The target must be in the workspace.
     Follow,
-    /// The path is rejected. A write could replace either the link or its target, and the person who approves the write
-    /// could not know which.
+    /// A path that ends in a symbolic link is rejected. A write could replace either the link or its target, and the
+    /// person who approves the write could not know which.
     Refuse,
 }
 
@@ -116,7 +116,6 @@ impl WorkspacePath {
         self.components.split_last().map(|(name, folders)| (folders, name.as_str()))
     }
 
-    /// Opens a folder of the workspace, component by component, without following a link.
     pub(crate) fn open_folder(workspace: &Workspace, components: &[String]) -> io::Result<Dir> {
         let mut dir = workspace.dir().try_clone()?;
         for component in components {
@@ -137,8 +136,8 @@ impl std::fmt::Display for WorkspacePath {
     }
 }
 
-/// Splits a path that an agent wrote. Rejects an absolute path and `..`, even if the path would lead into the
-/// workspace.
+/// Splits a path that an agent wrote into its components. Rejects an absolute path and `..`, even if the path would
+/// lead into the workspace.
 fn components(path: &str) -> Result<Vec<String>, Refusal> {
     if path.is_empty() {
         return Err(Refusal::new(
@@ -169,7 +168,7 @@ fn components(path: &str) -> Result<Vec<String>, Refusal> {
         .collect()
 }
 
-/// Rejects a path that is written as a folder (for example with a final `/`), even if a file is there.
+/// Rejects a path that is written as a folder (for example with a final `/`), even if a file exists there.
 pub(crate) fn names_a_file(path: &str) -> Result<(), Refusal> {
     match path.rsplit('/').next() {
         Some("" | ".") if !path.is_empty() => {
@@ -179,7 +178,8 @@ pub(crate) fn names_a_file(path: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Splits the target of a link. Returns `None` for an absolute target, or for a target that is not UTF-8.
+/// Splits the target of a link into its components. Returns `None` for an absolute target, or for a target that is not
+/// UTF-8.
 fn link_components(target: &Path) -> Option<Vec<String>> {
     target
         .components()

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::report::Report;
 
-/// A layer in a folder of its own, whose path only this process knows.
+/// A layer that receives the writes of a trial, in a folder whose path only this process knows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Layer {
@@ -26,8 +26,8 @@ pub(crate) enum Layer {
     Copy { folder: PathBuf },
 }
 
-/// Mount options of every overlay. With these options, every file in the overlay is complete, which means that no part
-/// of its data is outside the overlay. The kernel does not sync the overlay to disk.
+/// Mount options of every overlay. With these options, every file in the overlay is complete: no part of its data is
+/// outside the overlay. The kernel does not sync the overlay to disk.
 const OPTIONS: &str = "redirect_dir=nofollow,metacopy=off,index=off,volatile";
 
 /// Extended attributes in which an overlay stores its marks, for example that a folder hides the content of the same

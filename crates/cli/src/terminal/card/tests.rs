@@ -184,8 +184,7 @@ fn taint(value: &mut Value, evil: &str) {
     }
 }
 
-/// A question of the server, such as a question about a disabled channel, is not printed as a question of an external
-/// agent.
+/// The number of cut lines includes the lines that are cut in every part of the card.
 #[test]
 fn what_the_server_asks_is_no_agent_elsewhere() {
     let mut asked = interrupt(Kind::Question);
@@ -229,7 +228,7 @@ fn what_is_decided_on_is_on_the_card() {
     }
 }
 
-/// The count of cut lines includes the schema of an answer.
+/// The number of cut lines includes the lines that are cut in the schema of an answer.
 #[test]
 fn a_cut_schema_is_counted() {
     let mut asked = interrupt(Kind::Question);
@@ -240,8 +239,8 @@ fn a_cut_schema_is_counted() {
     assert!(cut_lines(&asked, view) > 40);
 }
 
-/// An external agent chooses the labels of its options and the text of its changes. The card prints such labels with
-/// the effects of the options, and such changes behind a bar.
+/// An external agent chooses the labels of its options and the text of its changes. The card prints the effect of each
+/// option after its label, and marks the lines of such changes with a bar.
 #[test]
 fn labels_and_changes_of_an_agent_elsewhere_are_its_own() {
     let mut asked = interrupt(Kind::Review);

@@ -29,7 +29,7 @@ impl Prompt {
         })
     }
 
-    /// Handles a line that was typed while a decision waits for confirmation.
+    /// Handles a line that a person typed while a decision waits for confirmation.
     pub(super) fn confirmed(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
         let word = line.to_lowercase();
         match word.as_str() {
@@ -89,7 +89,7 @@ impl Prompt {
         (!why.is_empty()).then(|| plain::line(&why.join("; ")).into_owned())
     }
 
-    /// Prints the option and the text of a decision, so that the person can confirm it before it is sent.
+    /// Prints the option and the text of a decision, so that the person can confirm the decision before it is sent.
     pub(super) fn confirm(&mut self, option: &str, words: &str, paint: Paint) -> Reaction {
         let mut shown = vec![format!("  {}", self.sentence(option))];
         shown.extend(quote(words, "   ", Cap::None, paint));

@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 
 use raw_config::{RawConfig, Reader};
 
-/// Name of the workflow of all runs that this edge starts.
+/// Name of the workflow of all runs that the MARS edge starts.
 pub(super) const WORKFLOW: &str = "mars";
 /// Key of the working directory in the client's config.
 pub(super) const WORK_DIR: &str = "work_dir";
@@ -67,7 +67,7 @@ const RUN: &[&str] = &[
     "ag2_smart_criteria",
 ];
 
-/// Returns the workflow and the settings of the run, or all problems in the config.
+/// Translates a MARS config to the workflow and the settings of a run, or returns all problems in the config.
 pub fn translate(config: &Map<String, Value>, base: &Definition) -> Result<Translated, Vec<Problem>> {
     let mut problems = Vec::new();
     let top = RawConfig::from_map(config, "/config", &mut problems);
@@ -132,8 +132,8 @@ pub(super) fn within(session: &Map<String, Value>, task: &Map<String, Value>) ->
     merged
 }
 
-/// Returns true if the config of a task says that the task resumes its session. The web UI then sends the id of the
-/// session under both names.
+/// Returns true if the config of a task says that the task resumes its session. The web UI of MARS then sends the id of
+/// the session under both names.
 pub(super) fn resumes_session(config: &Map<String, Value>) -> bool {
     ["session_id", "copilotSessionId"].iter().all(|key| config.get(*key).is_some_and(Value::is_string))
 }

@@ -19,7 +19,7 @@ pub(crate) struct GuardFindings {
     pub guarded: Vec<Item>,
     /// Folders of git repositories. If a repository were moved, its guarded paths would move too.
     pub repositories: Vec<Item>,
-    /// Folders that could not be opened.
+    /// Folders of the workspace that the search could not open.
     pub unreadable: Vec<Inode>,
     /// Paths of sockets and named pipes, relative to the workspace.
     #[serde(default)]
@@ -34,7 +34,7 @@ pub(crate) struct Channel(#[serde(serialize_with = "as_bytes", deserialize_with 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Item {
-    /// Path relative to the workspace. Stored as bytes, since a name need not be UTF-8.
+    /// Path of the found entry relative to the workspace. Stored as bytes, since a name need not be UTF-8.
     #[serde(serialize_with = "as_bytes", deserialize_with = "from_bytes")]
     pub path: PathBuf,
     pub inode: Inode,
@@ -46,7 +46,7 @@ pub(crate) struct Item {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Link {
     pub target: Vec<u8>,
-    /// `None` if the target does not exist.
+    /// Identity of the file to which the link leads. `None` if the target does not exist.
     pub leads_to: Option<Inode>,
 }
 
@@ -60,7 +60,6 @@ pub(crate) struct Inode {
     made: Option<(i64, u32)>,
 }
 
-/// Identity and kind of a directory entry.
 pub(super) struct EntryIdentity {
     pub inode: Inode,
     pub kind: Kind,
@@ -71,7 +70,7 @@ pub(super) struct EntryIdentity {
 pub(super) enum Kind {
     Folder,
     Link,
-    /// Socket or named pipe.
+    /// The directory entry is a socket or a named pipe.
     Channel,
     Other,
 }
@@ -132,7 +131,7 @@ impl Item {
     }
 }
 
-/// Entries that the search before the command found, indexed for a fast comparison.
+/// Guarded paths that the search before a command found, indexed for a fast comparison with those after the command.
 pub(super) struct EarlierFindings {
     guarded: BTreeSet<Inode>,
     links: BTreeSet<(Link, Inode)>,
@@ -153,8 +152,8 @@ impl EarlierFindings {
         }
     }
 
-    /// Returns true if the item existed before the command. A link cannot be mounted read-only, so its
-    /// target must be unchanged too.
+    /// Returns true if the found entry existed before the command. A link cannot be mounted read-only, so its target
+    /// must be unchanged too.
     pub(super) fn has(&self, item: &Item) -> bool {
         match &item.link {
             None => self.guarded.contains(&item.inode),
