@@ -37,18 +37,18 @@ use crate::web::{self, Follow};
 use crate::withhold::Withhold;
 use crate::workspace::Workspace;
 
-/// A call whose arguments have been validated against the tool's schema.
+/// A tool call whose arguments have been validated against the tool's schema.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     pub tool: String,
     pub arguments: Value,
 }
 
-/// Result of inspecting a call before it runs.
+/// Result of inspecting a tool call before it runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InspectionResult {
     pub inspected: InspectionOutcome,
-    /// Contents of the files in the proposed changes.
+    /// Contents of the files in the changes that the inspected call proposes.
     pub bodies: Vec<Vec<u8>>,
 }
 
@@ -63,11 +63,11 @@ pub struct Settings {
     pub follow: Follow,
     /// Function that decides which paths a search or a listing omits.
     pub withhold: Withhold,
-    /// Time limit of fetching a page.
+    /// Time limit for fetching a web page.
     pub fetch_time: Duration,
     /// Executable that contains the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
-    /// Data folder of the server. Commands can never read it.
+    /// Data folder of the server, which commands can never read.
     pub data_dir: PathBuf,
     /// Home folder of the person. Commands cannot read it, except for the folders in it that belong to tools on `path`.
     pub home: Option<PathBuf>,
@@ -82,10 +82,10 @@ pub struct Settings {
     /// True if a trial captures standard output and standard error separately, and detects effects that it cannot show.
     /// Separate capture is used for the commands of external agents.
     pub capture: bool,
-    /// Layer of the run. If `run_layer` is `None`, everything that a trial writes to ignored paths becomes a change of
-    /// the workspace.
+    /// Layer of the run. Without a layer, everything that a trial writes to ignored paths becomes a change of the
+    /// workspace.
     pub run_layer: Option<RunLayer>,
-    /// Tools that packs add.
+    /// Tools that packs add to the server.
     pub toolsets: Vec<&'static dyn Toolset>,
     /// Input of the run, which the tools of packs read.
     pub input: Value,
@@ -120,7 +120,7 @@ impl Settings {
 #[derive(Clone, Debug)]
 pub struct Tools(Arc<Inner>, Stop);
 
-/// Becomes true when a person stops the running command. `None` if no person can stop the command.
+/// Signal that becomes true when a person stops the running command. `None` if no person can stop the command.
 pub(crate) type Stop = Option<watch::Receiver<bool>>;
 
 #[derive(Debug)]
@@ -130,7 +130,7 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    /// Returns the sandbox level that works on this host for the commands of this run.
+    /// Returns the sandbox level that works on this host for the commands of the run.
     pub(crate) fn level(&self) -> SandboxLevel {
         let level = |network| sandbox::level(&self.settings.sandbox_program, network);
         // The level must also be available without network access, because a read-only command never has network
@@ -190,12 +190,12 @@ impl Tools {
         seen.unwrap_or_default()
     }
 
-    /// Runs a call after checking its preconditions again. A call that changes files is not run here. If a call changes
-    /// files, its proposed changes are [committed](Self::commit) instead. `effect` is what the command is allowed to
-    /// do. Without an effect, the command is only allowed to read. `output` receives the output of a running command as
-    /// a preview.
+    /// Runs a tool call after checking its preconditions again. A call that changes files is not run here: its proposed
+    /// changes are [committed](Self::commit) instead. `effect` is what a command is allowed to do. Without an effect,
+    /// the command is only allowed to read. `output` receives the output of a running command as a preview.
     ///
-    /// Dropping the future stops a command and every process that it started.
+    ///
+    /// Dropping the future stops a command and every process that the command started.
     pub async fn run(
         &self,
         call: &Call,
@@ -240,7 +240,8 @@ impl Tools {
     /// Runs a command as a trial: returns the changes that the command would make, without making them. Preconditions
     /// are checked as in [`Tools::run`].
     ///
-    /// Dropping the future stops the command and every process that it started.
+    ///
+    /// Dropping the future stops the command and every process that the command started.
     pub async fn try_command(
         &self,
         call: &Call,
@@ -297,8 +298,8 @@ impl Tools {
         committed
     }
 
-    /// Applies changes to the layer of the run, its stored Git-ignored files. If an error occurs, the layer is removed,
-    /// which is harmless, because it is only a cache. Blocks.
+    /// Applies changes to the layer of the run, which contains the stored Git-ignored files. If an error occurs, the
+    /// layer is removed, which is harmless, because it is only a cache. Blocks.
     pub fn commit_to_layer(
         &self,
         changes: &LayerChanges,
@@ -316,14 +317,14 @@ impl Tools {
         undo::undoable(&Root::from_handle(self.0.workspace.dir())?, wanted, left)
     }
 
-    /// Compares the Git-ignored files of a run (its layer) with the workspace, at `paths`, or at all paths if `paths`
-    /// is empty. Blocks.
+    /// Compares the Git-ignored files of a run (the layer of this run) with the workspace, at `paths`, or at all paths
+    /// if `paths` is empty. Blocks.
     pub fn merge(&self, layer: &RunLayer, paths: &BTreeSet<String>) -> io::Result<Trial> {
         let workspace = &self.0.workspace;
         trial::merge(Root::from_handle(workspace.dir())?, Path::new(workspace.path()), layer, paths)
     }
 
-    /// Returns the paths whose current state is not the expected one.
+    /// Returns the paths of preconditions whose current state is not the expected one.
     async fn changed(&self, expected: &[Precondition]) -> Vec<String> {
         let paths: Vec<_> = expected.iter().map(|precondition| precondition.path.clone()).collect();
         let seen = self.observe(&paths).await;
@@ -337,7 +338,7 @@ impl Tools {
         changed
     }
 
-    /// Runs file work that blocks, outside the async threads.
+    /// Runs blocking work on files outside the async threads.
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Inner) -> T + Send + 'static,
@@ -419,7 +420,7 @@ fn inspect(inner: &Inner, call: &Call) -> Result<InspectionResult, Refusal> {
     Ok(InspectionResult { inspected: InspectionOutcome::Ready(inspection), bodies })
 }
 
-/// Returns the data of a result: how many entries are shown, and how many paths were omitted.
+/// Returns the data of a tool's result: how many entries are shown, and how many paths were omitted.
 fn counted(what: &str, shown: usize, left_out: usize) -> Value {
     let mut data = json!({ what: shown });
     if left_out > 0 {

@@ -36,7 +36,7 @@ use crate::route_limit::{Arrival, RouteLimit};
 use crate::view::assignment::Reader;
 use crate::{connections, view};
 
-/// State of the router. The extractors give access to the [`App`] in it only to authenticated callers.
+/// State of the router. Extractors give access to the [`App`] in this state only to authenticated callers.
 #[derive(Clone)]
 pub struct AuthState(Arc<App>);
 
@@ -45,8 +45,8 @@ impl AuthState {
         Self(app)
     }
 
-    /// Checks that the server can read and write its journal. The caller is not authenticated, so the error message
-    /// must contain nothing confidential.
+    /// Checks that the server can read and write its journal. The caller of the endpoint is not authenticated, so the
+    /// error message must contain nothing confidential.
     pub async fn ready(&self) -> Answer<()> {
         if *self.0.stopping.borrow() {
             return Err(Refused::from_code(Code::Stopping));
@@ -82,7 +82,7 @@ impl AuthState {
         self.0.stopped().await;
     }
 
-    /// Authenticates a caller. For a WebSocket, `headers` are those of its opening request.
+    /// Authenticates the caller of a request. For a WebSocket, `headers` are those of the opening request.
     pub async fn authenticate(&self, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Authenticated> {
         let app = self.0.clone();
         let (found, via) = match given {
@@ -331,25 +331,24 @@ pub struct ShownInterrupt {
     pub subject: Digest,
 }
 
-/// Person who decides through a decision link or a channel. The person is allowed to see and decide only this
-/// interrupt.
+/// Person who decides through a decision link or a channel, and who may see and decide only one interrupt.
 pub struct LinkBearer {
     pub app: Arc<App>,
     pub actor: Actor,
     pub asked: InterruptRef,
     pub interrupt: Interrupt,
-    /// Idempotency key of a mailed link, so that the link can be used only once. `None` for any other link.
+    /// Idempotency key of a mailed decision link, so that the link can be used only once. `None` for any other link.
     pub once: Option<IdempotencyKey>,
-    /// The only option that the person can choose with the link. `None` if the person can choose any option.
+    /// The only option that the person can choose with the decision link. `None` if the person can choose any option.
     pub option: Option<String>,
 }
 
 /// Credentials of a request, read from its headers. A cookie alone and a query parameter are not accepted. The
 /// exception is [`AuthState::authenticate_page`], which accepts a cookie alone, on one edge.
 pub enum Credentials<'a> {
-    /// Token of the data folder, secret of a key, or token of an issuer.
+    /// Token of the data folder, secret of an access key, or token of an issuer.
     Token(&'a str),
-    /// Secret of a browser's login, which is valid only together with the login's cookie.
+    /// Secret of a browser's login, which is valid only together with the cookie of this login.
     Secret(&'a str),
 }
 
@@ -362,7 +361,7 @@ pub struct Authenticated {
 }
 
 impl Authenticated {
-    /// Accepts the caller who owns the credentials. Counts the request against the limits of the caller.
+    /// Accepts the caller who owns the credentials of a request. Counts the request against the limits of the caller.
     fn admit(app: Arc<App>, found: Option<(Principal, Access)>, via: &str) -> Answer<Self> {
         let (principal, access) = found.ok_or_else(|| Refused::from_code(Code::Unauthenticated))?;
         authenticated(principal.is_person())?;
@@ -422,8 +421,8 @@ pub struct Caller {
     extent: Extent,
 }
 
-/// Authenticated caller who wants to decide. For this caller, an unknown interrupt is reported before a missing
-/// permission (design, part 4).
+/// Authenticated caller who wants to decide on an interrupt. For this caller, an unknown interrupt is reported before a
+/// missing permission (design, part 4).
 pub struct DecisionCaller {
     known: Authenticated,
     needs: Needs,
@@ -500,17 +499,17 @@ impl Caller {
         Reader::for_actor(&self.app, &Actor { role, ..self.actor.clone() }).await
     }
 
-    /// Returns true if the permission applies to all objects.
+    /// Returns true if the caller's permission applies to all objects.
     pub fn reaches_all(&self) -> bool {
         self.extent == Extent::All
     }
 
-    /// Returns true if the permission applies only to interrupts on which the caller is allowed to decide.
+    /// Returns true if the caller's permission applies only to interrupts on which the caller is allowed to decide.
     pub fn reaches_assigned(&self) -> bool {
         matches!(self.extent, Extent::Assigned | Extent::Unassigned)
     }
 
-    /// Returns true if the permission applies only to runs that the caller started.
+    /// Returns true if the caller's permission applies only to runs that the caller started.
     pub fn reaches_own(&self) -> bool {
         self.extent == Extent::Own
     }
@@ -529,7 +528,7 @@ impl Caller {
     }
 
     /// Checks that the caller's permission applies to a run. If the run is in memory, the store is not read. The result
-    /// of this check for a run never changes, so a caller of this function may cache it.
+    /// of this check never changes for a run, so the result can be cached.
     pub async fn sees(&self, id: &RunId) -> Answer<()> {
         let Some(run) = self.app.driver.glance(id) else { return self.run(id).await.map(drop) };
         let sees = self.reaches_all() || (self.extent == Extent::Own && run.is_begun_by(&self.actor));
@@ -592,7 +591,7 @@ impl Caller {
     }
 }
 
-/// Returns the principal of a token, and the access that the token gives.
+/// Returns the principal of a bearer token, and the access that the token gives.
 async fn by_token(app: &App, token: &str) -> Answer<Option<(Principal, Access)>> {
     if let Some(principal) = app.tokens.principal_of(token) {
         return Ok(Some((principal, Access::Token)));
@@ -630,8 +629,8 @@ pub async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
     Ok(Some(first.actor))
 }
 
-/// Marks the current connection as authenticated, for a person or an agent. Returns an error if the quota of agents is
-/// used up.
+/// Marks the current connection as authenticated, for a person or an agent. Returns an error if the connection quota of
+/// agents is used up.
 fn authenticated(is_person: bool) -> Answer<()> {
     let Some(connection) = connections::current() else { return Ok(()) };
     if is_person {
@@ -666,7 +665,7 @@ impl<'a> Credentials<'a> {
     }
 }
 
-/// Returns the value of a header that occurs exactly once. Otherwise returns `None`.
+/// Returns the value of a request header that occurs exactly once. Otherwise returns `None`.
 fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return None };
@@ -678,7 +677,7 @@ fn bearer(value: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' '))
 }
 
-/// Returns the client that the header `X-Holdshort-Via` names: `cli`, or `rest` for every other value.
+/// Returns the client that the request header `X-Holdshort-Via` names: `cli`, or `rest` for every other value.
 fn via(headers: &HeaderMap) -> &'static str {
     match headers.get(header::VIA).map(axum::http::HeaderValue::as_bytes) {
         Some(b"cli") => "cli",

@@ -31,8 +31,9 @@ pub struct Quotas {
 }
 
 impl Quotas {
-    /// Computes the quotas from the number of files that this process may open. Unauthenticated clients get at most a
-    /// quarter of this number, and agents at most half. The rest is for the connections of people and for files.
+    /// Computes the connection quotas from the number of files that this process may open. Unauthenticated clients get
+    /// at most a quarter of this number, and agents at most half. The rest is for the connections of people and for
+    /// files.
     pub fn of_this_process() -> Self {
         let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let share = |part: u64| usize::try_from(descriptors / part).unwrap_or(usize::MAX);
@@ -51,19 +52,19 @@ pub struct Connections {
 #[derive(Default)]
 struct Open {
     next: u64,
-    /// Unauthenticated connections by their number; the lowest number is the oldest connection.
+    /// Unauthenticated connections by their number. The lowest number is the oldest connection.
     unauthenticated: BTreeMap<u64, Arc<Notify>>,
     agents: BTreeSet<u64>,
 }
 
-/// Addresses of the two ends of a connection.
+/// Addresses of the two ends of a network connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
     pub peer: SocketAddr,
     pub local: SocketAddr,
 }
 
-/// Open connection. A connection is unauthenticated until its client authenticates. When the value is dropped, the
+/// Open connection to the server. It is unauthenticated until its client authenticates. When the value is dropped, the
 /// connection is no longer counted.
 pub struct Connection {
     number: u64,

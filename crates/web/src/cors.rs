@@ -15,10 +15,10 @@ const HEADERS: &str =
 const EXPOSED: &str =
     "Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Idempotency-Replayed";
 
-/// Origins whose pages may call an edge.
+/// Origins whose web pages may call an edge.
 #[derive(Clone, Debug, Default)]
 pub struct Cors {
-    /// Prefix of the paths that these pages may call.
+    /// Prefix of the paths that pages from these origins may call.
     pub base: &'static str,
     pub origins: Vec<HeaderValue>,
 }

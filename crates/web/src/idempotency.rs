@@ -33,8 +33,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Idempotency {
 }
 
 impl Idempotency {
-    /// Returns the idempotency key for this caller and route. The key includes a digest of the parsed body, so that
-    /// white space and the order of JSON members do not matter.
+    /// Returns the idempotency key for this caller and route. The key includes a digest of the parsed request body, so
+    /// that white space and the order of JSON members do not matter.
     pub fn into_key(self, actor: &Actor, route: &str, body: &Value) -> Option<IdempotencyKey> {
         self.0.map(|key| IdempotencyKey {
             scope: format!("{} {route}", actor.id),

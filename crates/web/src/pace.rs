@@ -12,15 +12,15 @@ pub struct Pace {
     pub headers: Duration,
     /// Time between two pings on a silent stream.
     pub ping: Duration,
-    /// Time between two heartbeat frames, for clients that expect heartbeats.
+    /// Time between two heartbeat frames, for clients of an edge that expect heartbeats.
     pub heartbeat: Duration,
     /// Time limit for a silent WebSocket client. A WebSocket client answers pings automatically, so a silent client has
     /// disconnected.
     pub silence: Duration,
-    /// Time within which the client of a socket must authenticate.
+    /// Time within which the client of a WebSocket must authenticate.
     pub hello: Duration,
-    /// Maximum time for which the reader of a stream takes no bytes. The stream then ends, and the reader reconnects
-    /// with its cursor.
+    /// Maximum time for which the reader of an event stream takes no bytes. The stream then ends, and the reader
+    /// reconnects with its cursor.
     pub patience: Duration,
 }
 

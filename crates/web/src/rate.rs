@@ -15,8 +15,8 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Creates the rate limits. `per_second` is the average number of requests of each agent. All agents together may
-    /// send [`AGENT_SHARES`] times this number.
+    /// Creates the rate limits of agents. `per_second` is the average number of requests of each agent. All agents
+    /// together may send [`AGENT_SHARES`] times this number.
     pub fn new(per_second: u32) -> Self {
         let all = per_second.saturating_mul(AGENT_SHARES);
         Self { per_second, each: Mutex::default(), all: Rate::per_second(all) }
@@ -44,7 +44,7 @@ impl Rates {
 pub(crate) struct Rate {
     /// Average time between two requests that the rate limit allows.
     interval: Duration,
-    /// Time by which a request may come early, measured against the average rate. It allows bursts.
+    /// Time by which a request may come early, measured against the average rate, so that bursts are possible.
     ahead: Duration,
     /// Time at which the next request would be due at the average rate (GCRA).
     due: Mutex<Option<Instant>>,

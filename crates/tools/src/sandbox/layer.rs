@@ -44,7 +44,7 @@ impl Notes {
         Ok(if has_rights_of_the_machine()? { Self::Trusted } else { Self::User })
     }
 
-    /// Returns the mount option that selects these attributes.
+    /// Returns the mount option that selects the overlay's extended attributes.
     fn option(self) -> &'static str {
         match self {
             Self::Trusted => "",
@@ -52,8 +52,8 @@ impl Notes {
         }
     }
 
-    /// Returns the name of the attribute that marks a folder as opaque. An opaque folder hides the content of the same
-    /// folder in the workspace.
+    /// Returns the name of the extended attribute that marks a folder of an overlay as opaque. An opaque folder hides
+    /// the content of the same folder in the workspace.
     pub(crate) fn opaque(self) -> &'static str {
         match self {
             Self::Trusted => "trusted.overlay.opaque",
@@ -62,8 +62,8 @@ impl Notes {
     }
 }
 
-/// Names in the folder of an overlay. [`UPPER`] is the folder with its content, and [`WORK`] is the kernel's working
-/// folder. [`OF_USER`] is an empty file whose presence means [`Notes::User`].
+/// Names in the folder of an overlay. [`UPPER`] is the folder with the content of the overlay, and [`WORK`] is the
+/// kernel's working folder. [`OF_USER`] is an empty file whose presence means [`Notes::User`].
 const UPPER: &str = "upper";
 const WORK: &str = "work";
 const OF_USER: &str = "user";
@@ -79,7 +79,8 @@ impl Layer {
         Ok(layer)
     }
 
-    /// Returns the folder that receives the command's writes. In a copy, this folder contains the whole workspace.
+    /// Returns the folder of the layer that receives the command's writes. In a copy, this folder contains the whole
+    /// workspace.
     pub(crate) fn content(&self) -> PathBuf {
         match self {
             Self::Overlay { folder } => folder.join(UPPER),
@@ -97,8 +98,8 @@ impl Layer {
         }
     }
 
-    /// Mounts the layer at a path. If the mount fails, reports to the server that no layer can be made in this
-    /// workspace.
+    /// Mounts the layer of a trial at a path. If the mount fails, reports to the server that no layer can be made in
+    /// this workspace.
     pub(super) fn mount(&self, lower: Lower<'_>, place: &Path) -> io::Result<()> {
         let mounted = match self {
             Self::Overlay { folder } => self.mount_overlay(folder, lower, place),
@@ -165,7 +166,6 @@ fn lower_folders(opened: &[File]) -> String {
     opened.iter().map(handle).collect::<Vec<_>>().join(":")
 }
 
-/// Returns a path that refers to an open folder through its handle.
 fn handle(folder: &File) -> String {
     format!("/proc/self/fd/{}", folder.as_raw_fd())
 }
@@ -180,8 +180,7 @@ pub(crate) fn take_after(folder: &Path, of: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(found.mode() & 0o7777))
 }
 
-/// Returns true if this process is in the first user namespace of the machine. The id map of that namespace contains
-/// every id.
+/// Returns true if this process is in the first user namespace of the machine, whose id map contains every id.
 fn has_rights_of_the_machine() -> io::Result<bool> {
     let map = fs::read_to_string("/proc/self/uid_map")?;
     Ok(map.split_whitespace().eq(["0", "0", "4294967295"]))

@@ -13,7 +13,7 @@ use super::launch;
 use crate::limits::{PROBE_AGAIN, PROBES};
 
 /// Known sandbox level for a program and a network setting. `None` until the first probe has ended. While a probe is
-/// running, it has locked the stored level.
+/// running, it has locked this value.
 type Slot = Arc<Mutex<Option<ProbedLevel>>>;
 
 /// Known sandbox levels, by program and network setting.
@@ -27,7 +27,7 @@ struct ProbedLevel {
 }
 
 impl ProbedLevel {
-    /// Returns true if no new probe is necessary at the time `now`.
+    /// Returns true if the sandbox level is still valid at the time `now`, so that no new probe is necessary.
     fn holds_at(self, now: Instant) -> bool {
         self.level == SandboxLevel::Full || now.saturating_duration_since(self.at) < PROBE_AGAIN
     }

@@ -63,7 +63,8 @@ impl Scratch {
         &self.folder
     }
 
-    /// Prevents the removal of the folder on drop, because the list of guarded paths in it is still needed.
+    /// Prevents the removal of the command's temporary folder on drop, because the list of guarded paths in the folder
+    /// is still needed.
     pub(crate) fn keep(mut self) -> PathBuf {
         std::mem::take(&mut self.folder)
     }
@@ -133,7 +134,8 @@ fn is_set_aside(note: &Note) -> bool {
     }
 }
 
-/// Returns true if the workspace of this list still has guarded paths (such as Git hooks) that could not be renamed.
+/// Returns true if the workspace to which a list of guarded paths belongs still has guarded paths (such as Git hooks)
+/// that could not be renamed. `list` is the path of the file with the list.
 pub(super) fn is_unguarded(list: &Path) -> bool {
     let note = match noted(list) {
         Ok(note) => note,
@@ -147,8 +149,8 @@ pub(super) fn is_unguarded(list: &Path) -> bool {
     }
 }
 
-/// Returns true if the folder belongs to this user and no process has locked it. If a folder has no lock file, it
-/// belongs to another program, or is just being created.
+/// Returns true if a temporary folder belongs to this user and no process has locked it. If a folder has no lock file,
+/// it belongs to another program, or is just being created.
 fn is_left(folder: &Path) -> bool {
     let ours = || {
         fs::symlink_metadata(folder)

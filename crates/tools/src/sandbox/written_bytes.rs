@@ -9,7 +9,7 @@ use nix::unistd::{Pid, getpid};
 
 use super::processes::{self, Scope};
 
-/// Bytes that the processes of a command have written, as counted last.
+/// Bytes that the processes of a command have written, as of the last count.
 #[derive(Default)]
 pub(super) struct WrittenBytes {
     last: BTreeMap<Pid, Count>,
@@ -25,8 +25,8 @@ struct Count {
 }
 
 impl WrittenBytes {
-    /// Counts again, and returns the total number of written bytes. If the bytes of a process cannot be read, returns a
-    /// number above every limit.
+    /// Counts the bytes that the processes of the scope have written, and returns the total. If the bytes of a process
+    /// cannot be read, returns a number above every limit.
     pub(super) fn count(&mut self, scope: Scope) -> u64 {
         let Ok(found) = processes::all(scope) else { return u64::MAX };
         let mut now = BTreeMap::new();
@@ -43,9 +43,9 @@ impl WrittenBytes {
         self.last.values().map(|count| count.bytes).fold(self.lost, u64::saturating_add)
     }
 
-    /// Replaces the counts of all processes by the counts in `now`. When a process has ended and its parent reads its
-    /// exit status, the kernel adds the bytes of the ended process to those of the parent. If no ancestor received the
-    /// bytes of an ended process, these bytes are added to `lost`.
+    /// Replaces the counts of all processes with the counts in `now`. When a process has ended and its parent reads its
+    /// exit status, the kernel adds the bytes of the ended process to the bytes of the parent. If no ancestor received
+    /// the bytes of an ended process, these bytes are added to `lost`.
     fn take(&mut self, now: BTreeMap<Pid, Count>, own: Pid) {
         let before = std::mem::replace(&mut self.last, now);
         let mut grown: BTreeMap<Pid, u64> = self

@@ -14,7 +14,7 @@ use holdshort_core::digest::Digest;
 use crate::command::Streams;
 use crate::limits;
 
-/// Data that a trial captures besides the changes.
+/// Data about a command that a trial captures in addition to the changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture {
     pub streams: Streams,
@@ -49,8 +49,8 @@ const UNREACHED: [&str; 11] = [
 const CACHES: [&str; 2] = [".cache", ".npm"];
 
 impl Capture {
-    /// Collects the capture. `private` is the folder on this host that the command saw as `/tmp`, with its home folder.
-    /// Blocks.
+    /// Collects the data that a trial captures about a command. `private` is the folder on this host that the command
+    /// saw as `/tmp`, with its home folder. Blocks.
     pub(super) fn new(streams: Streams, left: usize, environment: Digest, private: &Path) -> Self {
         Self { streams, environment, left, outside: find_outside(private) }
     }

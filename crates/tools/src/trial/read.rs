@@ -15,7 +15,7 @@ use crate::changeset::{ObservedPath, Root, entry, folder, observe_path};
 use crate::limits;
 use crate::sandbox::Notes;
 
-/// Timestamp of the file system, in seconds and nanoseconds.
+/// Timestamp of a file, in seconds and nanoseconds.
 pub(super) type Time = (i64, i64);
 
 /// Reason why the changes of a trial cannot become a changeset.
@@ -43,7 +43,7 @@ pub(super) enum Error {
 }
 
 impl Error {
-    /// Returns a stable code for the reason why the changes must be discarded.
+    /// Returns a stable code for the reason why the changes of a trial must be discarded.
     pub(super) fn code(&self) -> &'static str {
         match self {
             Self::TooMany => "too_many_paths",
@@ -61,11 +61,11 @@ impl Error {
 #[derive(Default)]
 pub(super) struct TrialDifferences {
     pub changes: Vec<Change>,
-    /// Entries that the layer of the run (its earlier Git-ignored files) has at the changed paths.
+    /// Entries that the layer of the run (with the earlier Git-ignored files) has at the changed paths.
     pub in_layer: BTreeMap<String, Entry>,
-    /// Changed files that have several hard links, before or after the change.
+    /// Files that the trial changed and that have several hard links, before or after the change.
     pub linked: BTreeSet<String>,
-    /// Codes of the reasons why a person must be asked; see `Inspection::ask_because`.
+    /// Codes of the reasons why a person must be asked about the trial; see `Inspection::ask_because`.
     pub codes: BTreeSet<&'static str>,
 }
 
@@ -97,20 +97,20 @@ pub(super) fn read(
     if reader.meanwhile.is_empty() { Ok(reader.left) } else { Err(Error::Meanwhile(reader.meanwhile)) }
 }
 
-/// Folders that the layer of a trial covers: the layer of the run if it exists, and the workspace below it.
+/// Folders that the layer of a trial covers: the layer of the run if it exists, and the workspace below this layer.
 #[derive(Clone, Copy)]
 pub(super) struct Below<'a> {
     pub run_layer: Option<&'a Root>,
     pub workspace: &'a Root,
 }
 
-/// A folder whose entries in the layer and in the workspace are compared.
+/// Folder whose entries in the trial's layer and in the workspace are compared.
 struct Folder {
     path: Vec<u8>,
     in_layer: bool,
     in_workspace: bool,
-    /// True if the layer hides the workspace's entries in this folder. An entry that is missing in such a layer was
-    /// deleted.
+    /// True if the trial's layer hides the workspace's entries in this folder. An entry that is missing in such a layer
+    /// was deleted.
     hides: bool,
 }
 
@@ -185,8 +185,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads the entry with this name in the layer, which has the command's writes. The kernel's mark for a deleted
-    /// entry is treated as an absent entry.
+    /// Reads the entry with this name in the trial's layer, which has the command's writes. The kernel's mark for a
+    /// deleted entry is treated as an absent entry.
     fn in_layer(&self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<ObservedPath> {
         let Some(stat) = entry::stat(folder, name)? else { return Ok(ObservedPath::Nothing) };
         if self.notes.is_some() && is_whiteout(&stat) {

@@ -19,7 +19,7 @@ pub(crate) struct Bench {
     pub tools: Tools,
 }
 
-/// Folder of a bench, which is removed with the bench that owns it.
+/// Folder of a test bench, which is removed with the bench that owns it.
 pub(crate) struct Root {
     path: PathBuf,
     _own: Option<TempDir>,
@@ -54,17 +54,18 @@ impl Bench {
         Self { tools: tools(&root.path, change), root }
     }
 
-    /// Returns a bench over the folder of an existing bench, possibly in another process, which removes the folder.
+    /// Returns a bench over the folder of an existing bench, possibly in another process. The existing bench removes
+    /// the folder.
     pub(crate) fn over(root: &Path) -> Self {
         Self { tools: tools(root, |_| {}), root: Root { path: root.to_owned(), _own: None } }
     }
 
-    /// Returns a second set of tools over the same workspace.
+    /// Returns a second set of tools over the workspace of the bench.
     pub(crate) fn tools_with(&self, change: impl FnOnce(&mut Settings)) -> Tools {
         tools(self.root.path(), change)
     }
 
-    /// Returns a path in the workspace.
+    /// Returns the path of an entry in the workspace of the bench.
     pub(crate) fn at(&self, path: &str) -> PathBuf {
         self.root.path().join("workspace").join(path)
     }
@@ -90,7 +91,7 @@ impl Bench {
         }
     }
 
-    /// Inspects a call. Returns the code of its refusal, or `ready`.
+    /// Inspects a tool call. Returns the code of its refusal, or `ready`.
     pub(crate) async fn code(&self, tool: &str, arguments: Value) -> &'static str {
         match self.inspect(tool, arguments).await {
             InspectionOutcome::Ready(_) => "ready",
@@ -120,7 +121,7 @@ impl Bench {
         }
     }
 
-    /// Commits a call that changes files, as the engine does.
+    /// Commits the proposed changes of a tool call, as the engine does.
     fn commit(&self, look: Inspection, bodies: &[Vec<u8>], preconditions: &[Precondition]) -> Outcome {
         let Inspection { preconditions: relies_on, proposed, .. } = look;
         let proposed = proposed.expect("it changes a file");
@@ -137,7 +138,7 @@ impl Bench {
         }
     }
 
-    /// Inspects a call, then runs it with its preconditions.
+    /// Inspects a tool call, then runs it with its preconditions.
     pub(crate) async fn go(&self, tool: &str, arguments: Value) -> Outcome {
         let inspection = self.ready(tool, arguments.clone()).await;
         self.run(tool, arguments, &inspection.preconditions).await

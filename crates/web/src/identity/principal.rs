@@ -12,7 +12,7 @@ use holdshort_core::system::keys::Key;
 pub struct Principal {
     /// Id of this principal in events.
     pub id: String,
-    /// Display name, if the credentials contain one. No decision of the server depends on this name.
+    /// Display name of the principal, if its credentials contain one. No decision of the server depends on this name.
     pub name: Option<String>,
     /// Other names of the principal in its token, such as an e-mail address or a user name. A client may use an alias
     /// to name the principal. No permission depends on these names.
@@ -42,7 +42,7 @@ pub enum AuthMethod {
 }
 
 impl Principal {
-    /// Returns the owner of the data folder, who is also an administrator.
+    /// Returns the principal of the data folder's owner, who is also an administrator.
     pub fn local_operator(how: AuthMethod) -> Self {
         Self::local("operator", [Role::Admin, Role::Operator], how)
     }
@@ -67,7 +67,7 @@ impl Principal {
         }
     }
 
-    /// Returns the role that gives the principal a permission, or `None` if none of its roles gives the permission.
+    /// Returns the role that gives the principal a permission, or `None` if no role of the principal gives it.
     pub fn acting(&self, permission: Permission) -> Option<Role> {
         rights::acting(&self.roles, permission)
     }

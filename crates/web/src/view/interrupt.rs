@@ -126,7 +126,8 @@ pub async fn resolution_for_asker(app: &App, row: &InterruptRow) -> Answer<Optio
     Ok(resolution(covered.as_ref().map_or(&interrupt, |covered| &covered.interrupt)))
 }
 
-/// Removes the text that the reader may not see from an error, because an error about an edit may quote the content.
+/// Removes the text that the reader may not see from an error about an interrupt, because an error about an edit may
+/// quote the content.
 pub async fn covered_refusal(
     app: &App,
     row: &InterruptRow,
@@ -207,7 +208,7 @@ fn show_to(
 }
 
 /// Builds an interrupt from its database row and the events to which the row refers. The result equals the interrupt of
-/// a full replay. If the right to decide depends on who started the run, also returns this actor.
+/// a full replay. If the right to decide depends on the actor who started the run, also returns this actor.
 pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Option<Actor>)> {
     let stream = StreamId::Run(row.run.clone());
     let event = app.event(&stream, row.opened_seq).await?;
@@ -243,13 +244,13 @@ fn damaged(row: &InterruptRow) -> Refused {
     )
 }
 
-/// Returns the earlier calls that the card lists: they run before the call that the card asks about.
+/// Returns the earlier calls that the card of an interrupt lists, because they run before the call on the card.
 fn after(payload: &mut Value) -> &mut [Value] {
     payload.get_mut("after").and_then(Value::as_array_mut).map_or(&mut [], Vec::as_mut_slice)
 }
 
-/// Adds the outcome of each of the earlier calls on the card. When a card is created, an earlier call may still be
-/// waiting or running, so its outcome is known only later.
+/// Adds the outcome of each earlier call to the card of an interrupt. When a card is created, an earlier call may still
+/// be waiting or running, so its outcome is known only later.
 fn add_call_ends(ends: &BTreeMap<String, CallEnd>, payload: &mut Value) {
     for before in after(payload) {
         let end = before.get("call_id").and_then(Value::as_str).and_then(|id| ends.get(id));
@@ -457,12 +458,12 @@ fn policy(interrupt: &Interrupt) -> Option<wire::Policy> {
     })
 }
 
-/// Returns the name of the first policy rule among the reasons of the risk, or `None` if no rule is among them.
+/// Returns the name of the first policy rule among the reasons of an interrupt's risk, or `None` if there is no rule.
 pub fn rule_of(risk: &interrupt::Risk) -> Option<String> {
     risk.reasons.iter().find_map(|reason| reason.rule.map(|place| rule_words(reason.source, place)))
 }
 
-/// Returns the name of a policy rule, such as `system/2`: the source of the rule, and its position there.
+/// Returns the name of a policy rule, such as `system/2`: the source of the rule, and its position in this source.
 pub fn rule_words(source: Source, place: usize) -> String {
     format!("{}/{place}", variant_name(&source))
 }

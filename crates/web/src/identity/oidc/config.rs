@@ -19,27 +19,28 @@ use crate::identity::limits::{
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Oidc {
-    /// URL of the issuer. The URL must equal the claim `iss` in the provider's tokens.
+    /// URL of the identity provider's issuer, which must equal the claim `iss` in the provider's tokens.
     pub issuer: String,
-    /// Name of the provider that people are shown when they sign in. The default is the host of the issuer.
+    /// Name of the identity provider that people are shown when they sign in. The default is the host of the issuer.
     #[serde(default)]
     pub name: Option<String>,
-    /// Client id under which this server is registered at the provider.
+    /// Client id under which this server is registered at the identity provider.
     pub client_id: String,
     /// File with the client secret, which no user but its owner may be able to read. An environment variable may
     /// contain the secret instead. Without a secret, this server is a public client in the sense of OAuth.
     #[serde(default)]
     pub client_secret_file: Option<PathBuf>,
-    /// Requested scopes, in addition to `openid`.
+    /// Scopes that the server requests at the identity provider, in addition to `openid`.
     #[serde(default = "scopes")]
     pub scopes: Vec<String>,
-    /// Accepted signature algorithms of ID tokens.
+    /// Accepted signature algorithms of the identity provider's ID tokens.
     #[serde(default = "algorithms")]
     pub algorithms: Vec<Algorithm>,
-    /// Networks to which requests are allowed although their addresses are not public, such as `10.0.0.0/8`.
+    /// Networks to which requests to the identity provider are allowed although their addresses are not public, such as
+    /// `10.0.0.0/8`.
     #[serde(default)]
     pub networks: Vec<String>,
-    /// Number of seconds for which a login through the provider is valid.
+    /// Number of seconds for which a login through the identity provider is valid.
     #[serde(default = "session")]
     pub session_s: u64,
     #[serde(default = "leeway")]
@@ -96,8 +97,8 @@ impl Oidc {
         }
     }
 
-    /// Checks that the configuration is complete, and that a person of the provider cannot have the id of a person of
-    /// an issuer.
+    /// Checks that the configuration of the identity provider is complete, and that a person of the provider cannot
+    /// have the id of a person of an issuer.
     pub fn check(&self, issuers: &[Jwt]) -> Result<(), ConfigError> {
         let wrong = |key: &str, why: String| {
             let steps = vec!["oidc".to_owned(), key.to_owned()];
