@@ -198,6 +198,7 @@ struct Target {
     from: From,
 }
 
+/// Origin of a client's token: an environment variable, a login, or the data folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum From {
     Environment,
@@ -251,6 +252,8 @@ impl Client {
         self.target().base.as_str().trim_end_matches('/').to_owned()
     }
 
+    /// Returns the command-line arguments with which another command selects the same server. The result is empty or
+    /// begins with a space.
     pub(crate) fn server_arguments(&self) -> &str {
         &self.words
     }
@@ -319,6 +322,7 @@ impl Client {
         }
     }
 
+    /// Calls `look` with each stored event of a run, oldest first.
     pub async fn each_event(&self, run: &str, mut look: impl FnMut(&Event)) -> anyhow::Result<()> {
         let mut since = 0;
         loop {

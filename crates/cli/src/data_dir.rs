@@ -44,6 +44,7 @@ struct Tokens {
 }
 
 impl DataDir {
+    /// Returns the data folder at the path `given`, or the person's default data folder.
     pub(crate) fn resolve(given: Option<&Path>) -> anyhow::Result<Self> {
         if let Some(path) = given {
             return Ok(Self { path: std::path::absolute(path)? });

@@ -17,6 +17,7 @@ pub fn print_text(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
+/// Prints each line to standard output.
 pub fn print_lines(lines: &[impl AsRef<str>]) {
     for line in lines {
         print_text(line.as_ref());

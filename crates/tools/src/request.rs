@@ -18,6 +18,7 @@ pub(crate) enum Request {
     Added(Box<dyn Work>),
 }
 
+/// A call that works on files and runs in the server process.
 #[derive(Debug)]
 pub(crate) enum OnFiles {
     Read(ReadFile),

@@ -75,12 +75,12 @@ impl RunLayer {
         Self(folder)
     }
 
-    /// Returns the folder with the files of the layer, which is mounted over the workspace.
+    /// Returns the folder with the files of the run's layer, which is mounted over the workspace.
     pub(crate) fn content(&self) -> PathBuf {
         self.0.join(CONTENT)
     }
 
-    /// Returns the folder with the files of the run's layer, which is mounted over the workspace.
+    /// Opens the folder with the files of the run's layer. Returns `None` if this folder does not exist.
     pub(crate) fn open(&self) -> Option<Root> {
         Root::open(&self.content()).ok()
     }

@@ -47,7 +47,7 @@ pub const CALLBACK: &str = "/login/oidc/callback";
 /// Prefix of the path in a decision link for several people. The id of an interrupt follows the prefix. A person who
 /// opens the link signs in, and then decides on a page without scripts.
 pub const DECIDE: &str = "/decide/";
-/// Path that signs the browser out at this server and at the identity provider.
+/// Path that redirects the browser to the page at which it signs out at the identity provider.
 pub const SIGN_OUT: &str = "/login/oidc/out";
 
 /// Number of characters of the digest in the name of a sign-in's cookie. This digest of `state` distinguishes the

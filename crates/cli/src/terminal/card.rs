@@ -27,6 +27,8 @@ const LABEL: usize = 9;
 pub(crate) struct View<'a> {
     pub paint: Paint,
     pub uncut: bool,
+    /// True if the card is printed without the other output of a run. The task and the workspace are then printed on
+    /// the card.
     pub alone: bool,
     /// Message of the agent that is already printed above the card. The card omits this message.
     pub said: &'a str,

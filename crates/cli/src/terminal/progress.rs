@@ -11,6 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::paint::Paint;
 
 const TICK: Duration = Duration::from_millis(100);
+/// Maximum number of lines of streamed text that are shown below the spinner.
 const TAIL_LINES: usize = 4;
 const KEPT_BYTES: usize = 4_096;
 
@@ -70,6 +71,7 @@ impl Progress {
         self.enabled
     }
 
+    /// Shows the agents that work on the run next to the spinner. With empty `lines`, the activity is shown instead.
     pub(crate) fn team(&mut self, counted: String, lines: Vec<String>) {
         (self.counted, self.team) = (counted, lines);
         self.draw();

@@ -102,6 +102,7 @@ fn own_folder(folder: &Path, run: &str) -> PathBuf {
     folder.join(run)
 }
 
+/// Writes a file atomically: another process sees either the old or the new content.
 pub fn put(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
     let shown = || folder.join(name).display().to_string();
     fs::create_dir_all(folder).with_context(shown)?;

@@ -18,6 +18,7 @@ impl MadeFolders {
         fs::create_dir_all(folder)
     }
 
+    /// Keeps the folders that were created for a run, because the run has started.
     pub(super) fn keep(mut self) {
         self.0.clear();
     }

@@ -72,6 +72,7 @@ async fn find_running_command(client: &Client, run: &str) -> anyhow::Result<Stri
     }
 }
 
+/// Commands of a run, by call id. The value is true while the command is running.
 #[derive(Default)]
 struct Commands(BTreeMap<String, bool>);
 

@@ -40,6 +40,8 @@ pub(super) async fn workflows(scene: &Scene) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
+/// Checks workflow files. Problems in the files are the result of the command, so they go to standard output, one per
+/// line.
 pub(super) async fn check(scene: &Scene, paths: &[PathBuf], file: Option<&Path>) -> anyhow::Result<Exit> {
     let wrong = |error: holdshort_server::WorkflowsError| usage(error.to_string());
     let given = match file {

@@ -211,6 +211,7 @@ pub(super) struct PlanMetadata {
     pub(super) assignment: Option<Value>,
 }
 
+/// Subtask of a plan in the form that clients receive (contract B7).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Subtask {
     pub(super) id: String,

@@ -301,6 +301,7 @@ fn says(content: &str) -> Answer<()> {
     Err(Refused::invalid_at("/content", wrong))
 }
 
+/// Returns a value as text for the model. A string stays unchanged, and any other value is encoded as JSON.
 fn text(value: Value) -> String {
     match value {
         Value::String(text) => text,

@@ -17,6 +17,7 @@ fn theirs(names: Names, name: &str) -> &str {
     names.iter().find(|(ours, _)| *ours == name).map_or(name, |(_, theirs)| theirs)
 }
 
+/// Returns the name that the IDE uses for an agent.
 pub(super) fn agent(name: &str) -> &str {
     theirs(AGENTS, name)
 }
@@ -32,6 +33,7 @@ pub(super) fn agent_of<'n>(definition: &Definition, name: &'n str) -> &'n str {
     other.filter(|other| !is_known(name) && is_known(other)).unwrap_or(name)
 }
 
+/// Returns the name that the IDE uses for a tool.
 pub(super) fn tool(name: &str) -> &str {
     theirs(TOOLS, name)
 }

@@ -13,6 +13,7 @@ use super::{ids, names, plan};
 use crate::assignment;
 use crate::change::{self, Change};
 
+/// Returns the open interrupts of a run, oldest first.
 pub(super) fn interrupts(run: &Run) -> Vec<(&InterruptId, &Interrupt)> {
     let mut open: Vec<_> = run.open_interrupts().collect();
     open.sort_by_key(|(_, interrupt)| interrupt.opened_seq);

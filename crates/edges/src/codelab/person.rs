@@ -8,6 +8,7 @@ use holdshort_web::problem::{Answer, Refused};
 
 use crate::credentials::AuthenticatedCaller;
 
+/// Name of the channel that is recorded with each decision that arrives through the codelab edge.
 pub(super) const VIA: &str = "codelab";
 
 /// Authenticated caller whose role has the permission that the route of the codelab edge needs.

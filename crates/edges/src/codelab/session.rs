@@ -243,6 +243,8 @@ impl Session {
     }
 }
 
+/// Converts the field names in an error about a new run from the names of the native API to the names in the client's
+/// message.
 fn translate_error(refused: Refused) -> Refused {
     refused.map_field_errors(|error| {
         if error.pointer.starts_with("/input") {

@@ -19,9 +19,11 @@ use crate::limits::{CODELAB_METRICS_EVENTS, CODELAB_METRICS_REQUESTS};
 /// Model name that is reported for a failed request if the workflow names no model.
 const DEFAULT_MODEL: &str = "default";
 
+/// Ended model requests of runs, read newest run first.
 pub(super) struct Metrics {
     /// Number of journal events that may still be read for the session's metrics.
     room: usize,
+    /// Model requests that have ended.
     requests: Vec<Request>,
 }
 

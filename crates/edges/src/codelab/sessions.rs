@@ -36,6 +36,7 @@ pub(super) struct Page {
     limit: Option<u16>,
     #[serde(default)]
     offset: usize,
+    /// Token of a client that cannot send headers. `credentials.rs` reads the query parameter `token`.
     #[serde(rename = "token")]
     _token: Option<String>,
 }

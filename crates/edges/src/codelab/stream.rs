@@ -34,6 +34,7 @@ use super::session::Session;
 
 #[derive(Deserialize)]
 struct Post {
+    /// Name of the session to which the client sends a message. `None` if the message begins a new session.
     session_id: Option<String>,
     /// Message to the session. `None` if the client only resumes the stream.
     message: Option<Value>,
@@ -136,6 +137,7 @@ fn events(body: RawBody) -> Response {
 struct Events {
     follower: Follower,
     client: Arc<Client>,
+    /// Frames of the stream that are not yet sent to the client.
     frames: Vec<OutgoingFrame>,
     ping: Interval,
     /// Future that completes when the server stops or the client's permission ends.

@@ -23,6 +23,7 @@ pub(super) const INPUTS: &str = "inputs";
 /// Member of a run's input that names the data subject of the task.
 pub(super) const SUBJECT: &str = "subject";
 
+/// Returns true if a workflow is a crew. All workflows are crews except the workflow of external agents.
 pub(super) fn is_crew(workflow: &str) -> bool {
     workflow != EXTERNAL
 }

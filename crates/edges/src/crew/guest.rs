@@ -10,6 +10,7 @@ use holdshort_web::problem::{Answer, Refused};
 use super::refusals;
 use crate::credentials::AuthenticatedCaller;
 
+/// Name of the channel that is recorded with events that arrive through the crew edge.
 const CHANNEL: &str = "crew";
 
 /// Authenticated caller of the crew edge whose permissions are not checked yet.

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::credentials::AuthenticatedCaller;
 
+/// Name of the channel that is recorded with events that arrive through the MARS edge.
 const CHANNEL: &str = "mars";
 
 #[derive(Deserialize)]

@@ -39,6 +39,7 @@ pub(super) struct Cost {
     output: u64,
     requests: u64,
     paid: Option<Amount>,
+    /// Model of the first request that was added to the total.
     pub(super) model: String,
 }
 
@@ -91,6 +92,7 @@ impl Cost {
     }
 }
 
+/// Amount of money in the currency of the workflow's prices.
 struct Amount {
     millionths: u64,
     currency: String,

@@ -151,6 +151,7 @@ struct RequestState {
 const KNOWN: &str =
     "`ping`, `resolve_approval`, `approval_response`, `pause`, `resume`, `cancel`, `request_state`";
 
+/// Frame from a client, with the members that are needed even if the frame is invalid.
 #[derive(Debug)]
 pub(super) struct ReceivedFrame {
     /// Value of the frame's member `type`.

@@ -136,6 +136,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Step<'_> {
+    /// Returns the step of a JSON pointer as text: a slash and the escaped name (RFC 6901).
     fn written(&self) -> String {
         match self {
             Self::Name(name) => format!("/{}", crate::pointer::escape(name)),

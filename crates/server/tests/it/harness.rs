@@ -398,6 +398,7 @@ impl Api {
         send_request(self.request(Method::POST, path).json(body)).await
     }
 
+    /// Sends a POST request with a body that may be invalid JSON.
     pub(crate) async fn post_raw(&self, path: &str, body: impl Into<reqwest::Body>) -> StatusAndBody {
         let request = self.request(Method::POST, path).header("content-type", "application/json");
         send_request(request.body(body)).await

@@ -49,6 +49,7 @@ impl Planned {
         Ok((proposed, findings))
     }
 
+    /// Returns the bytes of the file before and after the change, which the commit and an undo need.
     pub(crate) fn into_bodies(self) -> Vec<Vec<u8>> {
         self.before.into_iter().map(|found| found.bytes).chain([self.after.into_bytes()]).collect()
     }

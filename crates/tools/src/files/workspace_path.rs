@@ -116,6 +116,7 @@ impl WorkspacePath {
         self.components.split_last().map(|(name, folders)| (folders, name.as_str()))
     }
 
+    /// Opens a folder of the workspace, component by component, without following a link.
     pub(crate) fn open_folder(workspace: &Workspace, components: &[String]) -> io::Result<Dir> {
         let mut dir = workspace.dir().try_clone()?;
         for component in components {

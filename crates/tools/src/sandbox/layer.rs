@@ -166,6 +166,7 @@ fn lower_folders(opened: &[File]) -> String {
     opened.iter().map(handle).collect::<Vec<_>>().join(":")
 }
 
+/// Returns a path that refers to an open folder through its handle.
 fn handle(folder: &File) -> String {
     format!("/proc/self/fd/{}", folder.as_raw_fd())
 }

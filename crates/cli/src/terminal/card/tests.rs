@@ -184,7 +184,8 @@ fn taint(value: &mut Value, evil: &str) {
     }
 }
 
-/// The number of cut lines includes the lines that are cut in every part of the card.
+/// A question of the server, such as a question about a disabled channel, is not printed as a question of an external
+/// agent.
 #[test]
 fn what_the_server_asks_is_no_agent_elsewhere() {
     let mut asked = interrupt(Kind::Question);

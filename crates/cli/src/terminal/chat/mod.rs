@@ -110,6 +110,7 @@ struct Chat<'a> {
     runs: BTreeMap<String, SessionRun>,
     /// Id of the run that a message of the conversation started last.
     front: Option<String>,
+    /// Ids of the open interrupts of the conversation, in the order in which the cards are shown.
     open: VecDeque<String>,
     asking: Option<Asking>,
     speech: Speech,

@@ -18,6 +18,8 @@ pub(super) struct Tty {
 }
 
 impl Tty {
+    /// Sets the terminal to the mode of a conversation. Returns `None` if the current mode of the terminal cannot be
+    /// read.
     pub(super) fn take() -> Option<Self> {
         let tty = Self { before: tcgetattr(stdin()).ok()? };
         tty.take_back();

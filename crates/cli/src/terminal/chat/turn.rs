@@ -72,6 +72,7 @@ impl Chat<'_> {
         !self.interrupting.is_empty() || self.turns.iter().any(Turn::is_of_interruption)
     }
 
+    /// Stores typed input until it is known to which turn of the person the input belongs.
     pub(super) fn hold(&mut self, typed: Typed) {
         if self.held.len() < HELD_LINES {
             self.held.push_back(typed);

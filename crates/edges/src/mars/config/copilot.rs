@@ -131,6 +131,7 @@ pub(super) fn set(definition: &mut Definition, (chosen, made): (&[Chosen], &[Mad
     }
 }
 
+/// Returns the agents of the phases that a copilot can start with tool calls.
 pub(super) fn roles_of_phases(definition: &Definition) -> Vec<&'static str> {
     let copilots = definition.phases.iter().filter_map(|phase| phase.kind.copilot());
     let mut workers = copilots.flat_map(|copilot| std::iter::once(&copilot.agent).chain(&copilot.team));

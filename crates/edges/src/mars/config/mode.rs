@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::raw_config::{RawConfig, Reader};
 use crate::limits::MARS_PHASES;
 
+/// Types of phases in MARS (contract A8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Planning,
@@ -227,10 +228,12 @@ const COPILOT: &str = "copilot";
 /// Phases of the mode in which the person has a turn after each round of a task that is not simple (contract E26).
 const CHATTED: Phases = &[(Kind::Copilot, Asks::Unless(Approval::AfterStep))];
 
+/// Returns the canonical spelling of a mode: lower case, with `_` instead of `-`.
 pub(super) fn canonical(mode: &str) -> String {
     mode.trim().to_lowercase().replace('-', "_")
 }
 
+/// Returns the name of a mode in the spelling that clients use.
 pub(super) fn client_name(mode: &str) -> String {
     let name = canonical(mode);
     let is_mode = MODES[..PRESETS].iter().any(|(mode, ..)| *mode == name);

@@ -52,6 +52,8 @@ pub(super) fn make(
     made
 }
 
+/// Reports wrong values of config keys that apply only to phases which the config does not choose. The problems are the
+/// same as if these phases were chosen.
 pub(super) fn check(chosen: &[Chosen], top: &RawConfig, base: &Definition, problems: &mut Vec<Problem>) {
     for kind in Kind::ALL.into_iter().filter(|kind| chosen.iter().all(|each| each.kind != *kind)) {
         let other = Chosen::quiet(kind);
@@ -62,6 +64,7 @@ pub(super) fn check(chosen: &[Chosen], top: &RawConfig, base: &Definition, probl
     }
 }
 
+/// Returns the template of a phase, with the settings of the config.
 fn filled(each: &Chosen, reader: &mut Reader<'_>, base: &Definition) -> Option<Phase> {
     let mut phase = template(each.kind, base)?.clone();
     let asks = match each.asks {
