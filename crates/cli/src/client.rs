@@ -98,7 +98,7 @@ fn describe(problem: &Problem) -> String {
     plain::text(&format!("{text} [{}{request}]", problem.code.as_str())).into_owned()
 }
 
-/// Percent-encodes a text as one path segment (RFC 3986, 2.3).
+/// Percent-encodes a text so that it is one segment of a URL path (RFC 3986, 2.3).
 pub(crate) fn segment(text: &str) -> String {
     let written = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
@@ -298,7 +298,7 @@ impl Client {
         self.ask(self.request(Method::DELETE, path)?).await
     }
 
-    /// Returns the response body as text, for example an HTML page.
+    /// Returns the body of the server's response as text, for example an HTML page.
     pub(crate) async fn text(&self, path: &str) -> anyhow::Result<String> {
         let response = self.send(self.request(Method::GET, path)?.timeout(REQUEST_TIME)).await?;
         response.text().await.context("the connection ended before the server's response was complete")

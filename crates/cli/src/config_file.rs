@@ -94,7 +94,8 @@ struct Identity {
     oidc: Option<Oidc>,
 }
 
-/// Settings of a server after flags, environment, file and defaults are combined, and the source of each setting.
+/// Settings of a server after flags, environment, configuration file and defaults are combined, and the source of each
+/// setting.
 #[derive(Debug)]
 pub(crate) struct EffectiveSettings {
     pub listen: SocketAddr,
@@ -114,7 +115,7 @@ pub(crate) struct EffectiveSettings {
     pub keep_content: Option<Duration>,
     pub log_format: Format,
     pub otlp: Option<Otlp>,
-    /// Source of each value, for the report of `doctor`. Secret values are never included.
+    /// Source of each configuration value, for the report of `doctor`. Secret values are never included.
     pub told: Vec<EffectiveSetting>,
 }
 

@@ -170,7 +170,7 @@ pub(crate) fn database(store: &StoreArgs) -> Option<postgres::Config> {
     Some(config)
 }
 
-/// Describes a database by its host and name. The URL is not shown, because it may contain a password.
+/// Describes a database by its host and name. The URL of the database is not shown, because it may contain a password.
 pub(crate) fn database_words(url: &str) -> String {
     let url = reqwest::Url::parse(url).ok();
     let named = url.as_ref().and_then(|url| {

@@ -24,7 +24,7 @@ pub fn print_lines(lines: &[impl AsRef<str>]) {
     }
 }
 
-/// Prints one JSON document on one line.
+/// Prints a value to standard output as one JSON document on one line.
 pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     let mut text = serde_json::to_string(value)?;
     text.push('\n');

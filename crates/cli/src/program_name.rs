@@ -18,7 +18,7 @@ pub(crate) fn set_program_name(argument: &OsStr) {
     CALLED.get_or_init(|| name(argument, shell::program(NAME), std::env::current_exe().ok()));
 }
 
-/// Returns the program name for a command in a message.
+/// Returns the name of this program for use in a command that a message shows.
 pub fn holdshort() -> &'static str {
     CALLED.get().map_or(NAME, String::as_str)
 }

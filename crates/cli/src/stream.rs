@@ -55,8 +55,9 @@ pub(crate) struct Events {
 impl Events {
     /// Streams the events of a run with a sequence number above `since`.
     ///
-    /// If the server does not respond, the stream keeps trying to connect. If no person watches, it fails after one
-    /// minute.
+    ///
+    /// If the server does not respond, the stream keeps trying to connect. If no person watches, the stream fails after
+    /// one minute.
     pub(crate) fn follow(client: &Client, run: &str, since: u64, watched: Watched) -> Self {
         let (sender, items) = mpsc::channel(WAITING);
         let place = EventSource::InRun { run: run.to_owned(), last: since };
@@ -64,8 +65,8 @@ impl Events {
         Self { items, task: tokio::spawn(reader.read(None)).abort_handle() }
     }
 
-    /// Streams all events that are appended to the journal after this call. Read lists only after this call, so that no
-    /// event is missed.
+    /// Streams all events that are appended to the journal after this call. The caller must read lists only after this
+    /// call, so that no event is missed.
     pub(crate) async fn everything(client: &Client, watched: Watched) -> anyhow::Result<Self> {
         let first = client.everything(None).await?;
         let (sender, items) = mpsc::channel(WAITING);
@@ -166,8 +167,8 @@ impl Reader {
         }
     }
 
-    /// Sends the events of one connection to the receiver, and returns their number. Returns `None` if the receiver is
-    /// closed, or if an event is unreadable.
+    /// Sends the events of one connection to the receiver of the stream, and returns their number. Returns `None` if
+    /// the receiver is closed, or if an event is unreadable.
     async fn pass_on(&mut self, response: reqwest::Response) -> Option<usize> {
         let mut passed = 0;
         let mut frames = SseStream::from_bytes_stream(response.bytes_stream());

@@ -7,7 +7,7 @@
 use holdshort_protocol::{Diff, OUTSIDE, TrialCard, TrialChange, is_outside, plain};
 use serde_json::{Value, json};
 
-/// Change that a person is asked to approve.
+/// Change of files that a person is asked to approve.
 pub(crate) struct Change {
     summary: String,
     files: Vec<Value>,

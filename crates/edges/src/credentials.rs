@@ -23,7 +23,7 @@ pub(super) struct AuthenticatedCaller {
 }
 
 impl AuthenticatedCaller {
-    /// Authorizes the caller. `edge` is recorded as the channel of the caller's events.
+    /// Authorizes the caller for the route. `edge` is recorded as the channel of the caller's events.
     pub(super) fn authorize(self, edge: &str) -> Answer<Caller> {
         self.known.through(edge).authorize(self.needs)
     }

@@ -19,7 +19,7 @@ use holdshort_web::limits::READ_EVENTS;
 use holdshort_web::problem::{Answer, Refused};
 use tokio::sync::{broadcast, watch};
 
-/// Item that a follower of a run yields to an edge.
+/// Item that a follower of a run returns to an edge.
 #[derive(Debug)]
 pub(super) enum News {
     Event {

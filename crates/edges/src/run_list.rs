@@ -43,8 +43,8 @@ impl RunListReader {
     }
 }
 
-/// Subtracts the events of a run from `room`. Returns false if `room` is smaller than the number of these events. The
-/// first run of a list is always accepted.
+/// Subtracts the events of a run from `room`, the number of events that may still be replayed for a list. Returns false
+/// if `room` is smaller than the number of these events. The first run of a list is always accepted.
 fn take(room: &mut u64, events: u64) -> bool {
     let fits = events <= *room || *room == SCANNED_EVENTS as u64;
     if fits {

@@ -29,7 +29,7 @@ pub struct Hunk {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffLine {
-    /// `+` for an added line, `-` for a removed line, a space for a kept line.
+    /// `+` for an added line, `-` for a removed line, a space for a kept line of the diff.
     pub op: String,
     /// The line of the diff without its line break.
     pub text: String,
@@ -66,9 +66,9 @@ impl Diff {
         (added <= WHOLE_LINES).then(|| Self { hunks: vec![hunk], added, removed: 0, truncated: false })
     }
 
-    /// Describes the parts of a payload that no card shows, or returns `None` if the card shows everything. For a call
-    /// with a trial, these are changes that the trial found. For any other call, these are parts of the proposed
-    /// change, or of the scripts that the call runs.
+    /// Describes the parts of an interrupt's payload that no card shows, or returns `None` if the card shows
+    /// everything. For a call with a trial, these are changes that the trial found. For any other call, these are parts
+    /// of the proposed change, or of the scripts that the call runs.
     pub fn unseen_of(payload: &Value) -> Option<String> {
         if let Some(trial) = TrialCard::from_payload(payload) {
             return trial.unseen();
@@ -114,7 +114,7 @@ impl Diff {
 }
 
 impl Hunk {
-    /// Returns the header of a hunk in the usual form: `@@ -1,2 +1,3 @@`.
+    /// Returns the header of a hunk of a diff in the usual form: `@@ -1,2 +1,3 @@`.
     pub fn head(&self) -> String {
         format!("@@ -{},{} +{},{} @@", self.old_start, self.old_lines, self.new_start, self.new_lines)
     }

@@ -21,7 +21,7 @@ impl<'a> EarlierCall<'a> {
             .collect()
     }
 
-    /// Describes the state of the earlier call as a phrase that follows its title.
+    /// Describes the state of the earlier call as a phrase that follows the title of this call.
     pub fn state(&self) -> &'static str {
         match self.became {
             None => "runs before this",

@@ -55,18 +55,19 @@ impl Interrupt {
         }
     }
 
-    /// Returns the option with which a person can send an edit of the shown value or, for a question, the answer.
+    /// Returns the option of an interrupt with which a person can send an edit of the shown value or, for a question,
+    /// the answer.
     pub fn editable(&self) -> Option<&Offer> {
         self.options.iter().find(|option| option.needs_edit && !option.keeps_some())
     }
 
-    /// Returns the option with which a person keeps only some of a trial's changes.
+    /// Returns the option of an interrupt with which a person keeps only some of a trial's changes.
     pub fn keeping(&self) -> Option<&Offer> {
         self.options.iter().find(|option| option.keeps_some())
     }
 
-    /// Returns the paths of a trial's changes as text, one per line. A person deletes a line to drop the change of that
-    /// path.
+    /// Returns the paths of a trial's changes as text, one path per line. A person deletes a line to drop the change of
+    /// its path.
     pub fn parts_as_lines(&self) -> String {
         let parts = TrialCard::from_payload(&self.payload).into_iter().flat_map(TrialCard::parts);
         // In the trial, a backslash in a path is already written as `\\`. Therefore `
@@ -147,8 +148,8 @@ impl Interrupt {
     }
 }
 
-/// Parses an edited list of paths. The person edited the text of [`Interrupt::parts_as_lines`]; the remaining lines are
-/// the paths to keep.
+/// Parses a list of paths that a person edited. The person edited the text of [`Interrupt::parts_as_lines`]; the
+/// remaining lines are the paths to keep.
 pub fn parts_of_lines(text: &str) -> Vec<String> {
     text.split('\n').filter(|line| !line.is_empty()).map(part_of_line).collect()
 }
@@ -166,7 +167,7 @@ fn part_of_line(line: &str) -> String {
     part
 }
 
-/// Returns true if the schema of the answer accepts only text.
+/// Returns true if the JSON schema of an answer accepts only text.
 fn is_of_text(schema: &Value) -> bool {
     let schema = followed(schema, schema);
     let all_texts =
@@ -176,8 +177,8 @@ fn is_of_text(schema: &Value) -> bool {
         || schema.get("enum").is_some_and(all_texts)
 }
 
-/// Follows the `$ref` references of `schema`, and returns the schema at their end. `root` is the schema that contains
-/// the referenced definitions.
+/// Follows the `$ref` references of a JSON schema, and returns the schema at their end. `root` is the schema that
+/// contains the referenced definitions.
 pub(crate) fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     let mut schema = schema;
     for _ in 0..DEPTH {

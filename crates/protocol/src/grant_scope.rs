@@ -14,7 +14,7 @@ pub struct GrantScope {
     pub workspace: String,
     #[serde(default)]
     commands: Vec<GrantCommand>,
-    /// Description of the allowed calls, as the crate `core` wrote it.
+    /// Description of the calls that the grant allows, as the crate `core` wrote it.
     #[serde(default)]
     words: Option<String>,
     /// Recent commands of the run that the grant would have allowed.

@@ -5,8 +5,7 @@ use serde_json::{Map, Value};
 use crate::interrupt::{Interrupt, Origin};
 
 /// Fields of a card that describe an external agent's call. The core rejects these fields in the payload of a request
-/// with a call, so that an agent can set them only through the call itself. Holdshort itself sets `category` and
-/// `grant`.
+/// with a call, so that an agent can set them only through the call itself. Holdshort sets `category` and `grant`.
 pub const OF_CALLS: [&str; 7] = ["tool", "arguments", "category", "workspace", "cwd", "diff", "grant"];
 
 /// Payload of a card about an external agent's call, split into parts.

@@ -15,7 +15,7 @@ pub enum PeopleLine {
     Asked,
     /// One of several approval stages of the interrupt, with its approvers.
     Stage,
-    /// A delegate, and the person whom the delegate represents.
+    /// A delegate who may decide on the interrupt, and the person whom the delegate represents.
     StandsIn,
     /// A vote that a person cast on the interrupt.
     Voted,
@@ -61,8 +61,8 @@ impl<'a> From<&'a Interrupt> for InvolvedPeople<'a> {
 }
 
 impl InvolvedPeople<'_> {
-    /// Returns the lines about people for a card. `time` formats a timestamp for display. With the default assignment
-    /// (any one admin or operator decides), there are no lines for a reader who may decide.
+    /// Returns the lines about people for the card of an interrupt. `time` formats a timestamp for display. With the
+    /// default assignment (any one admin or operator decides), there are no lines for a reader who may decide.
     pub fn lines(&self, time: impl Fn(&str) -> String) -> Vec<(PeopleLine, String)> {
         let assigned = self.assignment;
         let mut out = Vec::new();
@@ -121,8 +121,8 @@ impl InvolvedPeople<'_> {
     }
 }
 
-/// Returns the phrase `(on behalf of …)` that follows the name of a person who decided. The client of this person
-/// reports the name, and the server does not verify it.
+/// Returns the phrase `(on behalf of …)` that follows the name of a person who decided. The client of the deciding
+/// person reports the name, and the server does not verify it.
 fn on_behalf_of(name: &str) -> String {
     format!(" (on behalf of {}, according to their client)", plain::line(name))
 }

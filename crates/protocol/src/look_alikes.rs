@@ -12,7 +12,7 @@ use crate::warning::{Warning, WarningKind};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LookAlikes(Vec<String>);
 
-/// Piece of a text: a single look-alike letter, or the text between such letters.
+/// Piece of an interrupt's text: a single look-alike letter, or the text between such letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marked<'a> {
     pub text: &'a str,

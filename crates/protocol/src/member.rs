@@ -40,7 +40,7 @@ pub enum Input {
     Choice(Vec<String>),
 }
 
-/// Keywords that the schema of a structured answer may contain. A schema with any other keyword gets no form.
+/// Keywords that the JSON schema of a structured answer may contain. A schema with any other keyword gets no form.
 const OF_OBJECTS: [&str; 12] = [
     "$comment",
     "$defs",
@@ -61,8 +61,8 @@ const OF_OBJECTS: [&str; 12] = [
 const COMPOSED: [&str; 9] = ["$dynamicRef", "$ref", "allOf", "anyOf", "else", "if", "not", "oneOf", "then"];
 
 impl<'s> Member<'s> {
-    /// Returns the members of a structured answer, required ones first. Returns `None` unless the schema describes an
-    /// object of plain values.
+    /// Returns the members of a structured answer, required ones first. Returns `None` unless the JSON schema describes
+    /// an object of plain values.
     pub fn all(schema: &'s Value) -> Option<Vec<Self>> {
         let object = followed(schema, schema).as_object()?;
         let is_plain = object.keys().all(|key| OF_OBJECTS.contains(&key.as_str()));

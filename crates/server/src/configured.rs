@@ -82,7 +82,7 @@ impl Configured {
 }
 
 /// Returns an error if a server with these options could not start. Creates no file and opens no socket. `people` are
-/// the people of the existing journal, who may be approvers in workflows. `None` if the journal was not read.
+/// the people of the existing journal, who may be approvers in workflows, or `None` if the journal was not read.
 pub fn check(options: &Options, people: Option<&People>) -> Result<(), StartError> {
     let configured = Configured::read(options)?;
     if let Some(file) = options.checkpoints.as_ref().and_then(|to| to.file.clone()) {

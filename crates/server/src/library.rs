@@ -44,8 +44,8 @@ fn lines(problems: &[Problem]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the library of all workflows: the shipped ones, those of packs, and those of the directory. A workflow of
-/// the directory replaces another one with the same name.
+/// Returns the library of all workflows: the shipped ones, those of packs, and those of a directory. A workflow of the
+/// directory replaces another one with the same name.
 pub fn open(folder: Option<&Path>, people: &People, packs: &Packs) -> Result<Library, Error> {
     let overrides = folder.map(read).transpose()?.unwrap_or_default();
     let library = Library::new(&packs.catalogue(), &packs.workflows, &people.deciders(), overrides);
@@ -73,19 +73,19 @@ pub struct Checked {
     pub problems: Vec<Problem>,
 }
 
-/// Reads the people file. People and groups have the same order as in the file.
+/// Reads the people file. People and groups are returned in the order of the file.
 pub fn people(path: &Path) -> Result<Roster, Error> {
     let text = text_of(path, bounds::PEOPLE_BYTES, |found| of_its_owner(path, found))?;
     people_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)
 }
 
-/// Reads the rules file. Rules have the same order as in the file.
+/// Reads the rules file. Rules are returned in the order of the file.
 pub(crate) fn rules(path: &Path) -> Result<Vec<Rule>, Error> {
     let text = text_of(path, bounds::RULES_BYTES, |found| of_its_owner(path, found))?;
     rules_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)
 }
 
-/// Reads a channels file and the files with the secrets of the channels. The path of a secret file is relative to the
+/// Reads the channels file and the files with the secrets of the channels. The path of a secret file is relative to the
 /// directory of the channels file, or absolute.
 pub(crate) fn channels(path: &Path) -> Result<Channels, Error> {
     let text = text_of(path, bounds::CHANNELS_BYTES, |found| of_its_owner(path, found))?;
@@ -96,7 +96,7 @@ pub(crate) fn channels(path: &Path) -> Result<Channels, Error> {
 }
 
 /// Checks one workflow file, or a directory with workflows. A single file is read together with all files of its
-/// directory, because its workflow may extend another one there.
+/// directory, because its workflow may extend another workflow of this directory.
 pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Error> {
     let found = if path.is_dir() { read(path)? } else { vec![file(path)?] };
     let files: Vec<String> = found.iter().map(|(file, _, _)| file.clone()).collect();
@@ -144,8 +144,8 @@ impl WorkflowName {
         Some(Self { file: file.clone(), name: name.to_owned(), line })
     }
 
-    /// Returns an error for each gate of the workflow on which nobody is allowed to decide. The position of the error
-    /// is the line with the workflow's name.
+    /// Returns an error for each gate of a workflow on which nobody is allowed to decide. The position of the error is
+    /// the line with the workflow's name.
     fn lacks(&self, library: &Library, people: &People) -> Vec<Problem> {
         let problem = |message| Problem {
             file: self.file.clone(),

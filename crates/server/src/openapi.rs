@@ -102,7 +102,8 @@ pub(crate) fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Opera
 )]
 pub(crate) struct Base;
 
-/// Name of the security scheme for the cookie of a login. A login also needs the secret of the scheme `login_secret`.
+/// Name of the `OpenAPI` security scheme for the cookie of a login. A login also needs the secret of the scheme
+/// `login_secret`.
 const COOKIE: &str = "login_cookie";
 const SECRET: &str = "login_secret";
 
@@ -186,8 +187,8 @@ macro_rules! refuses {
             }
         )*
 
-        /// Sets of error codes, one for each kind of operation. The `OpenAPI` document contains one response component
-        /// per HTTP status of each set.
+        /// Sets of error codes of operations, one for each kind of operation. The `OpenAPI` document contains one
+        /// response component per HTTP status of each set.
         const SETS: &[&[&[Code]]] = &[$(&[$($codes),+]),*];
     };
 }

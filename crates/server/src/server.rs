@@ -58,25 +58,25 @@ use crate::{checkpoint_key, library, routes, serving, vapid_key};
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Address on which the server listens. Port 0 selects a free port. If other machines can reach this address, the
-    /// server needs a public URL. Such a server also needs people, keys or token issuers, so that callers can be
+    /// server needs a public URL. It then also needs people, keys or token issuers, so that callers can be
     /// authenticated.
     pub listen: SocketAddr,
-    /// Data directory with the journal and the tokens. A missing directory is created. Only one server at a time may
-    /// use the directory.
+    /// Data directory with the journal and the tokens, created if it is missing. Only one server at a time may use this
+    /// directory.
     pub data: PathBuf,
     /// Database that contains the journal, and that several servers can share. `None` if the journal is in the data
     /// folder.
     pub database: Option<postgres::Config>,
-    /// Directory with workflows that are added to the shipped workflows. A workflow with the name of a shipped workflow
-    /// replaces it.
+    /// Directory with workflows that are added to the shipped workflows. A workflow of this directory replaces a
+    /// shipped workflow with the same name.
     pub workflows: Option<PathBuf>,
     /// Tools, workflows and readers of cases that packs add to the server.
     pub packs: Packs,
-    /// People file. If `None`, the people of the last people file that a server loaded stay valid.
+    /// Path of the people file. If `None`, the people of the last people file that a server loaded stay valid.
     pub people: Option<PathBuf>,
-    /// Rules file. If `None`, the rules of the last rules file that a server loaded stay valid.
+    /// Path of the rules file. If `None`, the rules of the last rules file that a server loaded stay valid.
     pub rules: Option<PathBuf>,
-    /// Channels file. If `None`, no notifications are sent.
+    /// Path of the channels file. If `None`, no notifications are sent.
     pub channels: Option<PathBuf>,
     pub model: holdshort_models::Settings,
     /// Path of the program with the hidden subcommand `sandbox-exec`, which runs commands in the sandbox.
@@ -85,7 +85,7 @@ pub struct Options {
     pub agent_requests: u32,
     /// Rate limits of sign-ins and decisions.
     pub per_minute: PerMinute,
-    /// Issuers whose tokens authenticate callers.
+    /// Issuers (external identity services) whose tokens authenticate callers.
     pub issuers: Vec<Jwt>,
     /// Identity provider at which people sign in.
     pub provider: Option<Oidc>,
@@ -178,21 +178,23 @@ pub struct Server {
     erasing: Option<JoinHandle<()>>,
 }
 
-/// Opens the data folder, continues interrupted work, and serves requests. Returns when the server accepts requests.
+/// Starts a server: opens the data folder, continues interrupted work, and serves requests. Returns when the server
+/// accepts requests.
 pub async fn start(options: Options) -> Result<Server, StartError> {
     start_tuned(options, Tuning::default()).await
 }
 
-/// Limits that users cannot set. A test sets lower limits, so that it reaches them sooner. `docs/reference/limits.md`
-/// lists the defaults.
+/// Limits of a server that users cannot set. A test sets lower limits, so that it reaches them sooner.
+/// `docs/reference/limits.md` lists the defaults.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tuning {
-    /// Maximum number of pages in the database, of 1024 bytes each. If `None`, the size is limited only by the disk.
+    /// Maximum number of pages in the journal's database, of 1024 bytes each. If `None`, the size is limited only by
+    /// the disk.
     pub max_pages: Option<u32>,
     pub pace: Pace,
-    /// Maximum number of open unauthenticated connections. `None` selects the default.
+    /// Maximum number of open unauthenticated connections to the server. `None` selects the default.
     pub unauthenticated_connections: Option<usize>,
-    /// Maximum number of open connections of agents. `None` selects the default.
+    /// Maximum number of open connections of agents to the server. `None` selects the default.
     pub agent_connections: Option<usize>,
     /// Number of recent events that are buffered for all open streams and sockets. `None` selects the default.
     pub recent_events: Option<usize>,
@@ -459,13 +461,13 @@ impl Server {
         &self.app.base
     }
 
-    /// Returns the operator's token.
+    /// Returns the token with which the operator authenticates at the server.
     pub fn token(&self) -> &str {
         &self.app.tokens.operator
     }
 
-    /// Returns the token with which external agents authenticate. With this token, an agent is allowed to ask people
-    /// for decisions, and to read the runs that it started.
+    /// Returns the token with which external agents authenticate. With this token, an agent may ask people for
+    /// decisions, and read the runs that it started.
     pub fn agent_token(&self) -> &str {
         &self.app.tokens.agent
     }
@@ -479,8 +481,8 @@ impl Server {
         Ok(self.app.login_url(&code))
     }
 
-    /// Waits until this process can no longer write to the journal, and returns the reason. After that, the process
-    /// must end. The next start of the server determines the outcome of unfinished work.
+    /// Waits until this process can no longer write to the journal, and returns the reason. The process must then end.
+    /// The next start of the server determines the outcome of unfinished work.
     pub fn failed(&self) -> impl Future<Output = String> + Send + use<> {
         let app = self.app.clone();
         async move { app.journal().failed().await }

@@ -28,7 +28,7 @@ pub(crate) struct Tls {
 /// TLS configuration for connections, made from the certificate and its private key.
 #[derive(Clone)]
 struct Pair {
-    /// Digest of the certificate file and the key file, which shows a change.
+    /// Digest of the certificate file and the key file, by which a change of these files is noticed.
     digest: Digest,
     config: Arc<ServerConfig>,
 }

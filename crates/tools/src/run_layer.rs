@@ -21,7 +21,7 @@ use crate::changeset::{Root, entry, folder};
 use crate::limits::CHANGED_FILE_BYTES;
 use crate::sandbox::{remove, take_after};
 
-/// Folder with the layer of one run: the Git-ignored files that the commands of the run wrote. Only the server can open
+/// Layer of one run: a folder with the Git-ignored files that the commands of the run wrote. Only the server can open
 /// this folder. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunLayer(PathBuf);
@@ -105,8 +105,8 @@ impl RunLayer {
     }
 
     /// Counts the files and links of the run's layer that differ from the workspace. A file differs if the workspace
-    /// lacks its path, or if the workspace's file has another size or an earlier modification time. Compares no
-    /// content. Blocks.
+    /// has no file at its path, or if the workspace's file has another size or an earlier modification time. Compares
+    /// no content. Blocks.
     pub fn unmerged(&self, workspace: &Path) -> io::Result<usize> {
         let workspace = Root::open(workspace).ok();
         let in_workspace = |path: &[u8]| {

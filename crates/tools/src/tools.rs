@@ -52,12 +52,12 @@ pub struct InspectionResult {
     pub bodies: Vec<Vec<u8>>,
 }
 
-/// Settings of the tools of a run.
+/// Settings for the tools of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// True if commands have network access.
+    /// True if commands of the run have network access.
     pub network: bool,
-    /// Ranges of non-public addresses from which pages may be fetched.
+    /// Ranges of non-public addresses from which web pages may be fetched.
     pub allow_addresses: Vec<String>,
     /// Function that decides which redirects `web_fetch` follows.
     pub follow: Follow,
@@ -69,18 +69,19 @@ pub struct Settings {
     pub sandbox_program: PathBuf,
     /// Data folder of the server, which commands can never read.
     pub data_dir: PathBuf,
-    /// Home folder of the person. Commands cannot read it, except for the folders in it that belong to tools on `path`.
+    /// Home folder of the person, which commands cannot read except for the folders in it that belong to tools on
+    /// `path`.
     pub home: Option<PathBuf>,
     /// Search path of commands (`PATH`), without the folders that commands cannot read.
     pub path: String,
-    /// Timeout of a command whose call has no `timeout_s`.
+    /// Timeout, in milliseconds, of a command whose call has no `timeout_s`.
     pub command_timeout_ms: u64,
     /// Maximum number of bytes that one command may write to disks.
     pub write_bytes: u64,
     /// Kinds of folder (layer) that may receive the writes of a trial.
     pub layers: Layers,
-    /// True if a trial captures standard output and standard error separately, and detects effects that it cannot show.
-    /// Separate capture is used for the commands of external agents.
+    /// True if a trial captures standard output and standard error separately, and detects effects that the trial
+    /// cannot show. Separate capture is used for the commands of external agents.
     pub capture: bool,
     /// Layer of the run. Without a layer, everything that a trial writes to ignored paths becomes a change of the
     /// workspace.
@@ -152,8 +153,8 @@ impl Inner {
         Request::parse(&self.settings.toolsets, &call.tool, &call.arguments)
     }
 
-    /// Returns the folder with the Git-ignored files of the run, which file tools search before the workspace. Returns
-    /// `None` if the run has no such folder.
+    /// Returns the folder with the Git-ignored files of the run (its layer), which file tools search before the
+    /// workspace. Returns `None` if the run has no such folder.
     fn layer_to_read(&self) -> Option<Workspace> {
         Workspace::open_layer(&self.shown_layer()?)
     }
@@ -171,7 +172,7 @@ impl Tools {
         Self(self.0, Some(stop))
     }
 
-    /// Inspects a call without changing anything. Returns the data that is shown to a person (the card), the
+    /// Inspects a tool call without changing anything. Returns the data that is shown to a person (the card), the
     /// preconditions, and the changes that the call proposes.
     pub async fn inspect(&self, call: &Call) -> InspectionResult {
         let call = call.clone();
@@ -182,8 +183,8 @@ impl Tools {
         })
     }
 
-    /// Returns the current state of files, sorted by path. A path without a regular file of a supported size has
-    /// [`Digest::ZERO`](holdshort_core::digest::Digest::ZERO), which is the digest of no real file.
+    /// Returns the current state of the files at these paths, sorted by path. A path without a regular file of a
+    /// supported size has [`Digest::ZERO`](holdshort_core::digest::Digest::ZERO), which is the digest of no real file.
     pub async fn observe(&self, paths: &[String]) -> Vec<Precondition> {
         let wanted = paths.to_vec();
         let seen = self.blocking(move |inner| files::observe(&inner.workspace, &wanted)).await;
@@ -265,8 +266,8 @@ impl Tools {
         }
     }
 
-    /// Waits until no command that may write is running in the workspace, so that committed files are not taken for
-    /// files of the command. Returns `None` without waiting if the changeset changes no guarded path.
+    /// Waits until no command that may write is running in the workspace, so that committed files are not mistaken for
+    /// files of such a command. Returns `None` without waiting if the changeset changes no guarded path.
     pub async fn turn(&self, changeset: &Changeset) -> Option<Turn> {
         let is_guarded = |change: &Change| guarded::guards(change.path.split('/')).is_some();
         if !changeset.changes().iter().any(is_guarded) {
@@ -275,8 +276,9 @@ impl Tools {
         Some(turns::wait(Path::new(self.0.workspace.path())).await)
     }
 
-    /// Changes every path of a changeset from the state `before` to the state `after`. If any path is not in the state
-    /// `before`, nothing is changed.
+    /// Changes every path of a changeset in the workspace from the state `before` to the state `after`. If any path is
+    /// not in the state `before`, nothing is changed.
+    ///
     ///
     /// `body` returns the bytes of a file by its digest. `resumed` is true if this commit was started before a crash.
     /// Some paths may then already be in the state `after`. To undo a changeset, commit its inverse. Blocks.

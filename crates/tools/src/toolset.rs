@@ -14,8 +14,8 @@ use crate::workspace::Workspace;
 
 /// Set of the tools that a pack adds.
 pub trait Toolset: Debug + Send + Sync {
-    /// Returns the descriptions of the tools for models. [`reading_tool`](crate::reading_tool) makes the description of
-    /// one tool. The names must differ from those of built-in tools.
+    /// Returns the descriptions of the pack's tools for models. [`reading_tool`](crate::reading_tool) makes the
+    /// description of one tool. The names must differ from those of built-in tools.
     fn specs(&self) -> Vec<Spec>;
 
     /// Parses the arguments of a tool call. The parser must not accept more than the schema of the tool. Returns `None`

@@ -83,7 +83,7 @@ pub(crate) fn undoable(
     }
 }
 
-/// Files that are stored by their digests.
+/// Source of file contents that are stored by their digests.
 struct StoredFiles<F>(F);
 
 impl<F: Fn(Digest) -> io::Result<Vec<u8>>> Source for StoredFiles<F> {
@@ -96,7 +96,8 @@ impl<F: Fn(Digest) -> io::Result<Vec<u8>>> Source for StoredFiles<F> {
     }
 }
 
-/// Returns changes in the form in which a person sees them, with the contents of files read by digest. Blocks.
+/// Returns the changes of a changeset in the form of a card for a person, with the contents of files read by digest.
+/// Blocks.
 pub fn card(changeset: &Changeset, body: impl Fn(Digest) -> io::Result<Vec<u8>>) -> Value {
     of_changes(changeset, &StoredFiles(body))
 }

@@ -8,8 +8,8 @@ use axum::http::header::{ACCEPT, ACCEPT_ENCODING, HeaderName};
 const DATA: [&str; 5] =
     ["application/json", "application/problem+json", "text/markdown", "text/plain", "text/event-stream"];
 
-/// Returns true if `Accept` gives HTML a greater weight than every type of data. Browsers do this when they load a
-/// page.
+/// Returns true if the header `Accept` gives HTML a greater weight than every type of data. Browsers do this when they
+/// load a page.
 pub fn prefers_html(headers: &HeaderMap) -> bool {
     let html = weight(headers, &ACCEPT, "text/html");
     html > 0.0 && DATA.iter().all(|data| weight(headers, &ACCEPT, data) < html)

@@ -79,8 +79,8 @@ pub struct App {
     pub certificate: Option<watch::Receiver<Option<String>>>,
     pub streams: Arc<Semaphore>,
     pub polls: Arc<Semaphore>,
-    /// Permits for trial runs of the commands of external agents. Their number limits the trials that run at the same
-    /// time.
+    /// Permits for trial runs of the commands of external agents. The number of permits limits the trials that run at
+    /// the same time.
     pub trials: Arc<Semaphore>,
     pub pace: Pace,
     pub connections: Arc<Connections>,
@@ -104,8 +104,8 @@ impl App {
         self.driver.clock().now()
     }
 
-    /// Returns the row of a run in the list of runs. A run in memory yields a computed row; any other row is read from
-    /// the store.
+    /// Returns the row of a run in the list of runs. For a run in memory, the row is computed; any other row is read
+    /// from the store.
     pub async fn run_row(&self, id: &RunId) -> Answer<RunRow> {
         if let Some(row) = self.driver.current(id).await.and_then(|run| run.row()) {
             return Ok(row);
@@ -136,7 +136,7 @@ impl App {
         self.journal().interrupt(id).await?.ok_or_else(|| Refused::not_found("interrupt"))
     }
 
-    /// Returns the event `seq` of a stream. A missing event is an error, because the journal is then damaged.
+    /// Returns the event `seq` of a journal stream. A missing event is an error, because the journal is then damaged.
     pub async fn event(&self, stream: &StreamId, seq: u64) -> Answer<Event> {
         event_at(self.journal(), stream, seq)
             .await?
@@ -154,7 +154,8 @@ impl App {
         detached(async move { driver.send(&run, input, actor).await }).await
     }
 
-    /// Sends an input to the engine. If several requests have the same idempotency key, the input is sent only once.
+    /// Sends an input for a run to the engine. If several requests have the same idempotency key, the input is sent
+    /// only once.
     pub async fn send_once(
         &self,
         run: &RunId,

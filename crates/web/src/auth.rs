@@ -100,8 +100,8 @@ impl AuthState {
     }
 
     /// Authenticates a person by the cookie of an edge's page, which is a page of another system that uses one
-    /// compatible API of this server. The person acts as an operator. Call this function only on the routes of this
-    /// edge. Rejects a request that the page did not send. If the login has ended, the error contains the URL for a new
+    /// compatible API of this server. The person acts as an operator. Must be called only on the routes of this edge.
+    /// Rejects a request that the page did not send. If the login has ended, the error contains the URL for a new
     /// sign-in.
     pub async fn authenticate_page(&self, headers: &HeaderMap) -> Answer<Authenticated> {
         let app = self.0.clone();
@@ -181,9 +181,9 @@ impl AuthState {
         Ok(LinkBearer { once, option: claim.option, ..holder })
     }
 
-    /// Authenticates a person by their address at a channel, such as `U0123` at `slack`. The decision is accepted only
-    /// if the content is the same as the channel showed. The caller must first verify the channel's signature, because
-    /// the address comes from the channel.
+    /// Authenticates a person by the address of this person at a channel, such as `U0123` at `slack`. The decision is
+    /// accepted only if the content is the same as the channel showed. The caller must first verify the channel's
+    /// signature, because the address comes from the channel.
     pub async fn by_address(
         &self,
         channel: &str,
@@ -253,12 +253,13 @@ impl AuthState {
         Ok(LinkBearer { app, actor, asked, interrupt, once: None, option: None })
     }
 
-    /// Returns the action of a message button. Returns `None` if this server did not create `value`.
+    /// Returns the action of a chat message's button. Returns `None` if this server did not create the button's
+    /// `value`.
     pub fn press(&self, value: &str) -> Option<Press> {
         self.0.pressed.press(value)
     }
 
-    /// Returns the URL of the page on which a person who has signed in decides on the interrupt.
+    /// Returns the URL of the page on which a person who has signed in decides on an interrupt.
     pub fn inbox(&self, interrupt: &InterruptId) -> String {
         format!("{}/inbox/{interrupt}", self.0.base)
     }
@@ -284,8 +285,8 @@ impl AuthState {
         self.0.page.is_some() && self.0.logins.has_page_cookie(headers)
     }
 
-    /// Exchanges a login code for a login of the page of an edge. Returns the `Set-Cookie` values. Only an operator can
-    /// sign in, because the page acts as an operator.
+    /// Exchanges a login code for a login of the page of an edge. Returns the `Set-Cookie` values of this login. Only
+    /// an operator can sign in, because the page acts as an operator.
     pub async fn redeem_for_page(&self, headers: &HeaderMap, code: &str) -> Answer<[String; 2]> {
         let app = self.0.clone();
         let page = app.page.clone().ok_or_else(|| Refused::not_found("page"))?;
@@ -343,8 +344,8 @@ pub struct LinkBearer {
     pub option: Option<String>,
 }
 
-/// Credentials of a request, read from its headers. A cookie alone and a query parameter are not accepted. The
-/// exception is [`AuthState::authenticate_page`], which accepts a cookie alone, on one edge.
+/// Credentials of a request, read from its headers. A cookie alone and a query parameter are not accepted, except for
+/// [`AuthState::authenticate_page`], which accepts a cookie alone, on one edge.
 pub enum Credentials<'a> {
     /// Token of the data folder, secret of an access key, or token of an issuer.
     Token(&'a str),
@@ -394,7 +395,7 @@ impl Authenticated {
         Ok(needs)
     }
 
-    /// Authorizes the caller if one of the caller's roles has the permission.
+    /// Authorizes the caller if one of the caller's roles has the needed permission.
     pub fn authorize(self, needs: Needs) -> Answer<Caller> {
         let Self { app, principal, access, via } = self;
         let role = principal.acting(needs.permission);
@@ -456,7 +457,7 @@ impl DecisionCaller {
 
 impl Caller {
     /// Counts a WebSocket frame of an agent against the rate limits of agents. People have no such limits. Must not be
-    /// called for the first frame, because `authenticate` counts it.
+    /// called for the first frame of a WebSocket, because `authenticate` counts it.
     pub fn charge(&self) -> Answer<()> {
         charge(&self.app, &self.principal)
     }
@@ -558,8 +559,8 @@ impl Caller {
         Ok(takes_part(&self.app, &self.actor, &before, id, &*self.app.driver.glance_system().await?))
     }
 
-    /// Returns the id of the session that a request body names. An agent may name only a session that contains one of
-    /// its own runs. Any other session is reported as unknown, like a malformed id.
+    /// Returns the id of the session that a request body names. An agent may name only a session that contains a run of
+    /// this agent. Any other session is reported as unknown, like a malformed id.
     pub async fn session(&self, text: Option<&str>) -> Answer<Option<SessionId>> {
         const LOOKED_AT: usize = 100;
         let Some(text) = text else { return Ok(None) };
@@ -616,7 +617,8 @@ fn charge(app: &App, principal: &Principal) -> Answer<()> {
     }
 }
 
-/// Returns the owner of an external run, which is the agent that started the run. The owner of a run never changes.
+/// Returns the owner of an external run, which is the agent that started the run. Returns `None` for any other run. The
+/// owner of a run never changes.
 pub async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
     if row.workflow != EXTERNAL {
         return Ok(None);
@@ -650,7 +652,7 @@ fn others() -> Refused {
 
 impl<'a> Credentials<'a> {
     /// Reads the credentials from the headers of a request. Rejects a request that contains both kinds of credentials,
-    /// or that repeats a header.
+    /// or that repeats one of these headers.
     pub fn from_headers(headers: &'a HeaderMap) -> Answer<Self> {
         let given = match (headers.contains_key(AUTHORIZATION), headers.contains_key(header::SECRET)) {
             (true, true) => {

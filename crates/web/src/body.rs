@@ -43,7 +43,7 @@ impl Body {
         self.optional().await?.ok_or_else(|| Refused::new(Code::MalformedJson, "the body is empty"))
     }
 
-    /// Like [`Body::value`], but returns `None` for an empty body.
+    /// Like [`Body::value`], but returns `None` for an empty request body.
     pub async fn optional(self) -> Answer<Option<Value>> {
         let is_json = is(&self.headers, "application/json");
         let bytes = self.bytes().await?;
@@ -139,7 +139,7 @@ fn is(headers: &HeaderMap, media_type: &str) -> bool {
     essence.trim().eq_ignore_ascii_case(media_type)
 }
 
-/// Converts a JSON value to the type `T`. The error contains the JSON pointer of the invalid value.
+/// Converts a JSON value of a request to the type `T`. The error contains the JSON pointer of the invalid value.
 pub fn read_strict<T: DeserializeOwned>(value: &Value) -> Answer<T> {
     serde_path_to_error::deserialize(Strict(value)).map_err(|error| {
         let mut pointer = pointer(error.path());

@@ -163,7 +163,7 @@ impl Client {
         self.clients.lock().by_session.get(&self.key).is_some_and(|room| room.kept.contains(handed_out))
     }
 
-    /// Like [`Self::accept_call`], for a call that was ready before the connection opened. Also claims a call that an
+    /// Like [`Self::accept_call`], for a call that was ready before the client connected. Also claims a call that an
     /// earlier HTTP response contained, because the client of that response may be gone.
     pub async fn accept_earlier_call(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         if let Some(room) = self.clients.lock().by_session.get_mut(&self.key) {
@@ -213,7 +213,7 @@ impl Client {
         held.calls.contains_key(handed_out) && held.told.insert(handed_out.clone())
     }
 
-    /// Removes a call that has ended from the calls of this connection and its session.
+    /// Removes a call that has ended from the calls of the client's connection and its session.
     pub fn over(&self, handed_out: &InterruptId) {
         let mut held = self.held();
         held.calls.remove(handed_out);

@@ -106,7 +106,7 @@ impl Connection {
         self.forget();
     }
 
-    /// Marks the connection as the connection of an agent. Returns false if the quota of agents is used up.
+    /// Marks the connection as the connection of an agent. Returns false if the connection quota of agents is used up.
     pub fn try_mark_as_agent(&self) -> bool {
         let mut open = self.all.open();
         if !open.agents.contains(&self.number) && open.agents.len() >= self.all.quotas.agents {
@@ -123,8 +123,8 @@ impl Connection {
         open.agents.remove(&self.number);
     }
 
-    /// Resolves when a newer connection needs the place of this connection in the quota, so that this one must be
-    /// closed.
+    /// Resolves when a newer connection needs the place of this connection in the quota, so that this connection must
+    /// be closed.
     pub async fn evicted(&self) {
         self.evicted.notified().await;
     }
@@ -136,12 +136,12 @@ impl Drop for Connection {
     }
 }
 
-/// Serves a request that arrived over this connection.
+/// Serves a request that arrived over this connection, so that [`current`] returns the connection.
 pub fn serving<F: Future>(connection: Arc<Connection>, request: F) -> impl Future<Output = F::Output> {
     CONNECTION.scope(connection, request)
 }
 
-/// Returns the connection of the request that is being served.
+/// Returns the connection of the request that the current task serves.
 pub fn current() -> Option<Arc<Connection>> {
     CONNECTION.try_with(Arc::clone).ok()
 }

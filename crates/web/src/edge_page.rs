@@ -19,7 +19,7 @@ const SIGN_IN: &str = "/holdshort/sign-in";
 /// Page of another system that may use one edge with a cookie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdgePage {
-    /// Prefix of the edge's paths on this server.
+    /// Prefix of the edge's paths on the Holdshort server.
     base: &'static str,
     /// The two paths below which the page's server forwards requests to the edge.
     paths: [&'static str; 2],
@@ -47,7 +47,7 @@ impl EdgePage {
         self.origin.starts_with("https:")
     }
 
-    /// Returns the URL at which a person signs a browser in, so that the page can use the edge.
+    /// Returns the URL at which a person signs a browser in, so that the edge's page can use the edge.
     pub fn sign_in_url(&self) -> String {
         format!("{}{}{SIGN_IN}", self.origin, self.paths[0])
     }
@@ -75,8 +75,8 @@ impl EdgePage {
         is_origin && matches!(values(headers, &SEC_FETCH_SITE)[..], [] | ["same-origin"])
     }
 
-    /// Returns the `Set-Cookie` values for a sign-in: one for each forwarded path, because the browser must not send
-    /// the cookie to other paths of the page's server.
+    /// Returns the `Set-Cookie` values for a sign-in at the edge's page: one for each forwarded path, because the
+    /// browser must not send the cookie to other paths of the page's server.
     pub(crate) fn set_cookies(&self, name: &str, value: &str, seconds: u64) -> [String; 2] {
         let secure = if self.is_https() { "; Secure" } else { "" };
         self.paths.map(|path| {

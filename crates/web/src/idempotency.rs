@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::limits::IDEMPOTENCY_KEY_BYTES;
 use crate::problem::{Answer, Refused};
 
-/// Idempotency key of a request; `None` if the header is missing.
+/// Idempotency key of a request; `None` if the request has no such header.
 pub struct Idempotency(Option<String>);
 
 impl<S: Send + Sync> FromRequestParts<S> for Idempotency {

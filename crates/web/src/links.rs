@@ -80,7 +80,8 @@ pub struct Claim {
     /// provider.
     #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
     pub there: Option<Vec<Digest>>,
-    /// Person who created the login link of the person of this decision link. `None` if both are the same person.
+    /// Person who created the login link with which the person of the decision link signed in. `None` if both are the
+    /// same person.
     #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
 }

@@ -40,8 +40,8 @@ pub struct Logins {
     /// Name of the cookie for the page of an edge, without a prefix such as `__Host-`. A cookie with that prefix would
     /// have to be valid for all paths.
     page_cookie: String,
-    /// True if browsers may send the login cookie only over TLS. The cookie's name then begins with `__Host-`, so that
-    /// other hosts of the domain cannot set it.
+    /// True if browsers may send the login cookie only over TLS. The name of the cookie then begins with `__Host-`, so
+    /// that other hosts of the domain cannot set the cookie.
     is_secure: bool,
     operator: Digest,
     codes: Mutex<VecDeque<Code>>,
@@ -79,7 +79,7 @@ pub struct Invitation {
     pub person: String,
     /// Number of milliseconds for which the login is valid that the code creates.
     pub lasts_ms: u64,
-    /// Path of the page that the browser opens after the sign-in.
+    /// Path of the page that the browser opens after the sign-in with the login code.
     pub to: Option<String>,
     /// Digest of the sign-in at the identity provider that created the login code. Only the browser that has the cookie
     /// of this sign-in can redeem the code.
@@ -124,7 +124,7 @@ pub struct Login {
     /// login ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     there: Vec<Digest>,
-    /// Person who created the login link of this login. `None` if the signed-in person created the link.
+    /// Person who created the login link with which the login began. `None` if the signed-in person created the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
     /// True for a login of the page of an edge. The cookie of such a login is accepted without a secret, but only on
@@ -288,7 +288,7 @@ impl Logins {
         Some(Invitation { seq: known.seq, ..invited })
     }
 
-    /// Creates a token that signs a terminal in.
+    /// Creates a login with a token that signs a terminal in.
     pub fn issue(&self, invited: &Invitation, now: Timestamp) -> Result<Token, Error> {
         let token = format!("{TOKEN_PREFIX}{}", secrets::draw()?);
         let secret = Digest::of_bytes(token.as_bytes());
@@ -389,7 +389,7 @@ impl Logins {
         self.change(|logins| logins.retain(|each| each != login))
     }
 
-    /// Returns the `Set-Cookie` value with which the browser deletes the cookie of its login.
+    /// Returns the `Set-Cookie` value with which the browser deletes its login cookie.
     pub fn forget(&self) -> String {
         self.set_cookie("", 0)
     }
@@ -407,7 +407,7 @@ impl Logins {
         format!("{}_{purpose}", self.cookie)
     }
 
-    /// Returns the cookie attribute that limits a cookie to TLS, or an empty text if this server does not use TLS.
+    /// Returns the cookie attribute that limits a cookie to TLS. The result is empty if this server does not use TLS.
     pub(crate) fn secure(&self) -> &'static str {
         if self.is_secure { "; Secure" } else { "" }
     }

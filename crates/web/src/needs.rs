@@ -19,12 +19,13 @@ pub struct Needs {
     pub of_all: bool,
 }
 
-/// Requires a permission, even if it applies only to some objects. The handler must then check the object of the route.
+/// Requires a permission for a route, even if the permission applies only to some objects. The handler must then check
+/// the object of the route.
 pub const fn any(permission: Permission) -> Needs {
     Needs { permission, limit: RouteLimit::None, of_all: false }
 }
 
-/// Requires a permission that applies to all objects.
+/// Requires for a route a permission that applies to all objects.
 pub const fn all(permission: Permission) -> Needs {
     Needs { permission, limit: RouteLimit::None, of_all: true }
 }

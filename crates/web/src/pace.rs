@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use crate::limits::{HEADERS_TIME, HEARTBEAT_TIME, HELLO_TIME, PATIENCE_TIME, PING_TIME, SILENCE_TIME};
 
-/// Time limits for clients. Tests use shorter limits than production.
+/// Time limits of the server for slow and silent clients. Tests use shorter limits than production.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     /// Time limit for the headers of a request, counted from the start of the connection or from the previous response.
     /// A connection without requests is also closed after this time.
     pub headers: Duration,
-    /// Time between two pings on a silent stream.
+    /// Time between two pings that the server sends on a silent stream.
     pub ping: Duration,
     /// Time between two heartbeat frames, for clients of an edge that expect heartbeats.
     pub heartbeat: Duration,

@@ -16,8 +16,8 @@ use axum::http::header::FORWARDED;
 
 use crate::connections::Ends;
 
-/// Reason why no trials run for the process at the other end of a connection. The text completes a sentence such as
-/// "not tried: …".
+/// Reason why no trials run for the process at the other end of a connection. The text of the reason completes a
+/// sentence such as "not tried: …".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unproved {
     #[error("the request came from another machine")]
@@ -35,7 +35,7 @@ pub enum Unproved {
 /// Request headers that proxies add. A request with one of these headers may come from another machine.
 const OF_PROXIES: [&str; 4] = ["x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
 
-/// Tables of TCP sockets in the network namespace of this process.
+/// Kernel's tables of TCP sockets in the network namespace of this process.
 const TABLES: [&str; 2] = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
 
 /// State, in the kernel's socket table, of a socket with an open connection.

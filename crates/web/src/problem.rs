@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::{request_id, secrets};
 
-/// Rejection of a request, with its error code and the reason.
+/// Rejection of a request, with the error code and the reason.
 #[derive(Debug)]
 pub struct Refused(pub Box<Problem>);
 
@@ -80,8 +80,8 @@ impl Refused {
         self.0.code
     }
 
-    /// Returns true if the request certainly wrote nothing to the journal. Returns false after an error of the store,
-    /// because it is then unknown whether the event was written.
+    /// Returns true if the rejected request certainly wrote nothing to the journal. Returns false after an error of the
+    /// store, because it is then unknown if the event was written.
     pub fn wrote_nothing(&self) -> bool {
         self.code().status() < 500
     }

@@ -25,7 +25,7 @@ pub struct PublicEndpoint {
     pub proxies: Proxies,
     /// TLS certificate files; `None` if the server itself does not use TLS.
     pub tls: Option<TlsFiles>,
-    /// Origins of the pages that may call an edge from a browser, and the path of this edge.
+    /// Origins of the web pages that may call an edge from a browser, and the path of this edge.
     pub cors: Cors,
     /// Page of another system that may use its edge with a cookie, or `None` if there is no such page.
     pub page: Option<EdgePage>,
@@ -129,7 +129,7 @@ pub fn network(text: &str) -> Result<IpNet, String> {
 #[derive(Clone, Debug, Default)]
 pub struct Proxies(Vec<IpNet>);
 
-/// Client, host and scheme of a request. They come from the connection, or from the headers of a trusted proxy.
+/// Client, host and scheme of a request, from the connection or from the headers of a trusted proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Forwarded<'a> {
     pub(crate) client: IpAddr,

@@ -19,10 +19,10 @@ use crate::route_limit::RouteLimit;
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const STANDING: HeaderName = HeaderName::from_static("ratelimit");
-/// Period to which the rate limits apply.
+/// Period to which the rate limits of sign-ins and decisions apply.
 const WINDOW: Duration = Duration::from_mins(1);
 
-/// Rate limits of sign-ins and of decisions, per minute.
+/// Rate limits of sign-ins and of decisions, as numbers per minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PerMinute {
     /// Maximum number of sign-in requests per minute from each address.
@@ -86,15 +86,15 @@ impl Allowances {
         }
     }
 
-    /// Counts a decision of a principal. Returns an error if the rate limit of the principal is exceeded.
+    /// Counts a decision against the rate limit of a principal. Returns an error if this limit is exceeded.
     pub(crate) fn count_decision(&self, principal: &str, meter: Option<&Meter>) -> Answer<()> {
         // With the prefix, the name of a principal cannot equal an address.
         self.decisions.take(&format!("as {principal}"), meter.unwrap_or(&Meter::default()))
     }
 }
 
-/// Returns the key under which the requests from an address are counted. All IPv6 addresses of a /64 network are
-/// counted under one key, because such a network usually belongs to one client.
+/// Returns the key under which the rate limit counts the requests from an address. All IPv6 addresses of a /64 network
+/// have one key, because such a network usually belongs to one client.
 fn address_key(client: IpAddr) -> String {
     match client.to_canonical() {
         IpAddr::V4(address) => address.to_string(),

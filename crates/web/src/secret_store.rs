@@ -41,8 +41,8 @@ impl SecretStore {
         Self { name, folder: data.join(name), mend }
     }
 
-    /// Returns the secret with this id, or `None` if it is missing or cannot be used. Logs a warning about a file that
-    /// other users can read or whose content is invalid.
+    /// Returns the stored secret with this id, or `None` if it is missing or cannot be used. Logs a warning about a
+    /// file that other users can read or whose content is invalid.
     pub(crate) async fn find<T>(&self, app: &App, id: &str) -> Answer<Option<T>>
     where
         T: DeserializeOwned + Send + 'static,
@@ -102,7 +102,7 @@ impl SecretStore {
         .await
     }
 
-    /// Returns the ids of the secrets that are stored as files in the directory.
+    /// Returns the ids of the secrets that are stored as files in the store's directory.
     pub(crate) async fn file_ids<I>(&self) -> Answer<BTreeSet<I>>
     where
         I: FromStr + Ord + Send + 'static,

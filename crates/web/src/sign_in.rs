@@ -44,8 +44,8 @@ use crate::view;
 pub const BEGIN: &str = "/login/oidc";
 /// Path to which the identity provider sends the browser back. This path is registered at the provider.
 pub const CALLBACK: &str = "/login/oidc/callback";
-/// Prefix of the path in a decision link for several people. The id of an interrupt follows the prefix. A person who
-/// opens the link signs in, and then decides on a page without scripts.
+/// Prefix of the path in a decision link for several people, followed by the id of an interrupt. A person who opens
+/// such a link signs in, and then decides on a page without scripts.
 pub const DECIDE: &str = "/decide/";
 /// Path that redirects the browser to the page at which it signs out at the identity provider.
 pub const SIGN_OUT: &str = "/login/oidc/out";
@@ -173,14 +173,14 @@ impl SignIns {
         set_cookie(&name, value, "Lax", seconds, self.secure)
     }
 
-    /// Returns the `Set-Cookie` values that delete the cookie of the sign-in with the value `state`.
+    /// Returns the `Set-Cookie` values that delete the cookie of the browser's sign-in with the value `state`.
     pub fn forget(&self, headers: &HeaderMap, state: Option<&str>) -> Vec<String> {
         let is_it = |pending: &Pending| state.is_some_and(|state| is_same(state, &pending.state));
         self.opened(headers).filter(is_it).map(|pending| self.set_cookie(&pending.state, "", 0)).collect()
     }
 
     /// Returns the `Set-Cookie` values that delete the cookies of the browser's oldest sign-ins, so that a new sign-in
-    /// does not exceed the limit.
+    /// does not exceed the maximum number.
     fn make_room(&self, headers: &HeaderMap) -> Vec<String> {
         let mut pending: Vec<Pending> = self.opened(headers).collect();
         pending.sort_by_key(|pending| pending.expires_at);

@@ -55,7 +55,7 @@ pub struct Sending {
     /// Networks to which webhooks may send although the addresses in these networks are not public.
     pub allow: Vec<String>,
     pub encoding: Encoding,
-    /// True if notifications include the redacted summary of the findings.
+    /// True if notifications to webhooks include the redacted summary of the findings.
     pub has_summaries: bool,
 }
 
@@ -80,7 +80,8 @@ pub struct New {
     pub headers: BTreeMap<String, String>,
 }
 
-/// Details of a webhook's URL and headers that responses may show. The values themselves stay secret.
+/// Details of a webhook's URL and headers that responses may show. The URL itself and the values of the headers stay
+/// secret.
 #[derive(Default)]
 pub struct WebhookDetails {
     /// Scheme of the webhook's URL.
@@ -95,7 +96,7 @@ pub struct Webhooks {
     /// Database rows with the URLs and secrets of webhooks. Used only if the journal is in a database.
     rows: SecretStore,
     sending: Sending,
-    /// Channels that are configured in the channels file.
+    /// Channels that the channels file contains.
     configured: Channels,
     /// Channels that exist without registration: those of the channels file, and the channel for all callbacks.
     standing: Channels,
@@ -290,7 +291,7 @@ impl Webhooks {
     }
 
     /// Deletes stored URLs and secrets of webhooks that the journal does not contain. A crash before the event of a
-    /// webhook leaves such an entry.
+    /// webhook is written leaves such an entry.
     pub(crate) async fn sweep(&self, app: &App) -> Answer<()> {
         let _one = self.changing.lock().await;
         if app.journal().database().is_some() {

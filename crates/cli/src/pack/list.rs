@@ -36,7 +36,7 @@ impl Packs {
         all
     }
 
-    /// Returns the error for a workflow for which `init` cannot write a file.
+    /// Returns the error for a workflow for which the command `init` cannot write a file.
     pub(crate) fn no_init(self, workflow: &str) -> anyhow::Error {
         if self.0.is_empty() {
             return usage(format!(
@@ -51,7 +51,7 @@ impl Packs {
         ))
     }
 
-    /// Returns the error for `--output-dir` with a workflow that writes no files.
+    /// Returns the error for the option `--output-dir` with a workflow that writes no files.
     pub(crate) fn no_output(self) -> anyhow::Error {
         let of = self.iter().map(|pack| format!("for `{}` with {}", pack.name(), pack.texts().start_option));
         let of: Vec<String> = of.collect();

@@ -68,8 +68,8 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     out
 }
 
-/// Returns the number of lines that the terminal omits from the card, and that the key `v` shows. Parts that the server
-/// has already omitted (`Interrupt::unseen`) are not counted.
+/// Returns the number of lines that the terminal omits from an interrupt's card, and that the key `v` shows. Parts that
+/// the server has already omitted (`Interrupt::unseen`) are not counted.
 pub(crate) fn cut_lines(interrupt: &Interrupt, view: View<'_>) -> usize {
     let interrupt = &LookAlikes::written(interrupt);
     let judged = InspectedCall::from_interrupt(interrupt);
@@ -88,8 +88,8 @@ const fn setting(judged: Option<&InspectedCall>) -> Setting<'_> {
     Setting { judged, is_rehearsal: false, time: &time::at }
 }
 
-/// Lists the suggested answers and the options with their numbers. If a number can be the answer, options have names
-/// instead of numbers, and suggested answers have numbers such as `#1`.
+/// Lists the suggested answers and the options of an interrupt with their numbers. If a number can be the answer,
+/// options have names instead of numbers, and suggested answers have numbers such as `#1`.
 pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let interrupt = &LookAlikes::written(interrupt);
     let mut out = earlier_answers::lines(interrupt, paint);
@@ -184,7 +184,7 @@ pub(crate) fn kind(kind: Kind) -> String {
     lower(card::kind(kind))
 }
 
-/// Returns lines with the approvers and their votes so far.
+/// Returns lines with the approvers of an interrupt and their votes so far.
 pub(crate) fn assigned(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     facts(&card::people(interrupt, &time::at), paint)
 }
@@ -213,8 +213,8 @@ fn facts<'f>(listed: impl IntoIterator<Item = &'f Fact>, paint: Paint) -> Vec<St
     listed.into_iter().flat_map(line).collect()
 }
 
-/// Returns the sections of a card that are truncated to `cap` lines: the message of the agent, the subject, and the
-/// schema of an answer.
+/// Returns the sections of an interrupt's card that are truncated to `cap` lines: the message of the agent, the
+/// subject, and the schema of an answer.
 fn capped_sections(card: &Card<'_>, interrupt: &Interrupt, view: View<'_>, cap: Cap) -> [Vec<String>; 3] {
     let is_above = card.said == view.said.trim();
     let said = if is_above { Vec::new() } else { quote(card.said, &lead(card), cap, view.paint) };

@@ -36,7 +36,7 @@ pub(crate) fn hunks(diff: &Diff, cap: Cap, paint: Paint) -> Vec<String> {
     lines
 }
 
-/// Returns the changes that a person made in `$EDITOR`, as lines of a diff.
+/// Returns the difference between a text before and after a person edited it in `$EDITOR`, as lines of a diff.
 pub(crate) fn between(old: &str, new: &str, paint: Paint) -> Vec<String> {
     let diff = TextDiff::from_lines(old, new);
     let mut out = Vec::new();

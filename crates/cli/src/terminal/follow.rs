@@ -56,7 +56,7 @@ pub(crate) enum Outcome {
 pub(crate) enum LeaveReason {
     /// The person typed `d` at the prompt, or the input ended.
     Detached,
-    /// The process received Ctrl-C or a signal to terminate.
+    /// The command line received Ctrl-C or a signal to terminate.
     Signal,
     /// The run waits for a decision, but the input is not a terminal, so that no person can decide here.
     Nobody,
@@ -137,7 +137,7 @@ struct Follower<'a> {
     /// event is processed.
     known: u64,
     asking: Option<Prompt>,
-    /// Events that arrived while a card was shown. They are printed after the person's decision.
+    /// Events of the run that arrived while a card was shown. They are printed after the person's decision.
     held: Vec<Event>,
     /// Agents that work on the followed run, according to the last response of the server.
     team: Vec<Work>,
@@ -365,7 +365,7 @@ impl Follower<'_> {
         is_whole
     }
 
-    /// Prints the prompt before the person's input.
+    /// Prints the prompt before the person's input, if a card is open.
     fn cursor(&self) {
         if let Some(prompt) = &self.asking {
             output::prompt(prompt.label());

@@ -34,7 +34,7 @@ pub(crate) enum Line {
 #[derive(Debug)]
 struct Terminal {
     fd: OwnedFd,
-    /// Number of calls of `Input::forget`. The lock is held while a part of a line is read, so that `Input::forget`
+    /// Number of calls of `Input::forget`. The mutex is locked while a part of a line is read, so that `Input::forget`
     /// discards a whole line or none of it.
     age: Mutex<u64>,
 }

@@ -6,7 +6,7 @@ use super::paint::Paint;
 use super::quote::{Cap, quote};
 use crate::plural::count;
 
-/// Formats the whole graph of a plan. Each line fits the terminal.
+/// Formats the whole graph of a plan as lines that fit the terminal.
 pub(crate) fn render(plan: &Plan, paint: Paint) -> Vec<String> {
     let mut out = paint.fold(&paint.bold(&title(plan)), 2);
     let layers = plan.subtasks.iter().map(|subtask| subtask.layer).max().map_or(0, |last| last + 1);
@@ -38,7 +38,7 @@ fn title(plan: &Plan) -> String {
     format!("Plan `{}`{versions}: {of}, {stands}", plain::line(&plan.phase))
 }
 
-/// Describes how many subtasks have each status. Only a completed subtask is counted as done.
+/// Describes how many subtasks of a plan have each status. Only a completed subtask is counted as done.
 fn describe_counts(plan: &Plan) -> String {
     let counted = |status| plan.subtasks.iter().filter(|each| each.status == status).count();
     let others =

@@ -121,7 +121,7 @@ impl Progress {
         bar.set_message(lines.concat());
     }
 
-    /// Erases the spinner and the text below it.
+    /// Erases the spinner and the streamed text below it.
     pub(crate) fn hide(&mut self) {
         self.preview.clear();
         if let Some(bar) = self.bar.take() {

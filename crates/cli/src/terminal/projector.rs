@@ -27,8 +27,8 @@ pub(crate) struct Projector {
     steps: BTreeMap<String, Step>,
     /// Id of the step that started last, for each phase that has not ended.
     last: BTreeMap<String, String>,
-    /// Interrupts that were decided in this terminal. Their resolution is not printed, because the person already knows
-    /// it.
+    /// Interrupts that were decided in this terminal. Their resolutions are not printed, because the person already
+    /// knows them.
     own: BTreeSet<String>,
     asked: BTreeMap<String, OpenInterrupt>,
     said: String,
@@ -40,10 +40,10 @@ struct Step {
     agent: String,
     /// Name of a step in the output: `step work`, or `subtask build (2 of 3)`.
     name: String,
-    /// True if the step assesses a call, routes a task or writes a summary. Its text is for the run itself and is not
-    /// shown to people.
+    /// True if the step assesses a call, routes a task or writes a summary. The text of such a step is for the run
+    /// itself and is not shown to people.
     aside: bool,
-    /// True if the step writes a plan. The text of the plan is not printed, because the plan has its own card.
+    /// True if the step writes a plan. Its text is not printed, because the plan has its own card.
     plans: bool,
 }
 
@@ -51,7 +51,7 @@ struct Step {
 struct Call {
     tool: String,
     arguments: Value,
-    /// True if a person edited the call before it ran.
+    /// True if a person edited the tool call before it ran.
     edited: bool,
 }
 
@@ -65,7 +65,8 @@ struct OpenInterrupt {
 }
 
 impl Projector {
-    /// Creates a projector. `words` are the command-line arguments with which another command selects the server.
+    /// Creates a projector, which converts events of a run to lines. `words` are the command-line arguments with which
+    /// another command selects the server.
     pub(crate) fn new(paint: Paint, words: &str) -> Self {
         Self {
             paint,
@@ -90,8 +91,8 @@ impl Projector {
         &self.activity
     }
 
-    /// Records that the interrupt was decided in this terminal. The person already knows the outcome, so it is not
-    /// printed.
+    /// Records that an interrupt was decided in this terminal. Its outcome is not printed, because the person already
+    /// knows it.
     pub(crate) fn mark_decided_here(&mut self, interrupt: &str) {
         self.own.insert(interrupt.to_owned());
     }

@@ -43,7 +43,7 @@ enum Stage {
     Choose,
     /// The chosen option needs a text, and the next input line is this text. Contains the id of the option.
     Words(String),
-    /// The form of a structured answer is being filled in, field by field.
+    /// The person fills in the form of a structured answer, field by field.
     Fill(Filling),
     /// A decision was printed for confirmation. Enter or `yes` sends the decision, and `no` discards it. A risky
     /// decision needs `yes`.
@@ -58,13 +58,13 @@ enum Stage {
 /// Action of the terminal after a person has typed a line at a prompt.
 #[derive(Debug, PartialEq)]
 pub enum Reaction {
-    /// Print these lines, and wait for another line.
+    /// The terminal prints these lines, and waits for another line.
     Ask(Vec<String>),
     Decide(Decision),
     Edit(Editing),
     Help,
     Uncut,
-    /// Freeze all runs, with this reason.
+    /// The terminal freezes all runs, with this reason.
     Freeze(String),
     Detach,
 }
@@ -100,7 +100,7 @@ impl Form {
 }
 
 impl Prompt {
-    /// Creates a prompt for an interrupt. `cut_lines` is the number of lines that the card omitted.
+    /// Creates a prompt for an interrupt. `cut_lines` is the number of lines that the card of the interrupt omitted.
     pub(crate) fn new(interrupt: Interrupt, cut_lines: usize) -> Self {
         let stage = filling(&interrupt).map_or(Stage::Choose, Stage::Fill);
         let shown = Instant::now();
@@ -430,7 +430,7 @@ impl Prompt {
         }
     }
 
-    /// Prints the earlier answer `number`, so that the person can confirm it before it is sent.
+    /// Prints the earlier answer with the number `number`, so that the person can confirm it before it is sent.
     fn earlier(&mut self, number: usize, paint: Paint) -> Reaction {
         let all = &self.interrupt.suggestions_from_history;
         let chosen = number.checked_sub(1).and_then(|at| all.get(at));
@@ -515,7 +515,7 @@ impl Prompt {
         Decision { option, text, version, ..Decision::default() }
     }
 
-    /// Returns the text that the key `e` opens in the editor.
+    /// Returns the text of the interrupt that the key `e` opens in the editor.
     fn editing(&self) -> Option<Editing> {
         match self.interrupt.editable() {
             Some(offer) => Some(self.editing_for(offer)),

@@ -29,7 +29,6 @@ pub(super) fn lines(work: &[Work], paint: Paint) -> Vec<String> {
     lines
 }
 
-/// Describes how many agents work and how many wait.
 pub(super) fn counted(work: &[Work]) -> String {
     let working = work.iter().filter(|each| is_at_work(each)).count();
     match work.len() - working {
@@ -39,7 +38,7 @@ pub(super) fn counted(work: &[Work]) -> String {
     }
 }
 
-/// Describes the agents that keep working while this interrupt is open. Returns `None` if there are none.
+/// Describes the agents that keep working while an interrupt is open. Returns `None` if there are none.
 pub(super) fn meanwhile(work: &[Work], interrupt: &str) -> Option<String> {
     let others = work.iter().filter(|each| !each.interrupts.iter().any(|open| open == interrupt));
     let working: Vec<String> = others

@@ -50,7 +50,7 @@ pub(super) async fn attach(
     exit
 }
 
-/// Starts a server in this process for the journal in a data folder.
+/// Starts a server in this process for the existing journal in a data folder.
 pub(super) async fn over_journal(
     scene: &Scene,
     data_dir: DataDir,

@@ -157,7 +157,7 @@ fn greet(
     line("you", "answer with a number or in your own words; ? explains, d leaves");
 }
 
-/// Demo that a person has run: its sample, and the temporary copy of the sample.
+/// Demo that a person has run: its sample, and the temporary repository with a copy of the sample.
 pub(super) struct PlayedDemo {
     sample: &'static Shipped,
     repository: PathBuf,
@@ -173,7 +173,7 @@ impl PlayedDemo {
         is_copy.then_some(Self { sample, repository })
     }
 
-    /// Prints what the run changed, and commands that the person can try next.
+    /// Prints what the run of the demo changed, and commands that the person can try next.
     pub(super) fn farewell(&self, packs: Packs, data_dir: &DataDir) {
         farewell(self.sample, packs.for_workflow(self.sample.name), &self.repository, data_dir);
     }
@@ -309,7 +309,7 @@ fn git(repository: &Path, arguments: &[&str]) -> anyhow::Result<Output> {
 mod tests {
     use super::*;
 
-    /// The demo does not run a program that an agent wrote into the Git configuration.
+    /// The demo does not run a program that an agent wrote into the Git configuration of its repository.
     #[test]
     fn a_filter_of_the_repository_does_not_run() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -15,7 +15,7 @@ use crate::limits::SUMMARY_BYTES;
 
 pub const SUMMARY: &str = "summary.json";
 
-/// Returns those of the files `names` that exist although no earlier run wrote them.
+/// Returns those of the files `names` in a folder that exist although no earlier run wrote them.
 pub fn find_unmanaged_files(folder: &Path, names: &[&'static str]) -> io::Result<Vec<&'static str>> {
     let earlier = earlier(folder)?.unwrap_or_default().names;
     let mut own = Vec::new();
@@ -89,7 +89,7 @@ pub fn for_run(folder: &Path, run: &str, is_completed: bool) -> io::Result<PathB
     Ok(if aside { own_folder(folder, run) } else { folder.to_owned() })
 }
 
-/// Removes the files that a run wrote into its subfolder while it was incomplete.
+/// Removes the result files that an incomplete run wrote into its own subfolder.
 pub fn clear_own(folder: &Path, run: &str, names: &[&'static str]) -> anyhow::Result<()> {
     let aside = own_folder(folder, run);
     clear(&aside, names, &[])?;

@@ -400,12 +400,13 @@ async fn leave(client: &Client, run: &str, left: LeaveReason, embedded: Option<&
     print_message(&format!("  {} attach {run}{words}{}", holdshort(), output_words(files)));
 }
 
-/// Returns the argument `--output-dir` for a command that continues a run with result files, or an empty text.
+/// Returns the argument `--output-dir` with which another command continues a run with result files. The result is
+/// empty if the run has no such files.
 pub(super) fn output_words(files: Option<&Path>) -> String {
     files.map(|folder| format!(" --output-dir {}", quoted(&folder.display().to_string()))).unwrap_or_default()
 }
 
-/// Stops the server in this process. After a second Ctrl-C, the process ends at once.
+/// Stops the server in this process. After a second Ctrl-C, the command does not wait any longer.
 pub(super) async fn end_of(embedded: Embedded) {
     tokio::select! {
         () = embedded.stop() => {}

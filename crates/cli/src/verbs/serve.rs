@@ -149,7 +149,7 @@ fn answering(info: &Info, args: &ModelArgs) -> String {
     format!("{} ({}){at}", info.model.name, info.model.provider)
 }
 
-/// Describes the protection level of the sandbox.
+/// Describes the protection that a sandbox level gives, such as `full`.
 pub(super) fn sandbox(level: &str) -> String {
     match level {
         "full" => "full: commands write only in the workspace, and have no network",

@@ -118,7 +118,7 @@ fn may_pass(error: &anyhow::Error) -> bool {
     is_passing(error) || matches!(code(error), Some(Code::IdentityUnavailable | Code::TooManyRequests))
 }
 
-/// Implements `logout`: ends the login of this terminal, or all logins of the person. The stored token is deleted when
+/// Implements `logout`: ends the login of this terminal, or all logins of the person. The stored token is deleted after
 /// the server has confirmed the logout.
 pub(super) async fn logout(scene: &Scene, everywhere: bool) -> anyhow::Result<Exit> {
     let client = scene.client()?;

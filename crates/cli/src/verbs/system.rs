@@ -22,7 +22,7 @@ pub(super) async fn warn(client: &Client, matters: impl Fn(&Frozen) -> bool) {
     }
 }
 
-/// Freezes that the caller is allowed to read.
+/// Freezes that the caller may read, and a flag that is true if these are all freezes.
 pub(super) struct Freezes {
     pub held: Vec<Frozen>,
     /// True if the list contains all freezes of the server.

@@ -73,7 +73,7 @@ async fn find_interrupt_by_id(session: &Session, id: &str) -> Answer<Option<(Arc
     }
 }
 
-/// Searches the runs of the session, newest first, for an interrupt.
+/// Searches the runs of the session, newest first, for an interrupt for which `is_it` returns true.
 async fn find(
     session: &Session,
     is_it: impl Fn(&InterruptId, &Interrupt) -> bool,
@@ -228,7 +228,7 @@ async fn decide_call(session: &Session, client: &Client, wish: ToolDecision) -> 
     Ok(Vec::new())
 }
 
-/// Returns the interrupt that a `hitl_decision` is about. `id` is the id of a call or of an interrupt.
+/// Returns the interrupt on which a client decides with a `hitl_decision`. `id` is the id of a call or of an interrupt.
 async fn find_interrupt_for_decision(session: &Session, id: &str) -> Answer<(Arc<Run>, InterruptId)> {
     let unknown = || Refused::new(Code::NotFound, format!("the call `{id}` does not wait for a decision"));
     if id.parse::<InterruptId>().is_ok() {
@@ -263,8 +263,8 @@ fn edited(run: &Run, interrupt: &InterruptId, edit: Value) -> Value {
     }
 }
 
-/// Returns the user's reason if an error text reports that the user rejected a call. When a user rejects a call in the
-/// IDE, the IDE sends an error text about the rejection instead of a decision.
+/// Returns the user's reason if an error text reports that the user rejected a call. In this case, the IDE sends an
+/// error text instead of a decision.
 pub(super) fn rejection(error: &str) -> Option<&str> {
     let why = error.trim().strip_prefix("User rejected")?;
     if why.is_empty() { Some(why) } else { why.strip_prefix(':').map(str::trim) }

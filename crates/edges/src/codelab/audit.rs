@@ -151,7 +151,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Returns true if the run has a decision. The events of a run without decisions are not read.
+    /// Returns true if the run contains a decision. The events of a run without decisions are not read.
     async fn has_decisions(&self, run: &RunId) -> Answer<bool> {
         for kind in self.wanted {
             let filter = InterruptFilter {

@@ -18,14 +18,14 @@ use super::session_metrics::Metrics;
 use super::{WORKFLOW, sessions};
 use crate::limits::CODELAB_SESSIONS;
 
-/// `GET /health`. Needs no authentication. The response does not reveal the version of Holdshort and uses no stored
-/// data.
+/// `GET /health`: returns a fixed response. Needs no authentication. The response does not reveal the version of
+/// Holdshort and uses no stored data.
 pub(super) async fn health() -> Json<Value> {
     Json(json!({ "status": "healthy", "service": "holdshort", "version": "1" }))
 }
 
-/// `GET /events/stats`: counts of events. `failed_handlers` is always 0, because the journal stores the events, and no
-/// event handler exists that could fail.
+/// `GET /events/stats`: returns counts of events. `failed_handlers` is always 0, because the journal stores the events,
+/// and no event handler exists that could fail.
 pub(super) async fn stats(Person(caller): Person) -> Answer<Json<Value>> {
     let events = caller.app.journal().head().await?.events;
     let newest = newest_runs(&caller.app).await?;

@@ -32,7 +32,7 @@ use crate::assignment;
 pub(super) struct Follower {
     session: Session,
     client: Arc<Client>,
-    /// Converts the events of the followed run to frames. `None` before the session's first run.
+    /// Projector that converts the events of the followed run to frames. `None` before the session's first run.
     teller: Option<Projector>,
     /// Sequence number of the last event of the followed run that the client has received, and the number of the last
     /// frame of this event that the client has received. If the frame number is `None`, the client has received all
@@ -46,9 +46,9 @@ pub(super) struct Follower {
     again: Vec<InterruptId>,
     /// Frames that are not yet sent to the client.
     queue: VecDeque<OutgoingFrame>,
-    /// True if the journal may contain events that are not yet read.
+    /// True if the journal may contain events of the followed run that are not yet read.
     is_behind: bool,
-    /// True if a `done` frame must be sent as soon as the run waits for a person, is paused or has ended.
+    /// True if a `done` frame must be sent as soon as the followed run waits for a person, is paused or has ended.
     is_owed: bool,
     /// Last activity of the run that was sent to the client.
     told_activity: Option<Activity>,
@@ -60,9 +60,9 @@ pub(super) struct Follower {
     commits: Commits,
 }
 
-/// Signals of the commits that wake a follower.
+/// Signals of the journal's commits that wake a follower.
 struct Commits {
-    /// Id of the followed run, and the signal of commits to this run.
+    /// Id of the followed run, and the signal of commits to the same run.
     run: Option<(RunId, watch::Receiver<u64>)>,
     /// Signal of commits to the session, once the session exists. A commit to the session can mean that the session's
     /// next run has started.
@@ -245,8 +245,8 @@ impl Follower {
         Ok(told)
     }
 
-    /// Returns the calls without a result that a client was asked to run before this client connected. This connection
-    /// becomes responsible for the calls whose client has disconnected.
+    /// Returns the frames of the calls without a result that a client was asked to run before this client connected.
+    /// The client's connection becomes responsible for the calls whose earlier client has disconnected.
     pub(super) async fn handed_out(&self) -> Answer<Vec<OutgoingFrame>> {
         let (Some(before), Some(run)) = (&self.teller, self.session.last().await?) else {
             return Ok(Vec::new());
@@ -431,7 +431,7 @@ impl Follower {
         Ok(why.into_iter().chain([Frame::done(activity)]).map(OutgoingFrame::from).collect())
     }
 
-    /// Reads the next events of the followed run or, after its end, of the session's next run.
+    /// Reads the next events of the followed run or, after this run has ended, of the session's next run.
     async fn read(&mut self) -> Answer<()> {
         let Some(teller) = &mut self.teller else {
             self.is_behind = self.move_on().await?;
@@ -554,7 +554,7 @@ fn with_reader_right(mut frame: Frame, run: &Run, reader: &Reader) -> Frame {
     frame
 }
 
-/// Returns the id of the call if the frame asks a client to run a call.
+/// Returns the id of the call that a frame asks a client to run. Returns `None` for any other frame.
 fn to_run(frame: &Frame) -> Option<&str> {
     match frame {
         Frame::ToolCall { call_id, requires_approval: false, .. } => Some(call_id),

@@ -35,8 +35,8 @@ impl From<Frame> for OutgoingFrame {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Frame {
-    /// First frame of a socket connection. A response that is a stream sends this frame only if the response begins a
-    /// session or resumes after a position.
+    /// First frame of a socket connection. A response that is a stream contains this frame only if the response begins
+    /// a session or resumes after a position.
     SessionInfo {
         session_id: String,
         content: String,
@@ -56,10 +56,10 @@ pub(super) enum Frame {
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
     },
-    /// Text that an agent or this edge writes. [`Frame::says`] creates this frame.
+    /// Text that an agent or the codelab edge writes. [`Frame::says`] creates this frame.
     AssistantMessage {
         content: String,
-        /// Copy of `content`: one client joins the tokens, another client shows `content`.
+        /// Copy of the message's `content`: one client joins the tokens, another client shows `content`.
         token: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
@@ -87,9 +87,9 @@ pub(super) enum Frame {
         agent: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// If the frame asks a client to run a call, it contains `approved: true` if a person has approved the call,
-        /// and `redelivered: true` if a client was asked to run the call before. If the frame is an approval request:
-        /// `assignment`, absent if any single operator may decide.
+        /// In a frame that asks a client to run a call: `approved: true` if a person has approved the call, and
+        /// `redelivered: true` if a client was asked to run the call before. In an approval request: `assignment`,
+        /// absent if any single operator may decide.
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
     },
@@ -170,7 +170,7 @@ pub(super) struct SubtaskEnd {
     pub(super) error: Option<String>,
 }
 
-/// Result of a subtask: a JSON object, because all clients expect an object.
+/// Result of a subtask in a frame: a JSON object, because all clients expect an object.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct SubtaskResult {
     pub(super) content: String,

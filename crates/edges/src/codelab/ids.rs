@@ -25,7 +25,7 @@ pub(super) fn call(run: &RunId, call: &str) -> String {
     format!("{run}-{call}")
 }
 
-/// Converts a client's id of a call to the id of the call within `run`. Returns `None` if the call belongs to a
+/// Converts a client's id of a call to the id of the same call within `run`. Returns `None` if the call belongs to a
 /// different run.
 pub(super) fn call_of<'a>(run: &RunId, id: &'a str) -> Option<&'a str> {
     id.strip_prefix(run.as_str())?.strip_prefix('-')

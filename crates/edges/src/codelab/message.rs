@@ -125,13 +125,13 @@ pub(super) fn parse(text: &[u8]) -> Answer<Value> {
 pub(super) enum PlanFrames {
     /// `plan_approval_required` and `plan_notification`, because the version of the client is unknown.
     Both,
-    /// Only `plan_notification`, for the IDE with the plan panel. The IDE with the plan panel would show the frame
-    /// `plan_approval_required` as a second message about the same plan (contract B16).
+    /// Only `plan_notification`, for the IDE with the plan panel, which would show the frame `plan_approval_required`
+    /// as a second message about the same plan (contract B16).
     Notification,
 }
 
 impl PlanFrames {
-    /// Returns `Notification` if the message comes from the IDE with the plan panel. Each message of this IDE has all
+    /// Returns `Notification` if a message comes from the IDE with the plan panel. Each message of this IDE has all
     /// members of the IDE's message type, including unused ones about plans, such as `"step_id": null`.
     pub(super) fn for_sender(message: &Value) -> Self {
         let has_panel = ["step_id", "current_step"].iter().all(|member| message.get(member).is_some());

@@ -38,7 +38,7 @@ pub(super) fn tool(name: &str) -> &str {
     theirs(TOOLS, name)
 }
 
-/// Returns a call's arguments with the names that the IDE uses.
+/// Returns the arguments of a call with the names that the IDE uses.
 pub(super) fn arguments(tool: &str, arguments: &Value) -> Value {
     let mut arguments = renamed(tool, arguments.clone(), |ours, theirs| (ours, theirs));
     // The IDE needs a path to list a folder.

@@ -105,8 +105,8 @@ pub(super) fn redelivered(frame: &mut Frame) {
     }
 }
 
-/// Returns the frame of a call. If `asks` is true, the frame asks a person to approve the call. If `asks` is false, the
-/// frame asks the client to run the call at once.
+/// Returns the frame of an interrupt about a call. If `asks` is true, the frame asks a person to approve the call. If
+/// `asks` is false, the frame asks the client to run the call at once.
 fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
     let About::Call(id) = &interrupt.opened.about else { return None };
     let call = run.calls.get(id)?;

@@ -138,8 +138,8 @@ pub(super) fn ended(end: StepEnd) -> &'static str {
     }
 }
 
-/// Client's name of the member that lists the ids of the subtasks on which a subtask depends. [`OURS`] is Holdshort's
-/// name of this member. Messages may use either name.
+/// Name, in client messages, of the member that lists the ids of the subtasks on which a subtask depends. [`OURS`] is
+/// Holdshort's name of this member. Messages may use either name.
 const THEIRS: &str = "dependencies";
 const OURS: &str = "depends_on";
 /// Name of the member with a subtask's estimated duration, in client messages and in Holdshort.

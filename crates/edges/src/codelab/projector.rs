@@ -348,7 +348,7 @@ fn switched(from: &str, to: &str, reason: &str) -> Frame {
 }
 
 /// Returns the progress of a subtask as a message (contract E11), and as a frame for the plan panel of the IDE. The
-/// message has one text when a subtask starts and another when the subtask ends.
+/// message has one text when the subtask starts and another when the subtask ends.
 fn progress(part: &Part<'_>, plan_id: String, status: &'static str, error: Option<String>) -> [Frame; 2] {
     let metadata: Value =
         json!({ "subtask_id": part.subtask.id, "subtask_status": status, "plan_id": plan_id });

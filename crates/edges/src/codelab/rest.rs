@@ -17,9 +17,9 @@ use super::session::Session;
 use super::{ids, names, open_requests, plan};
 use crate::assignment;
 
-/// `GET /sessions/{id}/pending-approvals`: calls that wait for a person's decision, and calls that a client was asked
-/// to run and has not reported a result for. Plans, limits and questions are in separate lists: if this list contained
-/// them, the IDE would show no calls at all.
+/// `GET /sessions/{id}/pending-approvals`: lists the calls that wait for a person's decision, and the calls that a
+/// client was asked to run and has not reported a result for. Plans, limits and questions are in separate lists: if
+/// this list contained them, the IDE would show no calls at all.
 pub(super) async fn pending_approvals(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let session = find_session(caller, name).await?;
     let run = session.last().await?;

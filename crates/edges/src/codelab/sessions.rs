@@ -41,8 +41,8 @@ pub(super) struct Page {
     _token: Option<String>,
 }
 
-/// `POST /sessions`: opens a session. If the client gives no name, the session's id is its name. If a session with this
-/// name already exists, returns it unchanged.
+/// `POST /sessions`: opens a session, or returns the existing session with this name unchanged. If the client gives no
+/// name, the session's id is the name.
 pub(super) async fn begin(Person(caller): Person, body: Body) -> Answer<Response> {
     let Begin { session_id } =
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
@@ -58,7 +58,7 @@ pub(super) async fn begin(Person(caller): Person, body: Body) -> Answer<Response
     Ok((StatusCode::CREATED, Json(shown)).into_response())
 }
 
-/// `GET /sessions`: lists the sessions of all people at this edge, newest first.
+/// `GET /sessions`: lists the sessions of all people at the codelab edge, newest first.
 pub(super) async fn list(Person(caller): Person, Params(page): Params<Page>) -> Answer<Json<Value>> {
     let limit = limit(page.limit)?;
     let mut glance = RunListReader::new(&caller.app)?;
@@ -102,8 +102,8 @@ pub(super) async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
     Ok(row.session.to_string())
 }
 
-/// Returns the name of a session that an earlier version of Holdshort stored. The name of a session of an earlier
-/// version is stored only in its runs.
+/// Returns the name of a session that an earlier version of Holdshort stored. That version stored the name only in the
+/// session's runs.
 async fn name_in_its_runs(caller: &Caller, row: &SessionRow) -> Answer<Option<String>> {
     let runs = view::session::newest_runs(&caller.app, &row.session).await?;
     let Some(run) = runs.last() else { return Ok(None) };

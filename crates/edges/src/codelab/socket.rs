@@ -28,7 +28,7 @@ use super::person::Person;
 use super::session::Session;
 use super::{act, message};
 
-/// Query parameters with which a client opens the socket. `credentials.rs` reads the parameter `token`.
+/// Query parameters with which a client opens the socket of a session. `credentials.rs` reads the parameter `token`.
 #[derive(Deserialize)]
 pub(super) struct Since {
     since: Option<String>,

@@ -13,11 +13,11 @@ use super::Settings;
 
 /// Member of a task's inputs that names the task's case: the folder with the files of the task.
 pub const CASE: &str = "case";
-/// Member of a task's inputs with the date as of which the case is read.
+/// Member of a task's inputs with the date as of which the task's case is read.
 pub const AS_OF: &str = "as_of";
 
-/// Function of a domain pack that reads a case. The arguments of the function are the folder of the case, the case's
-/// name in the task's inputs, and all inputs. Returns the inputs with which the task starts.
+/// Function of a domain pack that reads a case (the folder with the files of a task). The arguments are the folder of
+/// the case, the case's name in the task's inputs, and all inputs. Returns the inputs with which the task starts.
 pub type ReadCase = fn(&Path, &str, Map<String, Value>) -> Result<Map<String, Value>, CaseError>;
 
 /// Error for a case (a folder with the files of a task) that cannot be used.

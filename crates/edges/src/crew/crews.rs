@@ -121,7 +121,7 @@ fn pretty(members: &Map<String, Value>) -> String {
     serde_json::to_string_pretty(members).unwrap_or_default()
 }
 
-/// Returns the agents of a workflow in the order of the workflow's phases. Agents that work in no phase come last.
+/// Returns the agents of a crew's workflow in the order of its phases. Agents that work in no phase come last.
 pub(super) fn in_order(definition: &Definition) -> Vec<&str> {
     let mut agents: Vec<&str> = Vec::new();
     let of_phases = definition.phases.iter().filter_map(|phase| match &phase.kind {

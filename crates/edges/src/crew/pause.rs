@@ -120,7 +120,7 @@ fn translate_error(refused: Refused) -> Refused {
     })
 }
 
-/// Returns the caller if the caller is a service: an agent, or a caller with a key. Rejects people, whatever their role
+/// Returns the caller if it is a service: an agent, or a caller with an access key. Rejects people, whatever their role
 /// (contract E35).
 fn service(guest: Guest) -> Answer<Caller> {
     let refused = || {

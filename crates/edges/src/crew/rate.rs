@@ -16,7 +16,8 @@ const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
-/// Counters of the requests of each principal. The counters are in memory, so a restart of the server resets them.
+/// Counters of the requests of each principal to the crew edge. The counters are in memory, so a restart of the server
+/// resets them.
 pub(super) struct Limits {
     runs: Quota,
     resumes: Quota,

@@ -165,8 +165,8 @@ pub(super) async fn decide(
     decide_as(&caller.app, &caller.actor, run, id, said.status, said.comments.as_deref(), named).await
 }
 
-/// Records one decision as [`decide`] does, with `actor` as the authenticated principal. `named` is the person
-/// who, according to the client, makes the decision.
+/// Records one decision on a review as [`decide`] does, with `actor` as the authenticated principal. `named` is the
+/// person who, according to the client, makes the decision.
 pub(super) async fn decide_as(
     app: &App,
     actor: &Actor,
@@ -255,7 +255,7 @@ pub(super) struct DecidingPrincipal<'w> {
     pub(super) id: &'w str,
     /// Display name, e-mail address and user name of the principal, if the token states them.
     pub(super) names: Vec<&'w str>,
-    /// True if the caller authenticated with an API key. A caller with an API key may decide on behalf of a person.
+    /// True if the caller authenticated with an access key. Such a caller may decide on behalf of a person.
     pub(super) is_service: bool,
 }
 

@@ -20,8 +20,8 @@ use super::ids::ReviewId;
 use super::{refusals, task};
 use crate::limits::{CREW_LIST, CREW_LISTED};
 
-/// `GET /crew/review/{task_id}`: the open review of the task or, if none is open, the last review of the task. The
-/// earlier reviews are in the member `history`.
+/// `GET /crew/review/{task_id}`: returns the open review of the task or, if none is open, the last review of the task.
+/// The earlier reviews are in the member `history`.
 pub(super) async fn of_task(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
     let caller = guest.authorize()?;
     let id = task::resolve_id(&caller.app, &id).await?;
@@ -177,7 +177,7 @@ fn responses(interrupt: &wire::Interrupt) -> Vec<Value> {
 }
 
 /// Returns the keys under which the index of assignees lists the reviews that are assigned to the caller. Returns
-/// `None` if the caller may also see reviews that are not assigned to the caller.
+/// `None` if the caller may also see other reviews.
 async fn assigned(caller: &Caller) -> Answer<Option<Vec<String>>> {
     if !caller.reaches_assigned() {
         return Ok(None);

@@ -32,15 +32,16 @@ pub struct Settings {
     /// number of decisions.
     pub runs: u32,
     pub resumes: u32,
-    /// Ranges of private addresses to which webhooks may be sent.
+    /// Ranges of private addresses to which webhooks of the crew edge may be sent.
     pub allow: Vec<String>,
-    /// True if notifications include the redacted summary of the findings.
+    /// True if notifications about reviews include the redacted summary of the findings.
     pub summaries: bool,
     /// Encoding of the signature in the webhook header that receivers of the original system check.
     pub signature: Encoding,
     /// Origins whose web pages may call the crew edge from a browser.
     pub origins: Vec<HeaderValue>,
-    /// Folder whose subfolders are the cases. If a crew has file tools, each task works in one of these subfolders.
+    /// Folder whose subfolders are the cases (the files of a task). If a crew has file tools, each task works in one of
+    /// these subfolders.
     pub cases: Option<String>,
     /// Warnings about environment variables that have no effect, and about the setting that lets tasks skip reviews.
     /// The server logs these warnings at the start, and `holdshort doctor` prints them.

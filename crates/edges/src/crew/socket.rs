@@ -108,7 +108,7 @@ fn keep_alive(kind: &str, caller: &Caller) -> Utf8Bytes {
     json!({ "type": kind, "timestamp": seconds(caller.app.now()) }).to_string().into()
 }
 
-/// Returns a timestamp in the form that clients expect: seconds since 1970.
+/// Returns a timestamp in the form that clients of the crew edge expect: seconds since 1970.
 fn seconds(at: Timestamp) -> f64 {
     Duration::from_millis(u64::try_from(at.as_millis()).unwrap_or_default()).as_secs_f64()
 }
@@ -180,13 +180,12 @@ impl ReportedState {
     }
 }
 
-/// Event in a frame for the client.
 struct ClientEvent {
     /// Event type that clients of the crew edge know. They derive the state of the task from this type.
     kind: &'static str,
     /// Event type of the crew edge, which is more precise than `kind`.
     event: &'static str,
-    /// Agent that the event is about, or `None` for the current agent.
+    /// Agent that the client event is about, or `None` for the current agent.
     agent: Option<String>,
 }
 

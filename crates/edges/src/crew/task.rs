@@ -100,7 +100,7 @@ pub(super) fn error(run: &Run) -> Option<String> {
     })
 }
 
-/// Returns the reason why a task failed, if its review was rejected or has expired.
+/// Returns the reason why a task failed if its review was rejected or has expired, and otherwise `None`.
 fn rejection(run: &Run, reason: &str) -> Option<String> {
     let last = reviews(run).filter(|each| !each.is_open()).max_by_key(|each| each.opened_seq)?;
     if !["rejected", "expired"].contains(&reason) {
@@ -117,7 +117,7 @@ fn rejection(run: &Run, reason: &str) -> Option<String> {
     }
 }
 
-/// Returns the result of a task: the last text that an agent of the crew wrote. If the text is a JSON object or array,
+/// Returns the result of a task: the last text that an agent of the crew wrote. If this text is a JSON object or array,
 /// the parsed value is returned (contract D9).
 pub(super) fn result(run: &Run) -> Value {
     let Some(ended) = run.ended.as_ref().filter(|ended| ended.status == Status::Completed) else {

@@ -237,7 +237,7 @@ fn phases_executed(run: &Run, phase: &str) -> Vec<&'static str> {
     own.chain(ended.map(|called| called.phase.kind.name())).collect()
 }
 
-/// Returns a plan in the form that MARS uses (contract A8).
+/// Returns the JSON of a plan in the form that MARS uses (contract A8).
 pub(super) fn plan(native: &Value) -> Value {
     json!({ "sub_tasks": steps(native) })
 }

@@ -41,8 +41,8 @@ struct Attachment {
     run: Option<RunId>,
 }
 
-/// Right of the newest connection to serve a task. The right ends when a newer connection takes the task over, or when
-/// the connection gives the task back.
+/// Right of a task's newest connection to serve the task. The right ends when a newer connection takes the task over,
+/// or when this connection gives the task back.
 pub(super) struct Hold {
     pub(super) number: u64,
     pub(super) replaced: oneshot::Receiver<()>,
@@ -96,8 +96,8 @@ impl TaskConnections {
         hold.leaves = None;
     }
 
-    /// Returns the last frame that was written to any connection of the task. Returns `None` if this process has
-    /// written no frame of the task.
+    /// Returns the last frame that was written to any connection of a task. Returns `None` if this process has written
+    /// no frame of the task.
     pub(super) fn last_frame(&self, task: &TaskId) -> Option<FrameId> {
         self.lock().by_task.get(task)?.told
     }

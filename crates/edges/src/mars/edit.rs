@@ -12,7 +12,7 @@ const AT: &str = "/modifications";
 /// Path of a plan's steps in an edit that has the form of Holdshort's native API.
 const STEPS: &str = "/edit/subtasks";
 
-/// Keys of a plan that may contain the plan's steps.
+/// Keys of a plan in a client's edit that may contain the plan's steps.
 const LISTS: [&str; 3] = ["sub_tasks", "subtasks", "steps"];
 /// Keys of a plan's step in the MARS format, each with the key that Holdshort's native API uses. [`WORDS`] contains the
 /// keys for the text of a step.
@@ -25,7 +25,7 @@ const OF_A_STEP: [(&str, &str); 5] = [
 ];
 /// Keys for the text of a plan's step, without the bullets of the step.
 const WORDS: [&str; 4] = ["title", "sub_task", "task", "description"];
-/// Keys under which an edit may contain a text, if the text is its only member.
+/// Keys under which a client's edit may contain a text, if the text is its only member.
 const TEXTS: [&str; 4] = ["text", "content", "input", "instructions"];
 
 /// Edit of a person in the form of Holdshort's native API, and the path of the edit in the client's frame.
@@ -150,7 +150,7 @@ fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut 
     told
 }
 
-/// Reads an edited text. A client may send a string, or an object whose only field is the text.
+/// Reads the text in a client's edit. A client may send a string, or an object whose only field is the text.
 fn text(sent: Value, problems: &mut Vec<Problem>) -> Value {
     let Some(name) = TEXTS.into_iter().find(|name| non_null_fields(&sent).any(|(key, _)| key == *name))
     else {
@@ -227,7 +227,6 @@ fn decoded(value: &Value) -> Option<Value> {
     value.as_str().and_then(|text| holdshort_core::json::parse(text.as_bytes()).ok())
 }
 
-/// Returns the fields of an object that are not null.
 fn non_null_fields(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let fields = value.as_object().into_iter().flatten();
     fields.filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.as_str(), value))

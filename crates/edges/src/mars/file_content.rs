@@ -101,9 +101,9 @@ pub(super) async fn clear(
     Err(Refused::new(Code::NotFound, why))
 }
 
-/// Returns the content of a file after the last change that a run made to it. While the journal is searched for the
-/// file, the request occupies one of the streams whose number the server limits. The request reads at most as many
-/// events as a list of runs.
+/// Returns the content of a file after the last change that a run made to it. While the journal is searched for this
+/// file, the HTTP request occupies one of the streams whose number the server limits. It reads at most as many events
+/// as a list of runs.
 async fn read(app: &App, path: &str) -> Answer<Vec<u8>> {
     let mut runs = RunListReader::new(app)?;
     let Entry::File { digest, bytes, .. } = find(app, &mut runs, path).await? else {
@@ -150,7 +150,7 @@ async fn find(app: &App, runs: &mut RunListReader, path: &str) -> Answer<Entry> 
     Err(Refused::new(Code::NotFound, why))
 }
 
-/// Returns the part of a path that follows the path of a folder.
+/// Returns the part of a path that follows the path of a folder. Returns `None` if the path is not below the folder.
 fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     let inner = path.strip_prefix(folder)?.strip_prefix('/')?;
     (!folder.is_empty() && !inner.is_empty()).then_some(inner)
@@ -165,7 +165,7 @@ fn image_type(path: &str) -> Option<&'static str> {
     IMAGES.iter().find(|(name, _)| end.eq_ignore_ascii_case(name)).map(|(_, media_type)| *media_type)
 }
 
-/// Returns true if the character may stand unescaped in the quoted file name of a header.
+/// Returns true if a character may stand unescaped in the quoted file name of an HTTP header.
 fn is_plain(c: char) -> bool {
     (c.is_ascii_graphic() || c == ' ') && !matches!(c, '"' | '\\')
 }

@@ -18,7 +18,7 @@ use super::projector::FrameBody;
 use super::steps::{merge, node_of};
 use crate::limits::MARS_FILES;
 
-/// Returns the frames for the files that a completed call changed.
+/// Returns the frames for the files that a completed tool call changed.
 pub(super) fn frames_for_call(run: &Run, call: &Call) -> Vec<FrameBody> {
     let files = match call.committing() {
         Some(found) => Files::committed(found),
@@ -108,8 +108,8 @@ impl WrittenFile {
     }
 }
 
-/// Returns each path that the run has changed, with the size of the file after the last commit. The size is `None` if
-/// the file was deleted.
+/// Returns each path that the run has changed, with the size of the file after the last commit, or `None` if the file
+/// was deleted.
 pub(super) fn left(run: &Run) -> BTreeMap<String, Option<u64>> {
     let left = |change: &Change| change.after.as_ref().filter(|it| is_file(it)).map(bytes);
     changes(run).iter().map(|change| (client_path(&change.path), left(change))).collect()

@@ -19,7 +19,7 @@ const WORKSPACE: &str = "/config/workspace";
 const DIGITS: usize = 16;
 
 /// Creates a working directory for a task that needs one and whose config names no usable directory. If the creation
-/// fails, the task is rejected with the problem that the directory in the config has.
+/// fails, the task is rejected because of the directory in the config.
 pub(super) async fn ensure_workspace(app: &App, task: &TaskId, translated: &mut Translated) -> Answer<()> {
     let Translated { definition, config, .. } = &*translated;
     let looked = app.driver.executor().prepare(definition, config.clone()).await;

@@ -30,9 +30,9 @@ impl Frame {
     }
 }
 
-/// Id of a frame: the number of the event in the stream of the run, and the number of the frame among the frames of
-/// this event. The numbers of events and of frames start at 1. For example, the id `17.2` is that of the second frame
-/// of event 17, and `17` is that of the last frame of event 17. A client that sends `17` therefore resumes at event 18.
+/// Id of a frame: the number of the event in the stream of the run, and the number of the frame among the frames of the
+/// same event. The numbers of events and of frames start at 1. For example, `17.2` is the id of the second frame of
+/// event 17, and `17` is the id of the last frame of event 17. A client that sends `17` therefore resumes at event 18.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FrameId {
     pub(super) seq: u64,
@@ -154,7 +154,7 @@ const KNOWN: &str =
 /// Frame from a client, with the members that are needed even if the frame is invalid.
 #[derive(Debug)]
 pub(super) struct ReceivedFrame {
-    /// Value of the frame's member `type`.
+    /// Value of the member `type` of the client's frame.
     pub(super) kind: Option<String>,
     /// Value of the frame's member `run_id`, which is compared later with the run of the connection's task.
     pub(super) run: Option<Value>,
@@ -200,7 +200,8 @@ fn understand(mut value: Value) -> Answer<ClientFrame> {
     }
 }
 
-/// Returns the data of an `error_occurred` frame for an error. `of` is the type of the rejected frame.
+/// Returns the data of an `error_occurred` frame for an error. `of` is the type of the client's frame that was
+/// rejected.
 pub(super) fn refusal(of: Option<&str>, refused: &Refused) -> Value {
     let problem = &refused.0;
     let mut data = json!({

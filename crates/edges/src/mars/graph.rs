@@ -81,7 +81,7 @@ pub(super) fn moved(before: &[Node], run: &Run) -> Vec<FrameBody> {
 }
 
 /// Returns the frame with the graph of a plan that was approved or needs no approval. `is_newer` is true if the run was
-/// executing an earlier version of this plan.
+/// executing an earlier version of the plan.
 pub(super) fn settled(run: &Run, phase: &str, version: usize, is_newer: bool) -> Option<FrameBody> {
     let plan = run.plans.get(phase)?.settled()?;
     let mut told = drawn(run, phase, plan);

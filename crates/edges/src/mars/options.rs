@@ -32,7 +32,8 @@ const APPROVE_WITH_WORDS: &[&str] =
     &["approved", "accept", "accepted", "allow", "continue", "continued", "proceed", "y", "yes", SUBMIT];
 const ABORT: &[&str] = &["aborted", "reject", "rejected", "terminate", EXIT];
 
-/// Names of the options of a mandatory checkpoint in the conversation of an agent (contract A5).
+/// Options at a mandatory checkpoint in the conversation of an agent, with their names in the MARS wire format
+/// (contract A5).
 const AGENT: &[OptionName] = &[
     OptionName("approve", "continue", &["approved", "accept", "allow", "proceed", "continued"]),
     OptionName("edit", "edit", &["modify", "modified", "edited"]),
@@ -61,7 +62,7 @@ const AFTER_STEP: &[OptionName] = &[
     OptionName("redo", "redo", &["redone", "r"]),
     OptionName("abort", "abort", &["aborted", "reject", "rejected", "terminate", "a", EXIT]),
 ];
-/// Names of the options at a checkpoint before a step or between phases, and at a review.
+/// Options at a checkpoint before a step or between phases, and at a review, with their names in the MARS wire format.
 const CHECKPOINT: &[OptionName] = &[
     OptionName("approve", "approve", APPROVE_WITH_WORDS),
     OptionName("edit", "modify", MODIFY),
@@ -130,7 +131,6 @@ const TURN: &[OptionName] = &[
     OptionName("new_task", "new_task", &[]),
 ];
 
-/// All tables of option names.
 const ALL: [&[OptionName]; 13] = [
     AGENT,
     CALL,
@@ -216,7 +216,7 @@ pub(super) fn drawn(opened: &Opened) -> impl Iterator<Item = &Offer> {
 /// Option of an interrupt that a client chose.
 pub(super) struct ChosenOption<'o> {
     pub(super) offer: &'o Offer,
-    /// True if the option was chosen by a free text of the client. The option then receives this text.
+    /// True if a free text of the client chose the option, which then receives this text.
     pub(super) is_own_words: bool,
 }
 
@@ -241,8 +241,8 @@ pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<ChosenOption<
     other(OWN_WORDS).map(|offer| ChosenOption { offer, is_own_words: true })
 }
 
-/// Returns the option that rejects the call and gives the text of the person to the agent (contract E43). An edit that
-/// contains only a text chooses this option.
+/// Returns the option of an interrupt that rejects the call and gives the text of the person to the agent (contract
+/// E43). An edit that contains only a text chooses this option.
 pub(super) fn instruction(opened: &Opened) -> Option<&Offer> {
     let refusing = |id: &str| {
         let offered = opened.options.iter().find(|offer| offer.id == id);

@@ -288,7 +288,7 @@ fn take(run: &Run, before: &PriorState, fact: &Fact, event: &Event) -> Vec<Frame
     }
 }
 
-/// Returns a frame with a message of an agent or a person. `step` is `None` for a message outside of steps.
+/// Returns a frame with a message of an agent or a person. `step` is `None` for a message that belongs to no step.
 fn message(by: &str, role: &str, text: impl Serialize, step: Option<&str>) -> FrameBody {
     let mut told = json!({ "agent": by, "role": role, "message": text });
     if let Some(step) = step {

@@ -29,7 +29,6 @@ const PROVIDERS: [(&str, &str, Option<&str>); 5] = [
 /// Key under which the responses contain the server's model.
 const OWN: &str = "openai";
 
-/// State of the server's model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ModelState {
     /// A model is configured. If the model's configuration contains a URL, the server at this URL responds.
@@ -57,7 +56,7 @@ impl ModelState {
     }
 }
 
-/// Returns the result for the server's model in the form that the UI shows.
+/// Returns the result for the server's own model in the form that the UI shows.
 fn own_result(state: &ModelState, model: &Description) -> Value {
     let Description { name, provider, base_url, .. } = model;
     let at = base_url.as_deref().map(|url| format!(" at {url}")).unwrap_or_default();

@@ -28,9 +28,9 @@ use crate::follow::{self, News};
 /// Encoded frame for a MARS client.
 pub(super) enum OutgoingText {
     Event(Utf8Bytes, Option<FrameId>),
-    /// Frame with a preview of streamed text. The frame may be dropped if the client is slow.
+    /// Frame with a preview of an agent's streamed text. The frame may be dropped if the client is slow.
     Preview(Utf8Bytes),
-    /// Error frame after which the connection ends.
+    /// Error frame after which the connection to the client ends.
     Last(Utf8Bytes),
 }
 
@@ -38,7 +38,7 @@ pub(super) enum OutgoingText {
 pub(super) struct CurrentState {
     app: Arc<App>,
     run: Arc<Run>,
-    /// Person who uses the client. Frames say whether this person is allowed to decide.
+    /// Person who uses the client. Frames say if this person is allowed to decide.
     reader: Reader,
 }
 
@@ -113,7 +113,7 @@ fn add_reader_right(data: &mut Value, run: &Run, reader: &Reader) {
     }
 }
 
-/// Reads a run event by event and converts the events to frames.
+/// Reader of a run that converts the events to frames one by one.
 pub(super) struct RunProjection {
     app: Arc<App>,
     /// Caller who receives the frames of the run. Frames say whether this caller is allowed to decide. `None` if the
@@ -127,7 +127,7 @@ pub(super) struct RunProjection {
 /// Item that [`RunProjection`] yields: the frames of an event, a preview of streamed text, or an error.
 pub(super) enum Next {
     Frames(Vec<Frame>),
-    /// A preview of streamed text, and the console lines that the preview completes.
+    /// A preview of an agent's streamed text, and the console lines that the preview completes.
     Preview(Preview, Vec<String>),
     Problem(Refused),
 }
@@ -236,7 +236,7 @@ pub(super) async fn stream_frames(
     after(caller, &run, place).await
 }
 
-/// Returns the id of the frame after which a client wants to resume. Rejects a position that the run does not have.
+/// Returns the id of the frame after which a client wants to resume. Rejects a position that does not exist in the run.
 async fn resolve_position(app: &App, run: &Run, since: Since) -> Answer<FrameId> {
     let place = match since {
         Since::Frame(place) => place,

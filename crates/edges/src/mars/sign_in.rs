@@ -73,7 +73,8 @@ fn check_page(door: &AuthState) -> Answer<()> {
         .ok_or_else(|| Refused::not_found("page: start the server with --edge-origin"))
 }
 
-/// Returns the login code in a text that a person pasted. In a login link, the code follows the `#`.
+/// Returns the login code in a text that a person pasted, such as a login link. In a login link, the code follows the
+/// `#`.
 fn code_of(text: &str) -> &str {
     let text = text.trim();
     text.rsplit_once('#').map_or(text, |(_, code)| code)

@@ -53,8 +53,8 @@ pub(super) fn helped(run: &Run, id: &str, before: &Step) -> Option<FrameBody> {
     (before.trouble == Trouble::Retried).then(|| succeeded(run, id, before.attempts()))
 }
 
-/// Returns the frame which reports that a model request is retried automatically. Returns `None` if no attempt has
-/// failed, for example if the request is repeated because the server crashed.
+/// Returns the frame which reports that a model request of a step is retried automatically. Returns `None` if no
+/// attempt has failed, for example if the request is repeated because the server crashed.
 pub(super) fn requested(run: &Run, id: &str) -> Option<FrameBody> {
     let failures = run.steps.get(id)?.failures;
     (failures > 0).then(|| retry(run, id, "model_failed", failures + 1))
@@ -84,8 +84,8 @@ pub(super) fn replied(run: &Run, id: &str, before: &Step) -> Option<FrameBody> {
     (before.failures > 0).then(|| succeeded(run, id, before.failures + 1))
 }
 
-/// Returns the frames for those failed steps about which no person had decided when the run ended. Each of these steps
-/// is reported as failed.
+/// Returns the frames for those failed steps of a run about which no person had decided when the run ended. Each of
+/// these steps is reported as failed.
 pub(super) fn cut_off(run: &Run, why: &str) -> Vec<FrameBody> {
     let stuck = run.steps.iter().filter(|(_, step)| step.end.is_none() && step.trouble == Trouble::Stuck);
     let told = stuck.map(|(id, step)| {
@@ -118,8 +118,8 @@ fn step_frame(run: &Run, id: &str, event_type: &'static str, more: &[Value]) -> 
     (event_type, told)
 }
 
-/// Returns the id of the node of a step in the graph: the id of the step's subtask, or the id of the step if it has no
-/// subtask.
+/// Returns the id of the node of a step in the run's graph: the id of the step's subtask, or the id of the step if it
+/// has no subtask.
 pub(super) fn node_of<'r>(run: &'r Run, id: &'r str) -> &'r str {
     run.steps.get(id).and_then(|step| step.subtask.as_deref()).unwrap_or(id)
 }

@@ -66,7 +66,8 @@ fn plan(steps: &Value) -> String {
     steps.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the arguments of a call, and the changes that the call would make. An undo has no arguments, only changes.
+/// Returns the arguments of the call that an interrupt asks about, and the changes that the call would make. An undo
+/// has no arguments, only changes.
 fn call(with: &Value) -> Option<String> {
     let payload = with.get("payload")?;
     let is_undo = TrialCard::from_payload(payload).is_some_and(TrialCard::is_undo);

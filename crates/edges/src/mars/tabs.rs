@@ -94,8 +94,8 @@ pub(super) async fn history(
     Ok(past.answer(json!({ "total": events.len(), "events": events })))
 }
 
-/// Returns the maximum number of history entries that a request with the parameter `limit` receives. Rejects a `limit`
-/// out of range.
+/// Returns the maximum number of history entries in the response to a request with the parameter `limit`. Rejects a
+/// value out of range.
 pub(super) fn limit(asked: Option<usize>) -> Answer<usize> {
     match asked.unwrap_or(MARS_HISTORY) {
         limit @ 1..=MARS_HISTORY => Ok(limit),

@@ -50,7 +50,7 @@ fn parts<'a>(place: &'a Field<'a>) -> impl Iterator<Item = &'a str> {
     place.text.split(is_end).filter(|part| !part.is_ascii())
 }
 
-/// Scripts of the letters of one word.
+/// Scripts of the letters in one word of an interrupt's text.
 struct WordScripts {
     looks: String,
     has_latin: bool,

@@ -28,7 +28,7 @@ pub(super) enum Reading {
     Prose,
     /// Text of an interrupt that is displayed unchanged.
     Data,
-    /// A command, a path or a name. Every letter of the text matters.
+    /// A command, a path or a name in an interrupt. Every letter of such a text matters.
     Exact,
 }
 

@@ -43,7 +43,7 @@ pub(super) fn misleads(text: &str, target: &str) -> bool {
     !opens_a_page || host(text).is_some_and(|named| host(target) != Some(named))
 }
 
-/// Returns the URL scheme in lower case, without characters that browsers ignore.
+/// Returns the URL scheme of a link's target in lower case, without characters that browsers ignore.
 fn scheme(target: &str) -> Option<String> {
     let (scheme, _) = target.split_once(':')?;
     let scheme: String = scheme.chars().filter(|c| !c.is_control()).collect();
@@ -52,7 +52,7 @@ fn scheme(target: &str) -> Option<String> {
     is_one.then(|| scheme.to_ascii_lowercase())
 }
 
-/// Returns the host of an address. An address that begins with `www.` needs no scheme.
+/// Returns the host of a link's address. An address that begins with `www.` needs no scheme.
 fn host(address: &str) -> Option<String> {
     let address = address.trim();
     let rest = match address.split_once("://") {

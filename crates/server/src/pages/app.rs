@@ -49,8 +49,8 @@ const PAGE: &str = "index.html";
 /// Directory in the app's build with the files that the page of the app loads.
 const ASSETS: &str = "assets/";
 
-/// Files of the app's build, by their paths. Paths below `assets/` contain the id of the build. The content at such a
-/// path never changes, and the page of one build never loads a file of another build.
+/// Files of the app's build, by their paths. Paths below `assets/` contain the id of the build. The content at these
+/// paths never changes, and the page of one build never loads a file of another build.
 static FILES: LazyLock<BTreeMap<String, File>> = LazyLock::new(|| {
     let all: BTreeMap<Cow<'static, str>, Asset> =
         holdshort_ui::paths().filter_map(|path| Some((path.clone(), holdshort_ui::asset(&path)?))).collect();

@@ -22,7 +22,7 @@ pub(crate) fn page(code: Code) -> Option<String> {
     String::from_utf8(file.data.into_owned()).ok()
 }
 
-/// Returns the page that lists all error codes by HTTP status, as Markdown.
+/// Returns a page that lists all error codes by HTTP status, as Markdown.
 pub(crate) fn index() -> String {
     let mut text = "# Error codes\n".to_owned();
     let mut status = 0;

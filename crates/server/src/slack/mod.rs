@@ -51,8 +51,8 @@ pub(crate) fn is_offered(offer: &Offer) -> bool {
     !offer.needs_edit && !offer.keeps_some() && !offer.gives_grant()
 }
 
-/// Returns true if Holdshort defines an option with this id. All other ids, and all labels of options, come from
-/// agents.
+/// Returns true if Holdshort defines an option with this id. All other ids of options, and all labels of options, come
+/// from agents.
 fn is_ours(option: &str) -> bool {
     Kind::ALL.iter().any(|kind| interrupt::option(*kind, option).is_some())
 }

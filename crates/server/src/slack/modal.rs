@@ -60,7 +60,7 @@ pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: 
     view
 }
 
-/// Returns true if a form in Slack can show everything to which the decision applies.
+/// Returns true if a form in Slack can show everything to which a decision with this option applies.
 pub(super) fn shows_all(interrupt: &Interrupt, offer: &Offer) -> bool {
     let is_whole = !offer.releases() || interrupt.unseen.is_none();
     is_whole && texts(interrupt).len() <= BLOCKS && !is_cut(interrupt)
@@ -138,9 +138,9 @@ mod tests {
 
     use super::*;
 
-    /// Tests that hostile texts are shown in the form as they are shown in the terminal, the app and the channels. The
-    /// tests of those interfaces use the same table of texts. Each hostile text is used as a title, a command, a path
-    /// and a message.
+    /// Hostile texts are shown in the Slack form as they are shown in the terminal, the app and the channels. The tests
+    /// of those interfaces use the same table of texts. Each hostile text is used as a title, a command, a path and a
+    /// message.
     #[test]
     fn hostile_texts_are_written_in_the_form_as_anywhere_else() {
         let rows: Vec<Value> =

@@ -31,7 +31,7 @@ pub(crate) async fn caller(auth: &AuthState, headers: &HeaderMap, given: &Creden
     known.authorize(NEEDS)
 }
 
-/// Waits for the frame `hello` of a client, and authenticates the client with it.
+/// Waits for the frame `hello` of a WebSocket client, and authenticates the client with this frame.
 pub(super) async fn receive(
     incoming: &mut SplitStream<WebSocket>,
     auth: &AuthState,

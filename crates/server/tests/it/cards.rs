@@ -78,7 +78,7 @@ async fn a_call_of_another_agent_shows_what_would_run() {
     assert!(!page.text.contains("access only to what is listed"), "{}", page.text);
 }
 
-/// An agent that names a call cannot add a payload field with a name that cards reserve for calls.
+/// An agent that names a call in its request cannot add a payload field with a name that cards reserve for calls.
 #[tokio::test]
 async fn what_cards_show_of_a_call_stands_in_the_call_alone() {
     let served = Served::new().await;

@@ -19,7 +19,7 @@ const LOOK: &str = "name: look\n\
                     description: A person looks\n\
                     phases:\n  - id: look\n    kind: checkpoint\n    message: Is it good?\n";
 
-/// WebSocket client that follows one task.
+/// WebSocket client that follows one task of the crew edge.
 struct Client(WebSocketStream<TcpStream>);
 
 impl Client {

@@ -79,8 +79,8 @@ impl Served {
         .unwrap()
     }
 
-    /// Starts a server with the workflow `own`. Its only agent plays the script in the directory `workspace`, and all
-    /// its calls ask for approval.
+    /// Starts a server with the workflow `own`. The only agent of this workflow plays the script in the directory
+    /// `workspace`, and all its calls ask for approval.
     pub(crate) async fn playing(steps: &str) -> Self {
         let workflow = "name: own\nagents:\n  ada:\n    instructions: Do it.\n    tools: [ask_human, \
              write_file, edit_file, run_command, create_plan, request_review]\n\
@@ -88,7 +88,7 @@ impl Served {
         Self::with_workflow_and_rehearsal(workflow, &format!("agents:\n  ada:\n{steps}")).await
     }
 
-    /// Starts a server with the workflow `own`, its script, and the directory `workspace`.
+    /// Starts a server with the given workflow as `own`, its rehearsal script, and the directory `workspace`.
     pub(crate) async fn with_workflow_and_rehearsal(workflow: &str, rehearsal: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let own = folder.path().join("workflows/own");
@@ -117,7 +117,7 @@ impl Served {
         self.open_of(run, 1).await.swap_remove(0)
     }
 
-    /// Returns the open interrupts of a run as soon as there are `count` of them.
+    /// Returns the open interrupts of a run as soon as there are at least `count` of them.
     pub(crate) async fn open_of(&self, run: &str, count: usize) -> Vec<Value> {
         let path = format!("/v1/interrupts?status=open&run={run}");
         let waited = tokio::time::timeout(SOON, async {
@@ -151,7 +151,7 @@ impl Served {
         run
     }
 
-    /// Starts a server that accepts tokens of an issuer, for every role.
+    /// Starts a server that accepts tokens of an issuer for every role.
     pub(crate) async fn with_issuer() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let secret_file = folder.path().join("issuer.secret");
@@ -351,7 +351,6 @@ pub(crate) struct Login {
     pub(crate) secret: String,
 }
 
-/// Status and body of a response.
 pub(crate) type StatusAndBody = (u16, Value);
 
 impl Api {
@@ -438,7 +437,7 @@ impl PageResponse {
     }
 }
 
-/// Returns the body of a request of an external agent for an approval.
+/// Returns the request body with which an external agent asks for an approval.
 pub(crate) fn question() -> Value {
     json!({
         "kind": "tool_approval", "title": "Archive 41 branches", "message": "All are merged.",

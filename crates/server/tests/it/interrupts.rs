@@ -51,7 +51,8 @@ async fn an_agent_asks_waits_and_gets_the_resolution() {
     assert_eq!(ended["result"]["outcome"], "rejected");
 }
 
-/// A long poll returns the resolution at once, even if the decision arrives while the poll starts or reads.
+/// A long poll returns the resolution of an interrupt at once, even if the decision arrives while the poll starts or
+/// reads.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_poll_that_meets_the_decision_tells_the_resolution() {
     let served = Served::new().await;

@@ -7,7 +7,7 @@ use crate::harness::{Api, Served, created, ok, question, refusal, send_request, 
 use crate::socket::{Socket, SocketMessage};
 use crate::streams::Stream;
 
-/// Creates a key for an agent or service. Returns the key, and a client with its secret.
+/// Creates an access key for an agent or service. Returns the key, and a client with its secret.
 async fn key(served: &Served, body: Value) -> (Value, Api) {
     let made = created(served.operator().post("/v1/keys", &body).await);
     let api = served.api(Some(text(&made, "secret")));

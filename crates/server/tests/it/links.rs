@@ -148,7 +148,7 @@ async fn no_other_token_says_anything() {
     assert_eq!(open["items"].as_array().unwrap().len(), 2, "none of this decided anything");
 }
 
-/// A link decides only on content with the digest in the link. A sealed link with another digest is rejected.
+/// A decision link decides only on content with the digest in the link. A sealed link with another digest is rejected.
 #[tokio::test]
 async fn a_link_is_for_what_it_was_made_for() {
     let served = Served::new().await;

@@ -19,7 +19,7 @@ impl Served {
         self.let_in_by(&self.operator(), person).await
     }
 
-    /// Returns a client with a browser login of this person, from a login link that `by` created.
+    /// Returns a client with a browser login of this person, from a login link that the client `by` created.
     pub(crate) async fn let_in_by(&self, by: &Api, person: &str) -> Api {
         let link = created(by.post("/v1/login-links", &json!({"person": person})).await);
         let (_, code) = text(&link, "url").split_once('#').expect("a code");
@@ -65,7 +65,7 @@ pub(crate) async fn looked_at(assignment: &str, people: &str) -> (Served, tempfi
     (Served::with_workflow(&workflow, |options| options.people = Some(file.clone())).await, folder)
 }
 
-/// Starts a server with three people: `anna` and `ben` are in `legal`, `cleo` is in `finance`.
+/// Starts a server with three people: `anna` and `ben` are in the group `legal`, `cleo` is in `finance`.
 pub(crate) async fn peopled() -> Served {
     let served = Served::new().await;
     served.set("anna", &["reviewer"], &["legal"]).await;
@@ -360,7 +360,7 @@ async fn the_inbox_of_a_reviewer_tells_of_what_becomes_theirs() {
     }
 }
 
-/// Previous approvers get the event of the reassignment, and no later events of the interrupt.
+/// The inboxes of the previous approvers get the event of a reassignment, and no later events of the interrupt.
 #[tokio::test]
 async fn the_inbox_of_a_reviewer_tells_that_it_went_to_others() {
     let served = peopled().await;

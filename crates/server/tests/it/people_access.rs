@@ -255,7 +255,8 @@ async fn a_reviewer_is_listed_what_they_may_take_part_in() {
     assert_eq!(code(&approve(&cleo, &asked).await), (403, "not_an_approver"));
 }
 
-/// A person with two roles reads with the role that sees more. The response says if the other role may decide.
+/// A person with two roles reads an interrupt with the role that sees more. The response says if the other role may
+/// decide.
 #[tokio::test]
 async fn an_auditor_who_reviews_is_told_what_they_decide() {
     let served = peopled().await;
@@ -388,7 +389,7 @@ async fn rates_are_told_and_kept() {
     assert_eq!(other, (200, <[String; 3]>::default()), "nothing else is counted");
 }
 
-/// The OpenAPI document contains, for each route, the rate limit against which its requests count.
+/// The `OpenAPI` document contains, for each route, the rate limit against which requests to the route are counted.
 #[test]
 fn each_route_declares_the_rate_that_it_counts_against() {
     let document = holdshort_server::openapi();
@@ -413,7 +414,7 @@ fn each_route_declares_the_rate_that_it_counts_against() {
     assert_eq!(limited, expected);
 }
 
-/// Decisions of one person count against the same quota on all routes. Reads are not limited.
+/// All decisions of one person are counted against the same quota, on all routes. Reads are not limited.
 #[tokio::test]
 async fn decisions_count_on_every_way_that_they_come() {
     const NONE: &str = "int_01k6f0000000000000000000aa";
@@ -447,7 +448,7 @@ async fn decisions_count_on_every_way_that_they_come() {
     }
 }
 
-/// Decisions with a link and decisions with a token count against the same quota.
+/// Decisions with a link and decisions with a token are counted against the same quota.
 #[tokio::test]
 async fn decisions_with_a_link_count_for_the_person_whom_it_is_for() {
     let rates = holdshort_server::PerMinute { sign_ins: 3, decisions: 4 };

@@ -10,7 +10,7 @@ const RULES: &str = "rules:\n\
     - {tools: [shell], commands: [\"git push *\"], do: forbid, reason: Pushes are for people.}\n\
     - {tools: [shell], commands: [\"cargo test *\"], do: allow}\n";
 
-/// Starts a server with these rules of the installation.
+/// Starts a server with these rules for the whole installation.
 async fn served(rules: &str) -> (Served, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rules.yaml");

@@ -232,7 +232,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("get /v1/ws", "read", "any"),
 ];
 
-/// Every route under `/v1` declares its needed permission, or is listed as public.
+/// Every route under `/v1` declares the permission that it needs, or is listed as public.
 #[test]
 fn each_route_names_what_it_needs() {
     let document = holdshort_server::openapi();

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use crate::harness::{Api, SOON, Served, ok, refusal, send_request, text};
 
-/// Event stream whose frames are read as they arrive.
+/// Event stream of a response whose frames are read as they arrive.
 pub(crate) struct Stream {
     response: Response,
     buffer: String,
@@ -75,7 +75,7 @@ impl Stream {
 }
 
 impl Frame {
-    /// Returns the frame's id as the sequence number of an event in a run.
+    /// Returns the id of the frame as the sequence number of an event in a run.
     pub(crate) fn seq(&self) -> Option<u64> {
         self.id.as_ref().map(|id| id.parse().unwrap())
     }

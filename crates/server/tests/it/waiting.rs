@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::harness::{Api, SOON, Served, created, ok, refusal, send_request, text};
 use crate::people::{approve, code, peopled};
 
-/// Returns the events of these types in the run of the interrupt.
+/// Returns the events of these types in the run of an interrupt.
 async fn happened(served: &Served, asked: &Value, kinds: &[&str]) -> Vec<Value> {
     let path = format!("/v1/runs/{}/events", text(asked, "run"));
     let page = ok(served.operator().get(&path).await);

@@ -31,7 +31,7 @@ async fn ask_of(served: &Served, assignment: Value) -> Value {
     created(served.agent().post("/v1/interrupts", &ask(&assignment)).await)
 }
 
-/// Opens a socket as this caller.
+/// Opens a socket with the login of this caller.
 async fn socket_of(served: &Served, api: &Api) -> Socket {
     let origin = format!("http://localhost:{}", served.address().port());
     let headers = [("cookie", &*api.login().cookie), ("origin", &*origin)];

@@ -59,13 +59,13 @@ pub(crate) fn conflicts(root: &Root, changeset: &Changeset) -> io::Result<Vec<St
     })
 }
 
-/// Returns true if a path is already in the state `after` of its change.
+/// Returns true if the path of a change is already in the state `after` of this change.
 pub(crate) fn is_as_wanted(root: &Root, change: &Change) -> bool {
     look(root, change).is_ok_and(|seen| state(change, &seen) == State::After)
 }
 
-/// Commits a changeset. `body` returns the bytes of a file by its digest. `resumed` is true if this commit was started
-/// before a crash.
+/// Commits a changeset to the workspace. `body` returns the bytes of a file by its digest. `resumed` is true if this
+/// commit was started before a crash.
 pub(crate) fn commit(
     root: &Root,
     changeset: &Changeset,
@@ -340,8 +340,8 @@ fn unlink(folder: BorrowedFd<'_>, name: &OsStr, was: Option<&Entry>) -> rustix::
     }
 }
 
-/// Sets the permission bits of a folder. Keeps the set-user-id and set-group-id bits that the folder inherited from its
-/// parent.
+/// Sets the permission bits of a changed folder. Keeps the set-user-id and set-group-id bits that the folder inherited
+/// from its parent.
 fn set_folder_mode(root: &Root, change: &Change, mode: u32) -> io::Result<()> {
     let folder = root.folder(&bytes(&change.path))?;
     let has = rustix::fs::fstat(&folder)?.st_mode & 0o7777;

@@ -54,7 +54,7 @@ pub(crate) fn open(folder: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(folder, name, FLAGS, Mode::empty())?)
 }
 
-/// Returns the names in a folder, sorted.
+/// Returns the names of a folder's entries, sorted.
 pub(crate) fn list(folder: impl AsFd) -> io::Result<Vec<OsString>> {
     let mut found = Vec::new();
     for entry in Dir::read_from(folder)? {

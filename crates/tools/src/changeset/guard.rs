@@ -60,7 +60,7 @@ struct Guard<'a> {
     workspace: &'a Root,
     path: &'a Path,
     changes: BTreeMap<Vec<u8>, &'a Change>,
-    /// Changed entries, by the path of their folder.
+    /// Changed entries of the workspace, by the path of their folder.
     by_folder: BTreeMap<Vec<u8>, Vec<EntryChange>>,
 }
 
@@ -204,7 +204,7 @@ fn is_no_folder(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(nix::libc::ENOENT | nix::libc::ENOTDIR | nix::libc::ELOOP))
 }
 
-/// Returns true if git treats a folder that contains these names, given in lower case, as a repository.
+/// Returns true if Git treats a folder that contains these names, given in lower case, as a repository.
 fn is_repository(names: &BTreeSet<Vec<u8>>) -> bool {
     let has = |wanted: &&str| names.contains(wanted.to_ascii_lowercase().as_bytes());
     BARE.iter().all(&has) || LINKED.iter().all(&has)

@@ -30,7 +30,7 @@ pub(crate) enum ExitReason {
     TooManyProcesses,
     TooMuchOutput,
     TooManyBytes,
-    /// The layer (a folder that receives the writes of a trial) could not be created in this workspace.
+    /// The layer (a folder that receives the writes of a trial) could not be created in the workspace of the command.
     NoLayer(String),
     /// The caller has stopped waiting for the result of the command.
     Abandoned,

@@ -28,15 +28,15 @@ use crate::tools::{Inner, Stop};
 use crate::trial::CommandOutput;
 use crate::turns::{self, Turn};
 
-/// Maximum number of chunks of a running command's output that are buffered for the preview. A person who follows a
-/// slower preview does not see the chunks above this number.
+/// Maximum number of chunks of a running command's output that are buffered for the preview. Further chunks are not
+/// shown to a person whose preview is slower than the command.
 const WAITING_CHUNKS: usize = 256;
 
 const NOTE: &str = "You approve this command line and the current content of the workspace files that the \
                     command line runs by name. Your approval does not cover the content of other files, \
                     such as libraries, files that a tool finds by itself, and system programs.";
 
-/// A command line that has been checked.
+/// Command line of a tool call that has been checked.
 pub(crate) struct Command {
     line: String,
     /// Canonical working directory of the command.
@@ -244,7 +244,7 @@ fn tell_of_filtered(printed: &str, text: &mut String, data: &mut Value) {
     }
 }
 
-/// Follows a launched command to its end. Returns an error text if the end of the command is unknown.
+/// Follows a launched command until it ends. Returns an error text if the outcome of the command is unknown.
 async fn follow(
     launched: Launched<Child>,
     timeout: Duration,

@@ -59,8 +59,8 @@ pub(super) fn detect_denial(
     }
 }
 
-/// Error messages of the system if the filter of system calls denies a file mode, a device, a socket, or a file
-/// attribute. The filter denies these operations to every command, even if a person has approved the command.
+/// Error messages of the system if the sandbox's filter of system calls denies a file mode, a device, a socket, or a
+/// file attribute. The filter denies these operations to every command, even if a person has approved the command.
 const FILTERED: [&str; 2] = ["Operation not permitted", "Operation not supported"];
 
 /// Maximum number of lines of a command's output that are reported as operations which the filter of system calls

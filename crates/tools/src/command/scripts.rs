@@ -31,7 +31,8 @@ pub(super) struct Scripts {
     /// Scripts that a person sees before the approval of the command line, as `[{path, text, truncated?}]`: each
     /// existing file to which the approval is bound.
     pub card: Vec<Value>,
-    /// True if the approval cannot be bound to all files that the command runs and all folders in which it runs.
+    /// True if the approval of the command line cannot be bound to all files that it runs and all folders in which it
+    /// runs.
     pub unbound: bool,
 }
 

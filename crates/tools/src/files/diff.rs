@@ -71,7 +71,7 @@ impl Diff {
     }
 }
 
-/// Returns the difference between two texts as JSON, in the form in which a person sees it.
+/// Returns the difference between two texts as JSON, in the form of a person's card.
 pub fn diff(old: &str, new: &str) -> Value {
     Diff::between(old, new).to_value()
 }

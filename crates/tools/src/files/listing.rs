@@ -90,7 +90,7 @@ pub(crate) fn list(
     Ok(Listed { text: lines.join("\n") + "\n", shown: total, left_out })
 }
 
-/// Returns the names in a folder, each with a mark for the kind of entry.
+/// Returns the names in a folder of the workspace, each with a mark for the kind of entry.
 fn names(workspace: &Workspace, place: &WorkspacePath) -> io::Result<Vec<(String, &'static str)>> {
     let mut names = Vec::new();
     for entry in WorkspacePath::open_folder(workspace, place.components())?.entries()? {

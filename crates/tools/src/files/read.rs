@@ -29,7 +29,7 @@ pub(crate) struct FileSnapshot {
     pub links: u64,
 }
 
-/// Reads a whole file as text for an agent. If the run's layer contains the file, it is read there, otherwise in the
+/// Reads a whole file as text for an agent. The file in the run's layer takes precedence over the file in the
 /// workspace.
 pub(crate) fn read_text(
     workspace: &Workspace,
@@ -50,7 +50,7 @@ fn read_text_in(workspace: &Workspace, path: &str) -> Result<(WorkspacePath, Str
     Ok((place, text(found.bytes, path)?))
 }
 
-/// Reads the file at a resolved path. Fails if the file does not exist.
+/// Reads the file at a resolved path of the workspace. Fails if the file does not exist.
 pub(crate) fn existing(
     workspace: &Workspace,
     place: &WorkspacePath,
@@ -119,11 +119,12 @@ fn state(workspace: &Workspace, path: &str) -> Option<Digest> {
     }
 }
 
-/// Returns the identity of the folder at a path. The identity consists of the inode number and the creation time,
-/// because the file system gives the inode number of a removed folder to a new one. Returns `None` if the folder does
-/// not exist.
+/// Returns the identity of the folder at a path of the workspace. The identity consists of the inode number and the
+/// creation time, because the file system gives the inode number of a removed folder to a new folder. Returns `None` if
+/// the folder does not exist.
 ///
-/// The identity of a workspace also changes when guarded paths in it could not be set aside (renamed). A call that was
+///
+/// The identity of a workspace also changes when guarded paths in the workspace could not be renamed. A call that was
 /// allowed before this change and has not started is then checked again, and needs the approval of a person.
 pub(crate) fn identity(workspace: &Workspace, path: &str) -> Option<Digest> {
     let place = match WorkspacePath::resolve(workspace, path, Last::Refuse) {

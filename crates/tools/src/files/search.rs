@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::request::SearchCodebase;
 use crate::workspace::Workspace;
 
-/// Number of bytes at the beginning of a file that are examined to decide whether the file is text or binary data.
+/// Number of bytes at the beginning of a file that are examined to decide if the file is text or binary data.
 const BINARY_PROBE_BYTES: usize = 8192;
 
 /// A validated search of an agent: the pattern, and the file or folder where the search starts.
@@ -25,7 +25,7 @@ pub(crate) struct Checked {
     pub place: WorkspacePath,
 }
 
-/// Validates the pattern and the path of a request.
+/// Validates the pattern and the path of an agent's search.
 pub(crate) fn check(workspace: &Workspace, request: &SearchCodebase) -> Result<Checked, Refusal> {
     let pattern = RegexBuilder::new(&request.pattern)
         .size_limit(limits::SEARCH_PATTERN_BYTES)

@@ -12,7 +12,7 @@ use crate::limits;
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
 
-/// Treatment of a symbolic link that is the last component of a path.
+/// Treatment of a symbolic link at the end of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Last {
     /// A symbolic link at the end of the path is followed, as when a file is read. The target must be in the workspace.
@@ -39,7 +39,7 @@ pub(crate) struct WorkspacePath {
 }
 
 impl WorkspacePath {
-    /// Resolves a path relative to the workspace.
+    /// Resolves a path relative to the workspace, without leaving the workspace.
     pub(crate) fn resolve(workspace: &Workspace, path: &str, last: Last) -> Result<Self, Refusal> {
         let mut ahead: VecDeque<String> = components(path)?.into();
         let mut place = Self { components: Vec::new(), kind: Kind::Folder };
@@ -111,7 +111,8 @@ impl WorkspacePath {
         Ok(place)
     }
 
-    /// Returns the components of the parent folder, and the last name. Returns `None` for the workspace itself.
+    /// Returns the components of the path's parent folder, and the last name of the path. Returns `None` for the
+    /// workspace itself.
     pub(crate) fn split(&self) -> Option<(&[String], &str)> {
         self.components.split_last().map(|(name, folders)| (folders, name.as_str()))
     }
@@ -234,7 +235,7 @@ pub(crate) fn not_found(path: &str) -> Refusal {
     )
 }
 
-/// Returns a path in a form for messages: on one line, with control characters escaped.
+/// Returns a path in the form for messages: on one line, with control characters escaped.
 pub(crate) fn escape_path(path: &str) -> std::str::EscapeDebug<'_> {
     path.escape_debug()
 }

@@ -40,8 +40,8 @@ const TOOLCHAINS: [&str; 14] = [
     ".deno", ".rustup", ".ghcup",
 ];
 
-/// Environment variables that tell a toolchain where its folder is, each with the default folder relative to the home
-/// folder.
+/// Environment variables that tell a toolchain (such as a compiler) where its folder is, each with the default folder
+/// relative to the home folder.
 const TOOLCHAIN_VARIABLES: [(&str, &str); 7] = [
     ("RUSTUP_HOME", ".rustup"),
     ("PYENV_ROOT", ".pyenv"),
@@ -58,8 +58,8 @@ pub(crate) struct Tooling {
     /// Value of `PATH` for a command, without the folders that the command cannot read.
     pub path: String,
     pub folders: Vec<PathBuf>,
-    /// Environment variables with the folders of toolchains. Without these variables, a toolchain would search the home
-    /// folder of the command, which is empty.
+    /// Environment variables with the folders of toolchains (such as compilers). Without these variables, a toolchain
+    /// would search the home folder of the command, which is empty.
     pub variables: BTreeMap<String, String>,
 }
 
@@ -135,7 +135,8 @@ fn around_hidden(plan: &Plan, path: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the paths in `/etc` that every user may read: whole folders if possible, otherwise single files.
+/// Returns the paths in `/etc` that every user of the machine may read: whole folders if possible, otherwise single
+/// files.
 pub(super) fn etc(plan: &Plan) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut entries_left = limits::ETC_ENTRIES;
@@ -182,8 +183,8 @@ fn is_public(plan: &Plan, path: &Path, entries_left: &mut usize, found: &mut Vec
     }
 }
 
-/// Returns the target of the link `/etc/resolv.conf` if the target is outside `/etc`. Commands with network access need
-/// this file.
+/// Returns the target of the link `/etc/resolv.conf` if this target is outside `/etc`. Commands with network access
+/// need the file.
 pub(super) fn resolver(plan: &Plan) -> Option<PathBuf> {
     let real = fs::canonicalize("/etc/resolv.conf").ok()?;
     (plan.network && !real.starts_with(ETC) && !plan.is_hidden(&real)).then_some(real)

@@ -28,10 +28,11 @@ const ENVIRONMENT: [(&str, &str); 6] = [
     ("GIT_CONFIG_VALUE_1", "false"),
 ];
 
-/// Environment variables that a command inherits from the server. None of these variables ever contains a secret.
+/// Environment variables that a sandboxed command inherits from the server. None of these variables ever contains a
+/// secret.
 const PASSED_ON: [&str; 5] = ["LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME"];
 
-/// A command line that is ready to start, with a new temporary folder.
+/// A command line that is ready to start in the sandbox, with a new temporary folder.
 pub(crate) struct Launch {
     pub plan: Plan,
     /// True if the standard error of the command has a pipe of its own.
@@ -52,7 +53,7 @@ pub(crate) struct Launched<C> {
     pub scratch: Scratch,
     /// True if the command runs as a trial: its writes are in the scratch folder and have yet to be read.
     pub is_trial: bool,
-    /// The workspace, if the command may write there except to guarded paths (such as Git hooks). `None` for all other
+    /// The workspace, if the command may write in it except to guarded paths (such as Git hooks). `None` for all other
     /// commands.
     pub guarded: Option<PathBuf>,
 }
@@ -121,8 +122,8 @@ impl Launch {
 }
 
 /// Returns true if a sandbox level works on this host and confines commands. A probe command tries to see other
-/// processes and to read a secret file outside its folders. Both must fail. At the full level, the probe tests every
-/// kind of effect that a command can be allowed to have.
+/// processes and to read a secret file outside its folders, and both must fail. At the full level, the probe tests
+/// every kind of effect that a command can be allowed to have.
 pub(super) fn probe_level(program: &Path, level: SandboxLevel, network: bool) -> bool {
     let holds = |effect| try_out(program, level, network, &effect).is_ok_and(|held| held);
     let effects_hold =

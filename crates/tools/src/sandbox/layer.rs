@@ -20,9 +20,9 @@ use super::report::Report;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Layer {
-    /// An overlay (`overlayfs`): the folder contains only the differences from the workspace.
+    /// A layer that is an overlay (`overlayfs`): the folder contains only the differences from the workspace.
     Overlay { folder: PathBuf },
-    /// A copy: the folder contains the whole workspace.
+    /// A layer that is a copy: the folder contains the whole workspace.
     Copy { folder: PathBuf },
 }
 
@@ -30,9 +30,9 @@ pub(crate) enum Layer {
 /// outside the overlay. The kernel does not sync the overlay to disk.
 const OPTIONS: &str = "redirect_dir=nofollow,metacopy=off,index=off,volatile";
 
-/// Extended attributes in which an overlay stores its marks, for example that a folder hides the content of the same
-/// folder in the workspace. `Trusted` attributes are safer, because the owner of a file in the workspace cannot set
-/// them. They require the rights of the first user namespace. Without these rights, `User` attributes are used.
+/// Kind of extended attributes in which an overlay stores its marks, for example that a folder hides the content of the
+/// same folder in the workspace. `Trusted` attributes are safer, because the owner of a file in the workspace cannot
+/// set them. They require the rights of the first user namespace. Without these rights, `User` attributes are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notes {
     Trusted,
@@ -88,8 +88,8 @@ impl Layer {
         }
     }
 
-    /// Returns the attributes in which an overlay stores its marks. Returns `None` for a copy, because a copy has no
-    /// marks.
+    /// Returns the kind of extended attributes in which an overlay stores its marks. Returns `None` for a copy, because
+    /// a copy has no marks.
     pub(crate) fn notes(&self) -> Option<Notes> {
         match self {
             Self::Overlay { folder } if folder.join(OF_USER).exists() => Some(Notes::User),

@@ -16,10 +16,10 @@ use crate::limits::{PROBE_AGAIN, PROBES};
 /// running, it has locked this value.
 type Slot = Arc<Mutex<Option<ProbedLevel>>>;
 
-/// Known sandbox levels, by program and network setting.
+/// Known sandbox levels, by the sandbox program and the network setting.
 static FOUND: Mutex<BTreeMap<(PathBuf, bool), Slot>> = Mutex::new(BTreeMap::new());
 
-/// A sandbox level and the time of the probe that determined it.
+/// A sandbox level and the time of the probe that determined this level.
 #[derive(Clone, Copy)]
 struct ProbedLevel {
     level: SandboxLevel,
@@ -35,6 +35,7 @@ impl ProbedLevel {
 
 /// Returns the highest sandbox level that works on this host. The level is determined by running a probe command that
 /// tries to escape from the sandbox. Blocks.
+///
 ///
 /// The first call for a program takes some milliseconds; later calls return the stored level. `program` is the
 /// executable that contains the hidden subcommand.

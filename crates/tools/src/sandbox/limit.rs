@@ -7,8 +7,8 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::limits;
 
-/// Number that is added to the niceness of the server to give the niceness of a command. The server must receive enough
-/// processor time to stop the command.
+/// Number that is added to the niceness of the server to give the niceness of a sandboxed command. The server must
+/// receive enough processor time to stop the command.
 const NICER_BY: i32 = 5;
 
 /// Applies the resource limits of the sandbox to this process and to all processes that it starts.

@@ -57,7 +57,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Reads the current identity of a folder. Follows links.
+    /// Reads the current device and inode of a folder. Follows links.
     pub(crate) fn read(path: &Path) -> io::Result<Self> {
         let found = fs::metadata(path)?;
         Ok(Self { path: path.to_owned(), device: found.dev(), inode: found.ino() })
@@ -104,7 +104,7 @@ impl Plan {
         if self.has_namespaces() { PRIVATE_IN_VIEW.into() } else { self.private_on_host() }
     }
 
-    /// Returns the paths in the workspace that the command is allowed to write.
+    /// Returns the paths in the workspace that the command may write.
     pub(super) fn written(&self) -> Vec<PathBuf> {
         match &self.effect {
             CommandEffect::Reads => Vec::new(),

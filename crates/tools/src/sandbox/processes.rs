@@ -10,10 +10,11 @@ use nix::unistd::{Pid, getpgrp, getpid};
 /// The processes of a command that are counted and stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// All processes of a namespace except its process 1, which is the current process. When process 1 ends, the kernel
-    /// kills the other processes.
+    /// All processes of the command's namespace except its process 1, which is the current process. When process 1
+    /// ends, the kernel kills the other processes.
     Namespace,
-    /// Descendants of the current process. If the parent of a descendant ends, the current process becomes its parent.
+    /// Descendants of the current process, which includes all processes of the command. If the parent of a descendant
+    /// ends, the current process becomes its parent.
     Descendants,
     /// Only the direct child of the current process, which supervises its descendants itself.
     Child,

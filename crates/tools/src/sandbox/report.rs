@@ -23,8 +23,8 @@ pub(crate) enum Report {
     TooManyBytes,
     /// The layer that receives the command's writes could not be created in this workspace, so the command did not run.
     NoLayer { why: String },
-    /// The command starts after this report. If the command may write, the guarded paths (such as Git hooks) were all
-    /// found.
+    /// The command starts after this report of the sandbox. If the command may write, the guarded paths (such as Git
+    /// hooks) were all found.
     Begins,
     /// Number of processes of the command that were still running when the shell of the command ended. Sent only if
     /// there were any.

@@ -19,11 +19,11 @@ use super::unguarded;
 const PREFIX: &str = "holdshort-";
 const LOCK: &str = "lock";
 const NEW_LOCK: &str = "lock.new";
-/// Name of the file that lists the guarded paths (such as Git hooks) which existed before the command. The file exists
+/// Name of the file with the list of guarded paths (such as Git hooks) that existed before the command. The file exists
 /// until the guarded paths that the command created have been renamed.
 pub(super) const GUARDED: &str = "guarded.json";
 
-/// List of the guarded paths of a workspace, stored in the file [`GUARDED`].
+/// List of the guarded paths (such as Git hooks) of a workspace, stored in the file [`GUARDED`].
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Note {
@@ -40,7 +40,7 @@ pub(super) fn noted(file: &Path) -> io::Result<Note> {
     Ok(serde_json::from_slice(&fs::read(file)?)?)
 }
 
-/// Temporary folder of a command, which is removed on drop. Entries that cannot be removed remain.
+/// Temporary folder of a command, removed on drop as far as possible.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     folder: PathBuf,

@@ -24,7 +24,8 @@ use super::{SUBCOMMAND, capabilities, landlock, limit, namespaces, scratch, secc
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Path of the running program, which is valid even if the view of the file system does not contain the program's file.
+/// Path of the running program, which is valid even if the command's view of the file system does not contain the
+/// program's file.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 const SHELL: &str = "/bin/sh";
 const EXCHANGED: &str = "a directory was replaced after it was checked";

@@ -254,8 +254,8 @@ fn bind(path: &Path, place: &Path, usage: Use) -> io::Result<()> {
     }
 }
 
-/// Makes a mount read-only. The other flags of the mount are kept, because a process in a user namespace is not allowed
-/// to remove them.
+/// Makes a mount in the command's view of the file system read-only. The other flags of the mount are kept, because a
+/// process in a user namespace is not allowed to remove them.
 fn read_only(place: &Path, more: MsFlags) -> io::Result<()> {
     let has = statvfs(place)?.flags();
     let kept = [

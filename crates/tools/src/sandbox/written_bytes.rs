@@ -13,8 +13,8 @@ use super::processes::{self, Scope};
 #[derive(Default)]
 pub(super) struct WrittenBytes {
     last: BTreeMap<Pid, Count>,
-    /// Bytes that ended processes wrote whose exit status no parent has read. The kernel adds these bytes to no other
-    /// process.
+    /// Bytes that were written by ended processes of the command whose exit status no parent has read. The kernel adds
+    /// these bytes to no other process.
     lost: u64,
 }
 
@@ -77,8 +77,8 @@ fn heir(before: &BTreeMap<Pid, Count>, now: &BTreeMap<Pid, Count>, pid: Pid, own
     own
 }
 
-/// Returns the number of bytes that a process has written. Returns `None` if the process has ended. Fails if its
-/// counters are unreadable.
+/// Returns the number of bytes that a process has written. Returns `None` if the process has ended. Fails if the
+/// kernel's counters of the process are unreadable.
 fn bytes(pid: Pid) -> io::Result<Option<u64>> {
     let text = match fs::read_to_string(format!("/proc/{pid}/io")) {
         Ok(text) => text,

@@ -26,11 +26,11 @@ pub struct Capture {
     outside: Vec<String>,
 }
 
-/// Messages of the system that say that an operation on a file was denied.
+/// Messages of the system in a command's output that say that an operation on a file was denied.
 const DENIED: [&str; 4] =
     ["Read-only file system", "Permission denied", "Operation not permitted", "Operation not supported"];
 
-/// Messages of programs that cannot reach the network or a service of the machine.
+/// Messages in a command's output that say that a program cannot reach the network or a service of the machine.
 const UNREACHED: [&str; 11] = [
     "Cannot connect to",
     "Connection refused",
@@ -45,7 +45,7 @@ const UNREACHED: [&str; 11] = [
     "getaddrinfo",
 ];
 
-/// Folders in the home folder whose content programs can create again at any time.
+/// Folders in the home folder of a command whose content programs can create again at any time.
 const CACHES: [&str; 2] = [".cache", ".npm"];
 
 impl Capture {
@@ -81,7 +81,8 @@ impl Capture {
     }
 }
 
-/// Returns the first files that a command wrote into its private folder, with the paths that the command used.
+/// Returns the first files that a command of a trial wrote into its private folder, with the paths that the command
+/// used.
 fn find_outside(private: &Path) -> Vec<String> {
     let home = private.join("home");
     let mut found = Vec::new();

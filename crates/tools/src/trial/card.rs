@@ -161,11 +161,11 @@ fn diff(change: &Change, source: &impl Source) -> Result<Diff, Undrawn> {
 /// Reason why the card of a trial shows no diff for a file.
 enum Undrawn {
     NotText,
-    /// The content of the file is too large, or cannot be read any more.
+    /// The content of the file is too large for a diff, or cannot be read any more.
     TooLarge,
 }
 
-/// Returns the text of a file before or after a change. If the file does not exist before or after the change, the text
+/// Returns the text of a file before or after a change. If the file does not exist on this side of the change, the text
 /// is empty.
 fn text(source: &impl Source, change: &Change, side: Side) -> Result<String, Undrawn> {
     let entry = match side {

@@ -42,7 +42,7 @@ use crate::run_layer::{Room, RunLayer};
 use crate::sandbox::{Layer, Scratch};
 use crate::tools::{Inner, Stop};
 
-/// Kinds of layer: the folder that receives all writes of a trial. Only tests can choose the kind.
+/// Kinds of layer (the folder that receives all writes of a trial). Only tests can choose the kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layers {
     /// An overlay receives the writes of a trial if one is possible, otherwise a copy.
@@ -79,15 +79,15 @@ pub struct Trial {
     /// Changes of Git-ignored files that the trial writes to the layer of the run, and not to the workspace. They need
     /// no approval.
     pub run_layer: Option<LayerChanges>,
-    /// Codes of findings because of which the command needs an approval, even if the rules allow it: `hard_link`,
-    /// `special_file`, `bare_repository`, `link_out`, `layer_full`.
+    /// Codes of findings in a trial because of which the command needs an approval, even if the rules allow it:
+    /// `hard_link`, `special_file`, `bare_repository`, `link_out`, `layer_full`.
     pub codes: Vec<String>,
     /// Output of the trial's command, and how it ended, in the same form as for a command that did not run as a trial.
     pub text: String,
     pub data: Value,
-    /// Kind of folder (layer) that received the writes of the command.
+    /// Kind of folder (layer) that received the writes of the trial's command.
     pub over: Layers,
-    /// Output streams and other effects of the command, if the settings ask for them.
+    /// Output streams and other effects of the trial's command, if the settings ask for them.
     pub capture: Option<Box<Capture>>,
     layer: Root,
     workspace: Root,
@@ -262,8 +262,8 @@ impl CommandOutput {
         CommandTrialOutcome::Stopped { text, data: self.data }
     }
 
-    /// Returns the result of a command that has ended but whose changes must be discarded. `code` is the stable code of
-    /// the reason.
+    /// Returns the result of a trial whose command has ended but whose changes must be discarded. `code` is the stable
+    /// code of the reason.
     fn not_kept(mut self, code: &str, why: &str) -> CommandTrialOutcome {
         self.text = format!("{}\nnot kept: {why}", self.text);
         self.data["not_kept"] = json!(code);
@@ -356,7 +356,7 @@ fn with_capture(outcome: CommandTrialOutcome, capture: Option<Box<Capture>>) -> 
     }
 }
 
-/// Returns true if the layer of the run stays within its limits with these changes.
+/// Returns true if the layer of a run stays within its limits when these changes are added.
 fn has_room(run_layer: &RunLayer, layer: &Layer, changes: &[Change]) -> io::Result<bool> {
     if changes.is_empty() {
         return Ok(true);
@@ -371,7 +371,8 @@ fn has_room(run_layer: &RunLayer, layer: &Layer, changes: &[Change]) -> io::Resu
     Ok(!run_layer.usage()?.exceeds_with(changes, room))
 }
 
-/// Returns a sentence that tells the agent which files are not written to the workspace.
+/// Returns a sentence that tells the agent which changed files are kept in the run's layer and not written to the
+/// workspace.
 fn note_of_layer(changes: &[Change]) -> String {
     const NAMED: usize = 3;
     let written = |change: &&Change| change.is_of_content() && !change.deletes();

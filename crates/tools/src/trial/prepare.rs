@@ -17,7 +17,6 @@ use crate::run_layer::RunLayer;
 use crate::sandbox::{Launch, Layer, mounted_below};
 use crate::tools::Inner;
 
-/// Reason why a command cannot run as a trial.
 pub(super) enum NotPrepared {
     /// A layer of this kind cannot be made in the workspace. Contains the reason.
     NoLayer(String),
@@ -35,7 +34,7 @@ impl From<Refusal> for NotPrepared {
 /// the function returns the reason as a text.
 pub(super) type MakeLayer = fn(PathBuf, &Inner) -> Result<Layer, String>;
 
-/// A command that is ready to run as a trial.
+/// A command that is ready to run as a trial, with the layer that receives its writes.
 pub(super) struct Prepared {
     pub command: Command,
     pub launch: Launch,

@@ -35,7 +35,7 @@ pub(super) enum Error {
     TooLarge { path: String },
     #[error("a path is longer than {} bytes", limits::PATH_BYTES)]
     TooLong,
-    /// Another process changed these paths in the workspace while the command ran.
+    /// Another process changed these paths in the workspace while the trial's command ran.
     #[error("another process changed files in the workspace while the command ran")]
     Meanwhile(Vec<String>),
     #[error("`{path}` cannot be read: {source}")]
@@ -56,8 +56,9 @@ impl Error {
     }
 }
 
-/// Differences between the layer of a trial (the folder with the writes of a command) and the files that it covers. The
-/// state `before` of a change is that of the workspace. `before` equals `after` if only the layer of the run differs.
+/// Differences between the layer of a trial (the folder with the writes of a command) and the files that this layer
+/// covers. The state `before` of a change is that of the workspace. `before` equals `after` if only the layer of the
+/// run differs.
 #[derive(Default)]
 pub(super) struct TrialDifferences {
     pub changes: Vec<Change>,
@@ -70,7 +71,8 @@ pub(super) struct TrialDifferences {
 }
 
 /// Compares the layer of a trial with the files that the command saw when it started: the workspace, with the layer of
-/// the run mounted over it.
+/// the run mounted over the workspace.
+///
 ///
 /// `notes` are the extended attributes in which an overlay stores its marks. If `notes` is `None`, the layer is a copy
 /// of the whole workspace. `since` is a time before the start of the command.
@@ -258,7 +260,7 @@ impl Reader<'_> {
 
 const READ_FOLDER: u32 = 0o500;
 
-/// Returns true if the entry is a whiteout: the mark of an overlay for a deleted entry of the lower folder.
+/// Returns true if a directory entry is a whiteout: the mark of an overlay for a deleted entry of the lower folder.
 fn is_whiteout(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice && stat.st_rdev == 0
 }

@@ -104,7 +104,8 @@ fn layer_change(change: &Change, held: Option<&Entry>, after: Option<Entry>) -> 
     (before != after).then(|| Change { path: change.path.clone(), before, after, ignored: true })
 }
 
-/// Returns the parent folders of new paths that the workspace lacks, because they exist only in the layer of the run.
+/// Returns the parent folders of a trial's new paths that the workspace lacks, because they exist only in the layer of
+/// the run.
 fn missing_folders(split: &Split, workspace: &Root, run_layer: &RunLayer) -> Vec<Change> {
     let changed: BTreeMap<&str, &Change> =
         split.workspace.iter().map(|change| (change.path.as_str(), change)).collect();

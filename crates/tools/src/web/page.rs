@@ -76,8 +76,8 @@ fn characters(Body { bytes, is_cut }: &Body, media: &Media) -> String {
 /// Number of bytes at the beginning of an HTML document in which it must declare its encoding (HTML, 13.2.3.2).
 const DECLARED_WITHIN: usize = 1024;
 
-/// Returns the encoding that a document declares: `<meta charset="…">`, `<meta … content="text/html; charset=…">` or
-/// `<?xml … encoding="…"?>`.
+/// Returns the encoding that an HTML or XML document declares: `<meta charset="…">`, `<meta … content="text/html;
+/// charset=…">` or `<?xml … encoding="…"?>`.
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(DECLARED_WITHIN)]).to_ascii_lowercase();
     ["charset=", "encoding="].into_iter().find_map(|key| {

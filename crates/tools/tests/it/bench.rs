@@ -36,12 +36,12 @@ impl Bench {
         Self::with(|_| {})
     }
 
-    /// Returns a bench whose tools have changed settings.
+    /// Returns a test bench whose tools have changed settings.
     pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
         Self::in_folder(tempfile::tempdir().unwrap(), change)
     }
 
-    /// Returns a bench whose folder is created in `folder`, outside the temporary folder of the system.
+    /// Returns a test bench whose folder is created in `folder`, outside the temporary folder of the system.
     pub(crate) fn beneath(folder: &Path) -> Self {
         Self::in_folder(tempfile::tempdir_in(folder).unwrap(), |_| {})
     }
@@ -152,7 +152,7 @@ impl Bench {
         }
     }
 
-    /// Runs a command line with this effect, which limits what it may write.
+    /// Runs a command line that may write only what `effect` allows.
     pub(crate) async fn command_as(&self, line: &str, effect: &CommandEffect) -> Outcome {
         self.run_as("run_command", json!({"command": line}), &[], effect).await
     }
@@ -187,7 +187,7 @@ pub(crate) fn text(outcome: Outcome) -> String {
     }
 }
 
-/// Returns the names in a folder, sorted.
+/// Returns the names of a folder's entries, sorted.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> =
         fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();

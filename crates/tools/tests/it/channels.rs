@@ -54,7 +54,7 @@ impl Host {
         Self { sockets: sockets.into(), pipes: pipes.into() }
     }
 
-    /// Returns the names of the sockets and pipes that a command reached.
+    /// Returns the names of the host's sockets and pipes that a command reached.
     fn reached(&mut self) -> Vec<&'static str> {
         let sockets = SOCKETS.iter().zip(&self.sockets);
         let connected = sockets.filter(|(_, socket)| match socket.accept() {

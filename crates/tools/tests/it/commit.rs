@@ -23,7 +23,7 @@ fn stopped(tried: &TriedCommand, bench: &Bench, stop_after: u64) -> thread::Resu
     catch_unwind(AssertUnwindSafe(|| after_each(stop, || tried.commit(&bench.tools))))
 }
 
-/// Shell line that makes every kind of change, and changes forty files.
+/// Shell line whose trial contains every kind of change, and changes forty files.
 const LINE: &str = "for n in $(seq 20); do echo new > new$n; echo more >> old$n; done; \
                     rm -r gone; rm -r swapped; echo file > swapped; rm file; mkdir file; echo x > file/x; \
                     ln -sf b link; rm linked; echo x > linked; chmod 700 mode; chmod 555 closed; echo x > closed/x";

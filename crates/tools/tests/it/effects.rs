@@ -24,7 +24,7 @@ fn writes(places: &[&str]) -> CommandEffect {
     CommandEffect::Writes { places: places.iter().map(|place| (*place).to_owned()).collect() }
 }
 
-/// Makes a repository as git does, and two repositories inside it: one with a `.git` folder, and a bare one.
+/// Makes a repository as Git does, and two repositories inside it: one with a `.git` folder, and a bare one.
 fn repositories(bench: &Bench) {
     for folder in [".git", "sub/.git", "store"] {
         bench.put(&format!("{folder}/HEAD"), "ref: refs/heads/main\n");

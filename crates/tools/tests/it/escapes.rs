@@ -76,8 +76,8 @@ async fn marks_of_an_overlay_are_not_made_by_a_command() {
 }
 
 /// A command in a trial reaches its writes only at their path in the workspace, and never in the layer of the trial.
-/// The table of mounts names the layer's scratch folder, but the path is empty for the command. For an overlay, it
-/// names no folder.
+/// The table of mounts names the layer's scratch folder, but the command finds nothing at this path. For an overlay,
+/// the table names no folder.
 #[tokio::test]
 async fn a_layer_is_out_of_its_commands_sight() {
     let line = "echo x > marker; find / $PWD /tmp /dev /etc /opt /usr -xdev -name marker 2> /dev/null; echo mounts:; \

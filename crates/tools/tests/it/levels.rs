@@ -145,7 +145,7 @@ fn a_plan_that_cannot_be_carried_out_runs_nothing() {
     assert!(!stages.scratch.path().join("workspace/here").exists());
 }
 
-/// Makes a program that fails at its first start, as on a busy host, and records each start.
+/// Makes a sandbox program that fails at its first start, as on a busy host, and records each start.
 fn busy_program(folder: &Path) -> PathBuf {
     let program = folder.join("program");
     let script = format!(

@@ -163,7 +163,8 @@ async fn a_committed_trial_is_the_program() {
     }
 }
 
-/// Runs `HOLDSHORT_TRIALS` seeds, beginning with `HOLDSHORT_SEED`. Without these variables, runs 200 random seeds.
+/// Tests trials with the seeds of `HOLDSHORT_TRIALS` random programs, beginning with the seed `HOLDSHORT_SEED`. Without
+/// these variables, tests 200 random seeds.
 #[tokio::test]
 #[ignore = "a campaign: cargo xtask verify --long"]
 async fn campaign_of_fresh_seeds() {
@@ -176,7 +177,7 @@ async fn campaign_of_fresh_seeds() {
     eprintln!("{count} programs from seed {first}");
 }
 
-/// A file name that is not UTF-8 is preserved byte by byte.
+/// A trial preserves a file name that is not UTF-8 byte by byte.
 #[tokio::test]
 async fn a_name_that_is_not_utf_8_is_kept() {
     let bench = Bench::new();

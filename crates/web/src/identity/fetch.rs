@@ -32,7 +32,7 @@ pub(crate) enum Failed {
 }
 
 /// Sends one request to an identity provider and reads the response. `within` is the time limit for the lookup of the
-/// host name. The caller limits the total time.
+/// host name. The total time is limited by the caller.
 pub(crate) async fn fetch(
     guard: &Guard,
     ask: FetchRequest,

@@ -10,12 +10,12 @@ use holdshort_core::system::keys::Key;
 /// Authenticated caller. A principal must never be created from data in the body of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
-    /// Id of this principal in events.
+    /// Id of the principal in events.
     pub id: String,
     /// Display name of the principal, if its credentials contain one. No decision of the server depends on this name.
     pub name: Option<String>,
-    /// Other names of the principal in its token, such as an e-mail address or a user name. A client may use an alias
-    /// to name the principal. No permission depends on these names.
+    /// Other names of the principal in its token, such as an e-mail address or a user name. A client may use one of
+    /// these names for the principal. No permission depends on them.
     pub aliases: BTreeSet<String>,
     /// Roles of the principal. Without a role, the principal has no permissions.
     pub roles: BTreeSet<Role>,
@@ -47,7 +47,7 @@ impl Principal {
         Self::local("operator", [Role::Admin, Role::Operator], how)
     }
 
-    /// Returns the principal of the data folder's token for `role`.
+    /// Returns the principal of the data folder's token for the role `role`.
     pub fn of_role(role: Role) -> Self {
         Self::local(&Actor::for_role(role, "").id, [role], AuthMethod::Token)
     }
@@ -85,7 +85,7 @@ impl Principal {
     }
 
     /// Returns true if the principal has a role that people can have. People are exempt from the rate limits and the
-    /// quota of connections for agents. A principal without roles has the same limits as an agent.
+    /// connection quota of agents. A principal without roles has the same limits as an agent.
     pub fn is_person(&self) -> bool {
         self.roles.iter().any(|role| *role != Role::Agent)
     }

@@ -36,7 +36,7 @@ impl Reader {
         Ok(Self { actor: actor.clone(), sees, system, now: app.now() })
     }
 
-    /// Returns a redacted copy of the interrupt without the parts that the reader may not see. Returns `None` if the
+    /// Returns a redacted copy of an interrupt without the parts that the reader may not see. Returns `None` if the
     /// reader may see everything.
     pub(crate) fn covered(&self, interrupt: &Interrupt) -> Option<RedactedInterrupt> {
         interrupt.redact_for(self.sees, &self.system.people)

@@ -10,7 +10,8 @@ use super::variant_name;
 use crate::app::App;
 use crate::problem::Answer;
 
-/// Returns who erased the content of an interrupt's run, when and why, or `None` if the content was not erased.
+/// Returns the person who erased the content of a run, with the time and the reason, or `None` if the content was not
+/// erased.
 pub(super) async fn for_run(app: &App, id: &RunId) -> Answer<Option<wire::ErasedContent>> {
     for_row(app, &app.run_row(id).await?).await
 }

@@ -144,15 +144,15 @@ pub async fn covered_refusal(
     Ok(refused)
 }
 
-/// Returns the digest that binds a decision link to what the decision is about. The digest is computed from the action
+/// Returns the digest that binds a decision link to the content of an interrupt. The digest is computed from the action
 /// that will run or, if there is no action, from the content of the card. The digest is the same for every person.
 pub async fn subject_digest(app: &App, asked: &InterruptRef) -> Answer<Digest> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     Ok(digest(&interrupt))
 }
 
-/// Like [`subject_digest`], for a link in a mail. Returns `None` if the interrupt is resolved or [risky](is_risky),
-/// because no link may then be mailed.
+/// Like [`subject_digest`], for a decision link in a mail. Returns `None` if the interrupt is resolved or
+/// [risky](is_risky), because no link may then be mailed.
 pub async fn mailable(app: &App, asked: &InterruptRef) -> Answer<Option<Digest>> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     let may = interrupt.is_open() && !is_risky(interrupt.opened.risk.level);
@@ -165,8 +165,8 @@ pub async fn offers(app: &App, asked: &InterruptRef) -> Answer<Vec<wire::Offer>>
     Ok(interrupt.opened.options.iter().map(offer(&interrupt)).collect())
 }
 
-/// Returns true if an approver must sign in to decide on an interrupt of this risk. A link in a message does not prove
-/// the identity of the person who opens it.
+/// Returns true if an approver must sign in to decide on an interrupt of this risk level. A link in a message does not
+/// prove the identity of the person who opens it.
 pub fn is_risky(level: Level) -> bool {
     level >= Level::High
 }
@@ -289,7 +289,7 @@ fn call_ends(run: &Run) -> BTreeMap<String, CallEnd> {
     ended.collect()
 }
 
-/// Returns the approval of the interrupt, in the form in which the external agent receives it. Returns `None` if the
+/// Returns the approval of an interrupt, in the form in which the external agent receives it. Returns `None` if the
 /// interrupt was not approved.
 fn approval(interrupt: &Interrupt) -> Option<wire::Approval> {
     interrupt.opened.kind.row().edits?;

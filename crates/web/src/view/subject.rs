@@ -11,7 +11,7 @@ use crate::limits::TASK_CHARS;
 use crate::problem::{Answer, Refused};
 
 pub(super) struct Subject {
-    /// Task of the run. `None` if the input of the run has no member `task`, or if the input was erased.
+    /// Task of the run. `None` if the input of the run has no member `task`, or if this input was erased.
     pub(super) task: Option<String>,
     pub(super) workspace: Option<String>,
     /// Name of the run's workflow.

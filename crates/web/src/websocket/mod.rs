@@ -38,15 +38,15 @@ pub enum End {
     LeftBecause(Utf8Bytes),
     /// The bytes received from the client are not valid WebSocket frames.
     Broken,
-    /// The server stops.
+    /// The server stops, so the WebSocket is closed.
     Stopping,
     /// The client does not read the frames that the server sends.
     Behind,
-    /// The client sends nothing, not even answers to pings.
+    /// The client of the WebSocket sends nothing, not even answers to pings.
     Silent,
     /// The client had not authenticated, and the server closed its connection to make room for a newer connection.
     Evicted,
-    /// A newer connection of the same client has replaced this connection.
+    /// A newer connection of the same client has replaced this WebSocket connection.
     Replaced,
     /// The next event to send to the client is unreadable. The client was sent this error, if it still reads frames.
     Unreadable,
@@ -54,9 +54,9 @@ pub enum End {
     Full(Refused),
     /// The agent, or all agents together, sent more requests than the rate limit allows.
     OverRate(Refused),
-    /// The client did not authenticate, or its credentials are invalid.
+    /// The client of the WebSocket did not authenticate, or its credentials are invalid.
     Unauthenticated(Refused),
-    /// The access of the client has ended, for example because its key was revoked.
+    /// The access of the WebSocket's client has ended, for example because its key was revoked.
     AccessEnded(Refused),
     /// A frame of the client is not JSON.
     NotJson(Refused),

@@ -18,7 +18,7 @@ pub struct Outbox<M = Infallible> {
     patience: Duration,
 }
 
-/// Frame in the queue of a WebSocket.
+/// Encoded frame in the queue of a WebSocket.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Queued<M = Infallible> {
     pub text: Utf8Bytes,

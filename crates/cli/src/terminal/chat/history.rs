@@ -26,8 +26,8 @@ pub(super) fn read(path: &Path) -> Vec<String> {
     entries
 }
 
-/// Returns true if a typed text is stored in the history. An empty text, a single letter (a reply to a card) and a very
-/// long text are not stored.
+/// Returns true if a typed text is stored in the input history. An empty text, a single letter (a reply to a card) and
+/// a very long text are not stored.
 pub(super) fn is_kept(text: &str) -> bool {
     text.trim().len() > 1 && text.len() <= ENTRY_BYTES
 }

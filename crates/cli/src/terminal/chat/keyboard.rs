@@ -74,7 +74,7 @@ struct State {
     begun: Instant,
     /// True if the line editor must discard the keys that it has already read.
     forgets: bool,
-    /// True if Ctrl-C was among the discarded keys.
+    /// True if Ctrl-C was among the keys that the line editor discarded.
     is_struck: bool,
     /// True if an unfinished input line was removed from the screen. The next key then begins a new line.
     is_taken: bool,
@@ -349,7 +349,7 @@ fn edit(
     }
 }
 
-/// Reads lines from standard input without an editor, one for each request.
+/// Reads lines from standard input without a line editor, one for each request.
 fn read(asked: &thread_mpsc::Receiver<String>, sender: &mpsc::Sender<std::io::Result<Typed>>) {
     let mut lines = std::io::stdin().lock();
     while asked.recv().is_ok() {
@@ -370,7 +370,8 @@ fn read(asked: &thread_mpsc::Receiver<String>, sender: &mpsc::Sender<std::io::Re
     }
 }
 
-/// Helper of the line editor. Continues the input after a line with a backslash at its end, and records each change.
+/// Helper of the line editor that continues the input after a line with a backslash at its end, and records each change
+/// of the line.
 struct Whole(Arc<Keys>);
 
 impl Helper for Whole {}

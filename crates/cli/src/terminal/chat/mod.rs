@@ -120,7 +120,7 @@ struct Chat<'a> {
     /// Messages that the person typed in this terminal and whose events have not arrived yet. These messages are
     /// already on the screen.
     mine: Vec<String>,
-    /// Points at which runs wait for the person's next message.
+    /// Points at which runs of the conversation wait for the person's next message.
     turns: Vec<Turn>,
     /// Runs that the person interrupted in this terminal, each with a sequence number. An entry is removed when the
     /// events of the run up to this number have arrived.
@@ -555,7 +555,6 @@ impl Chat<'_> {
         place.map(|place| self.mine.remove(place)).is_some()
     }
 
-    /// Prints a remark about the conversation.
     fn note(&self, text: &str) {
         let fold = |line: &str| self.paint.fold(&format!("  {}", self.paint.yellow(line)), 2);
         self.keyboard.print(&text.lines().flat_map(fold).collect::<Vec<_>>());

@@ -11,7 +11,7 @@ pub(super) struct Speech {
     /// Ids of the run and the step to which the streamed text belongs.
     whose: (String, String),
     text: String,
-    /// Number of bytes of `text` that have been printed.
+    /// Number of bytes of the streamed text that have been printed.
     told: usize,
 }
 
@@ -119,7 +119,6 @@ impl Speech {
 }
 
 impl Chat<'_> {
-    /// Prints a piece of an agent's text while it arrives.
     pub(super) fn print_piece(&mut self, run: &str, step: &str, piece: &str) {
         let Some(known) = self.runs.get(run) else { return };
         match known.projector.is_heard(step) {

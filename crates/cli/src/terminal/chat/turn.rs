@@ -26,7 +26,7 @@ pub(super) struct Turn {
 
 #[derive(Debug, PartialEq, Eq)]
 enum After {
-    /// The run waits after a round. Contains the title of the question that the run asks.
+    /// The run waits after a round of work. Contains the title of the question that the run asks.
     Round(String),
     Interruption,
 }

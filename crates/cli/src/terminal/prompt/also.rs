@@ -47,8 +47,8 @@ pub(crate) fn released(interrupt: &Interrupt) -> Option<String> {
 }
 
 impl Prompt {
-    /// Reads which other open calls a grant would approve. Returns the lines with which the person is asked about them,
-    /// or `None` if the decision can be sent unchanged.
+    /// Reads from the server which other open calls a grant would approve. Returns the lines with which the person is
+    /// asked about these calls, or `None` if the decision can be sent unchanged.
     pub(crate) async fn ask_also(
         &mut self,
         client: &Client,

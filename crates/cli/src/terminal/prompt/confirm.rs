@@ -7,13 +7,14 @@ use super::{Cap, Paint, Prompt, Reaction, Stage, filling, naming, quote};
 
 impl Prompt {
     /// Returns true if only `yes`, and not Enter, sends the decision. Such a decision lets risky work start, or skips
-    /// or cancels the request.
+    /// or cancels the interrupt.
     pub(super) fn needs_explicit_yes(&self, decision: &Decision) -> bool {
         let offer = self.interrupt.offer(&decision.option).filter(|_| !self.in_script);
         offer.is_some_and(|offer| offer.asks_again || self.interrupt.stakes(offer).is_some())
     }
 
-    /// Returns a notice with the number of lines that the card omitted, or `None` if all lines were printed.
+    /// Returns a notice with the number of lines that the card of the interrupt omitted, or `None` if all lines were
+    /// printed.
     pub(super) fn describe_cut(&self) -> Option<String> {
         match self.cut_lines {
             0 => None,

@@ -240,7 +240,7 @@ fn at<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {
     path.iter().try_fold(value, |value, name| value.get(name))
 }
 
-/// Removes the field at `path` from the answer.
+/// Removes the field at `path` from a structured answer.
 fn take(answer: &mut Value, path: &[String]) {
     let Some((name, around)) = path.split_last() else {
         *answer = Value::Object(Map::new());

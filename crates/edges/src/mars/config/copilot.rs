@@ -25,7 +25,7 @@ const SIMPLE_WORDS: u32 = 50;
 /// Number of times that a run's budget is renewed without a person's approval, if the config allows renewals.
 const CONTINUES: u32 = 100;
 
-/// Returns true if the config gives the person a turn after every round. Either `approval_mode` or the key
+/// Returns true if the config gives the person a turn after every round of a copilot. Either `approval_mode` or the key
 /// `conversational` can do so.
 pub(super) fn is_conversational(reader: &mut Reader<'_>) -> bool {
     let by_mode = reader.item("approval_mode").and_then(|item| item.value.as_str());

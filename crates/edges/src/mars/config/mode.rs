@@ -165,7 +165,7 @@ pub(super) enum Asks {
 pub(super) struct Chosen {
     pub(super) kind: Kind,
     pub(super) asks: Asks,
-    /// Config keys that apply only to this phase.
+    /// Config keys that apply only to the chosen phase.
     pub(super) own: RawConfig,
     pub(super) pointer: String,
 }
@@ -175,7 +175,7 @@ impl Chosen {
         Self { kind, asks, own: RawConfig::default(), pointer: "/config/mode".to_owned() }
     }
 
-    /// Returns a phase without checkpoints at its steps.
+    /// Returns a phase of the run without checkpoints at its steps.
     pub(super) fn quiet(kind: Kind) -> Self {
         Self::new(kind, Asks::Always(Approval::Never))
     }
@@ -187,7 +187,7 @@ impl Chosen {
     }
 }
 
-/// Phases of a mode, each with the setting that decides when a person is asked.
+/// Phases of a MARS mode, each with the setting that decides when a person is asked.
 type Phases = &'static [(Kind, Asks)];
 
 const QUIET: Asks = Asks::Always(Approval::Never);

@@ -71,8 +71,8 @@ pub(super) fn canonical(key: &str) -> String {
     ALIASES.iter().find(|(other, _)| *other == name).map_or(name, |(_, of)| (*of).to_owned())
 }
 
-/// Reads the config values that apply to one phase. A key in the config of the phase has precedence over the same key
-/// in the config of the run. A key in the config of the run is read only if this type of phase has the key.
+/// Reader of the config values that apply to one phase. A key in the config of the phase has precedence over the same
+/// key in the config of the run. A key in the config of the run is read only if this type of phase has the key.
 pub(super) struct Reader<'a> {
     pub(super) own: &'a RawConfig,
     pub(super) top: Option<&'a RawConfig>,

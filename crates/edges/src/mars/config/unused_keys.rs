@@ -16,7 +16,6 @@ pub struct UnusedKey {
     pub why: String,
 }
 
-/// Type of a key's value.
 #[derive(Clone, Copy)]
 enum ValueType {
     Flag,

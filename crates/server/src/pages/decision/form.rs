@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::edit::Edit;
 
-/// Fields of the form, as the browser sends them.
+/// Fields of the decision page's form, as the browser sends them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(try_from = "Vec<(String, String)>")]
 pub(super) struct Typed {
@@ -196,7 +196,8 @@ impl Typed {
     }
 }
 
-/// Returns the members of a structured answer. Returns `None` unless the schema describes an object of plain values.
+/// Returns the members of the structured answer to an interrupt. Returns `None` unless the schema of the answer
+/// describes an object of plain values.
 fn answer_members(interrupt: &Interrupt) -> Option<Vec<Member<'_>>> {
     interrupt.editable().filter(|_| interrupt.kind == Kind::Question)?;
     Member::all(interrupt.response_schema.as_ref()?)
@@ -256,7 +257,7 @@ struct MemberInput<'a> {
     /// Ids of the HTML elements that describe the input field, separated by spaces.
     described_by: String,
     is_required: bool,
-    /// Kind of the input field: `text`, `integer`, `number` or `choice`.
+    /// Kind of the HTML input field: `text`, `integer`, `number` or `choice`.
     input: &'static str,
     choices: Vec<Choice>,
     field: Field<'a>,
@@ -273,7 +274,7 @@ struct Editor<'a> {
     /// Text of the HTML element that a person clicks to open the editor.
     summary: &'static str,
     label: &'static str,
-    /// JSON schema of the answer; `None` if the answer has no schema.
+    /// JSON schema of the answer that the person edits; `None` if the answer has no schema.
     schema: Option<String>,
     is_text: bool,
     is_open: bool,
@@ -294,8 +295,8 @@ struct Confirm<'a> {
     risk: bool,
     /// Name of the thing that the person confirms to have read, such as `the plan`.
     what: &'static str,
-    /// Description of the parts of the change that the page does not show. `None` if the page shows the complete
-    /// change.
+    /// Description of the parts of the change that the decision page does not show. `None` if the page shows the
+    /// complete change.
     unseen: Option<&'a str>,
     field: Field<'a>,
 }

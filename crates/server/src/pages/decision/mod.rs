@@ -52,7 +52,6 @@ pub(super) async fn show(State(auth): State<AuthState>, Id(token): Id<String>) -
 
 /// Facts about the run and the reader that the decision page shows in addition to the interrupt.
 struct Reading {
-    /// Name of the run's model.
     model: Option<String>,
     /// Time zone in which the decision page shows times for its reader. UTC if the reader has set no time zone.
     zone: TimeZone,
@@ -68,8 +67,8 @@ impl Reading {
     }
 }
 
-/// Returns the name of the model with which the run was started. The page labels a run of the rehearsal model as a
-/// rehearsal.
+/// Returns the name of the model with which the run was started. The decision page labels a run of the rehearsal model
+/// as a rehearsal.
 pub(crate) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
     let started = app.event(&StreamId::Run(run.clone()), 1).await?;
     Ok(match started.fact {

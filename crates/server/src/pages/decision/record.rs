@@ -136,7 +136,7 @@ impl AttemptRow {
     }
 }
 
-/// Returns a sentence about the outcome of the call that the interrupt asked about, from the last event of the call.
+/// Returns a sentence about the outcome of the call that the interrupt asked about, from the last event of this call.
 /// Returns `None` if there was no call.
 fn became(interrupt: &Interrupt, events: &[Recorded]) -> Option<&'static str> {
     let is = |kind: &str| events.iter().any(|Recorded { event, .. }| event.kind == kind);

@@ -132,7 +132,7 @@ impl Socket {
     }
 }
 
-/// Starts a run with more events than fit into a client's buffers. Returns the number of events.
+/// Starts a run with more events than fit into the buffers of a client. Returns the number of these events.
 pub(crate) async fn fill(served: &Served) -> usize {
     const LARGE: usize = 150;
     let operator = served.operator();

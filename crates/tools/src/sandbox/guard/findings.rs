@@ -15,18 +15,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[serde(deny_unknown_fields)]
 pub(crate) struct GuardFindings {
     pub root: Inode,
-    /// Guarded files (such as Git hooks), folders and links. The content of a guarded folder is not listed.
+    /// Guarded files (such as Git hooks), folders and links of the workspace. The content of a guarded folder is not
+    /// listed.
     pub guarded: Vec<Item>,
-    /// Folders of git repositories. If a repository were moved, its guarded paths would move too.
+    /// Folders of Git repositories in the workspace. If a repository were moved, its guarded paths would move too.
     pub repositories: Vec<Item>,
     /// Folders of the workspace that the search could not open.
     pub unreadable: Vec<Inode>,
-    /// Paths of sockets and named pipes, relative to the workspace.
+    /// Paths of sockets and named pipes in the workspace, relative to the workspace.
     #[serde(default)]
     pub channels: Vec<Channel>,
 }
 
-/// Path of a socket or a named pipe.
+/// Path of a socket or a named pipe in the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Channel(#[serde(serialize_with = "as_bytes", deserialize_with = "from_bytes")] pub PathBuf);
@@ -41,7 +42,7 @@ pub(crate) struct Item {
     pub link: Option<Link>,
 }
 
-/// Target of a symbolic link.
+/// Target of a symbolic link that was found in the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Link {

@@ -34,10 +34,10 @@ pub(super) struct Guard {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetAside {
-    /// The first guarded paths that were renamed, up to a maximum number.
+    /// The first guarded paths (such as Git hooks) that were renamed, up to a maximum number.
     pub renamed: Vec<Renamed>,
     pub renamed_count: usize,
-    /// The first guarded paths that could not be renamed, up to a maximum number.
+    /// The first guarded paths (such as Git hooks) that could not be renamed, up to a maximum number.
     pub left: Vec<String>,
     pub left_count: usize,
     /// Reason why the search of the workspace is incomplete. `None` if the search is complete.
@@ -75,8 +75,8 @@ impl SetAside {
 }
 
 impl Guard {
-    /// Searches for the guarded paths of a workspace. Fails as soon as `is_wanted` returns false, which means that the
-    /// server has ended.
+    /// Searches for the guarded paths (such as Git hooks) of a workspace. Fails as soon as `is_wanted` returns false,
+    /// which means that the server has ended.
     pub(super) fn look(workspace: &Path, is_wanted: &dyn Fn() -> bool) -> io::Result<Self> {
         let root = opened(workspace)?;
         let mut found = GuardFindings { root: Inode::of_handle(root.as_fd())?, ..GuardFindings::default() };

@@ -30,8 +30,8 @@ const NAMED_AFTER_BRANCHES: [&str; 2] = ["refs", "logs"];
 /// The beginning is short, and is not the beginning of a guarded name.
 const ASIDE: &str = "set-aside-";
 
-/// Maximum number of folder handles that the walk keeps open at the same time. In deeper folders, the walk goes back
-/// through `..`, and checks the inode of the folder that it reaches.
+/// Maximum number of folder handles that the walk through the workspace keeps open at the same time. In deeper folders,
+/// the walk goes back through `..`, and checks the inode of the folder that it reaches.
 const HANDLES: usize = 128;
 
 /// Number of entries after which the walk through the workspace checks again that the server still waits for the

@@ -79,7 +79,7 @@ impl Second<'_> {
         (!seen).then(|| format!("the second parser finds a command that no part names: {words:?}"))
     }
 
-    /// Returns the file to which a redirection writes. Returns `None` for `/dev/null`.
+    /// Returns the file to which a redirection of a command line writes. Returns `None` for `/dev/null`.
     fn written(&self, redirect: &IoRedirect) -> Option<String> {
         let target = match redirect {
             IoRedirect::File(_, Kind::Read | Kind::DuplicateInput, _)

@@ -56,7 +56,7 @@ const UNPACKS: &[&str] = &[
     "more", "mktemp", "rm", "lesspipe", "bzcat", "zcat", "xzcat", "zstdcat",
 ];
 
-/// Programs, each with the programs that it starts because it is a script or unpacks archives.
+/// Programs, each with the other programs that it starts because it is a script or unpacks archives.
 const HELPERS: &[(&str, &[&str])] = &[
     (
         "man",

@@ -18,9 +18,9 @@ pub(super) const TABLE: &str = "[[identity.jwt]]";
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Jwt {
-    /// Value that the claim `iss` of a token must have exactly.
+    /// Value that the claim `iss` of the issuer's tokens must have exactly.
     pub issuer: String,
-    /// Accepted audiences. The claim `aud` of a token must contain one of these values.
+    /// Accepted audiences of the issuer's tokens. The claim `aud` of a token must contain one of these values.
     pub audience: Vec<String>,
     /// Accepted signature algorithms of tokens: `HS256`, `HS384` and `HS512` if `secret_file` is set, all others if a
     /// key set is configured.
@@ -60,8 +60,8 @@ pub struct Jwt {
     pub roles: BTreeMap<String, Role>,
 }
 
-/// Names of the claims from which this server reads the subject, the display name, the roles and the groups. A claim is
-/// given by its name, or by a JSON pointer that begins with `/`.
+/// Names of the token claims from which this server reads the subject, the display name, the roles and the groups. A
+/// claim is given by its name, or by a JSON pointer that begins with `/`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Claims {
@@ -98,7 +98,7 @@ fn leeway() -> u64 {
     LEEWAY_SECONDS
 }
 
-/// Error in the configuration of an issuer, with its location and advice.
+/// Error in the configuration of a token issuer, with its location and advice.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{table} {at}: {why}")]
 pub struct ConfigError {
@@ -106,7 +106,8 @@ pub struct ConfigError {
     pub table: &'static str,
     /// Number of the token issuer, counted from 1, and the configuration key that is wrong.
     pub at: String,
-    /// Path of the wrong configuration key, in parts below `identity`. Empty if the error is not about a single key.
+    /// Path of the wrong configuration key, in parts below `identity`. Empty if the error is about several keys or
+    /// none.
     pub steps: Vec<String>,
     pub why: String,
 }

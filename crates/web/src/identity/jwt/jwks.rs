@@ -223,7 +223,8 @@ fn keys_of(path: &Path) -> Result<Vec<Jwk>, Failed> {
     understand(&bytes)
 }
 
-/// Rejects a key file to which other users may write, because they could add a key and sign any token with it.
+/// Rejects a file with a token issuer's keys to which other users may write, because they could add a key and sign any
+/// token with it.
 fn owned(file: &Metadata) -> Result<(), Failed> {
     let mode = file.permissions().mode() & 0o777;
     if mode & 0o022 == 0 { Ok(()) } else { Err(Failed::Writable(mode)) }

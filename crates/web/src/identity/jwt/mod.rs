@@ -36,7 +36,7 @@ use jwks::{Jwks, NoKey};
 #[derive(Default)]
 pub struct Issuers {
     all: Vec<Issuer>,
-    /// Name and prefix of every issuer of this server. A subject with the prefix of one issuer is rejected in the
+    /// Name and prefix of every token issuer of this server. A subject with the prefix of one issuer is rejected in the
     /// tokens of all other issuers.
     others: Vec<(String, String)>,
 }
@@ -131,7 +131,7 @@ impl Issuers {
         Ok(Self { all: issuers, others })
     }
 
-    /// Adds the name and prefix of an issuer whose tokens other code verifies. A configured issuer's token is then
+    /// Adds the name and prefix of an issuer whose tokens other code verifies. A token of a configured issuer is then
     /// rejected if its subject has this prefix.
     #[must_use]
     pub fn with_other_issuer(mut self, issuer: &str, prefix: &str) -> Self {
@@ -149,7 +149,7 @@ impl Issuers {
         token.starts_with("ey") && token.split('.').count() == 3 && token.split('.').all(is_part)
     }
 
-    /// Verifies a token, and returns the principal of the token.
+    /// Verifies the token of an issuer, and returns the principal of this token.
     pub async fn verify(&self, token: &str, now: Timestamp) -> Result<Verified, Refusal> {
         self.read(token, now).await.map(|(verified, _)| verified)
     }
@@ -177,7 +177,8 @@ impl Issuers {
         Ok(claims)
     }
 
-    /// Verifies the signature, audience and expiry of a token. Returns the issuer and the claims of the token.
+    /// Verifies the signature, audience and expiry of an issuer's token. Returns the issuer and the claims of the
+    /// token.
     async fn signed(&self, token: &str) -> Result<(&Issuer, Map<String, Value>), Refusal> {
         if token.len() > TOKEN_BYTES || !Self::could_be(token) {
             return Err(Refusal::Malformed);
@@ -263,8 +264,8 @@ impl Issuer {
         Ok((until, issued_at))
     }
 
-    /// Checks the claims of a token whose signature is valid, and builds the principal from them. Covers the issue
-    /// time, the subject, the roles and the groups.
+    /// Checks the claims of a token whose signature is valid, and builds the principal from the claims. Checks the
+    /// issue time, the subject, the roles and the groups.
     fn understand(&self, claims: &Map<String, Value>, now: Timestamp) -> Result<Verified, Refusal> {
         let (until, issued_at) = self.times(claims, now)?;
         let named = &self.jwt.claims;
@@ -307,8 +308,8 @@ impl Issuer {
 /// Claims in which a token may contain other names of the principal besides the subject.
 const ALIASES: [&str; 3] = ["email", "preferred_username", "username"];
 
-/// Returns the other names of the principal besides the subject. Does not include an e-mail address that the issuer
-/// marks as unverified.
+/// Returns the other names of the principal in a token besides the subject. Does not include an e-mail address that the
+/// issuer marks as unverified.
 fn aliases(claims: &Map<String, Value>) -> BTreeSet<String> {
     let is_refuted = match claims.get("email_verified") {
         None => false,
@@ -388,7 +389,7 @@ fn secret(path: &Path) -> Result<DecodingKey, String> {
     Ok(DecodingKey::from_secret(&secret))
 }
 
-/// Reads a file that only its owner may read. Removes a line break at the end of the content.
+/// Reads a secret from a file that only its owner may read. Removes a line break at the end of the content.
 pub(crate) fn read_secret(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = secret_file::read(path, SECRET_FILE_BYTES).map_err(|error| error.to_string())?;
     if bytes.last() == Some(&b'\n') {

@@ -15,7 +15,7 @@ use crate::identity::limits::{
     SESSION_MOST_SECONDS, SESSION_SECONDS,
 };
 
-/// OpenID provider at which people sign in.
+/// `OpenID` provider (identity provider) at which people sign in.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Oidc {
@@ -26,8 +26,9 @@ pub struct Oidc {
     pub name: Option<String>,
     /// Client id under which this server is registered at the identity provider.
     pub client_id: String,
-    /// File with the client secret, which no user but its owner may be able to read. An environment variable may
-    /// contain the secret instead. Without a secret, this server is a public client in the sense of OAuth.
+    /// File with the client secret for the identity provider, which no user but its owner may be able to read. An
+    /// environment variable may contain the secret instead. Without a secret, this server is a public client in the
+    /// sense of OAuth.
     #[serde(default)]
     pub client_secret_file: Option<PathBuf>,
     /// Scopes that the server requests at the identity provider, in addition to `openid`.
@@ -69,14 +70,14 @@ fn leeway() -> u64 {
 }
 
 impl Oidc {
-    /// Returns the name of the provider that people are shown when they sign in.
+    /// Returns the name of the identity provider that people are shown when they sign in.
     pub fn called(&self) -> String {
         let host = || Url::parse(&self.issuer).ok().and_then(|url| url.host_str().map(str::to_owned));
         self.name.clone().or_else(host).unwrap_or_else(|| self.issuer.clone())
     }
 
-    /// Returns the settings for the verification of the provider's ID tokens. These tokens are verified in the same way
-    /// as the tokens of any issuer.
+    /// Returns the settings with which the identity provider's ID tokens are verified in the same way as the tokens of
+    /// any issuer.
     pub(super) fn tokens(&self, jwks_url: &str) -> Jwt {
         Jwt {
             issuer: self.issuer.clone(),
@@ -149,7 +150,8 @@ impl Oidc {
     }
 }
 
-/// Checks a URL to which tokens or secrets are sent. The URL must use `https`, or `http` with a loopback address.
+/// Checks the URL of an identity service to which tokens or secrets are sent. The URL must use `https`, or `http` with
+/// a loopback address.
 pub(super) fn check_url(text: &str) -> Result<Url, &'static str> {
     let url = Url::parse(text).map_err(|_| "is not a URL such as `https://login.example.org`")?;
     if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {

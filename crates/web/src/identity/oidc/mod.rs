@@ -39,8 +39,8 @@ use discovery::{Discovery, ProviderMetadata};
 /// Identity provider at which people sign in.
 pub struct Provider {
     config: Oidc,
-    /// Configured issuers of other tokens. A token of the provider is rejected if its subject has the prefix of one of
-    /// these issuers.
+    /// Configured issuers of other tokens. A token of the identity provider is rejected if its subject has the prefix
+    /// of one of these issuers.
     others: Vec<Jwt>,
     secret: Option<ClientSecret>,
     way: Arc<ProviderTransport>,
@@ -59,10 +59,10 @@ pub struct AuthorizationRequest {
 /// Sign-in that a terminal has begun at the identity provider.
 #[derive(Clone, Debug)]
 pub struct Device {
-    /// Device code (RFC 8628) with which the terminal polls the provider. Only the client that began the sign-in can
-    /// redeem the code.
+    /// Device code (RFC 8628) with which the terminal polls the identity provider. Only the client that began the
+    /// sign-in can redeem this code.
     pub code: String,
-    /// Code that the person types on the provider's page, at the URL in `page`.
+    /// Code that the person types on the identity provider's page, at the URL in `page`.
     pub user_code: String,
     pub page: String,
     /// URL of the provider's sign-in page, with the user code included.
@@ -218,7 +218,8 @@ impl Provider {
         }
     }
 
-    /// Exchanges the code that the browser brings back for the tokens of the person. Returns the person who signed in.
+    /// Exchanges the code that the browser brings back from the identity provider for the tokens of the person. Returns
+    /// the person who signed in.
     pub async fn finish(
         &self,
         code: String,
