@@ -592,7 +592,6 @@ impl Caller {
     }
 }
 
-/// Returns the principal of a bearer token, and the access that the token gives.
 async fn by_token(app: &App, token: &str) -> Answer<Option<(Principal, Access)>> {
     if let Some(principal) = app.tokens.principal_of(token) {
         return Ok(Some((principal, Access::Token)));

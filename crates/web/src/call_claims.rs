@@ -58,7 +58,6 @@ pub struct Client {
     held: Mutex<ClientCalls>,
 }
 
-/// Calls that the client of a connection has claimed or decided on.
 #[derive(Default)]
 struct ClientCalls {
     calls: BTreeMap<InterruptId, RunId>,

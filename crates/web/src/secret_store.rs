@@ -141,7 +141,6 @@ impl SecretStore {
         .await
     }
 
-    /// Returns the ids of all stored secrets.
     pub(crate) async fn all<I>(&self, app: &App) -> Answer<BTreeSet<I>>
     where
         I: FromStr + Ord + Send + 'static,

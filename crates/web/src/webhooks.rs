@@ -96,7 +96,6 @@ pub struct Webhooks {
     /// Database rows with the URLs and secrets of webhooks. Used only if the journal is in a database.
     rows: SecretStore,
     sending: Sending,
-    /// Channels that the channels file contains.
     configured: Channels,
     /// Channels that exist without registration: those of the channels file, and the channel for all callbacks.
     standing: Channels,

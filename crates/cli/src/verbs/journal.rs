@@ -41,7 +41,6 @@ pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Resul
     }
 }
 
-/// Returns the location of the journal for the store: the data folder or a database.
 pub(super) fn location(at: &StoreArgs) -> store::Location {
     match embed::database(at) {
         Some(config) => store::Location::Database(config),

@@ -71,7 +71,6 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Converts the settings of `serve` into the plan of a server.
 pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettings) -> anyhow::Result<Plan> {
     let crew =
         Crew::from_variables(&|name| std::env::var(name).ok()).map_err(|wrong| usage(wrong.to_string()))?;

@@ -63,7 +63,6 @@ async fn answer(session: &Session, request: &str, content: &str) -> Answer<Vec<F
     Ok(Vec::new())
 }
 
-/// Returns the interrupt with this id, and the run that contains the interrupt.
 async fn find_interrupt_by_id(session: &Session, id: &str) -> Answer<Option<(Arc<Run>, InterruptId)>> {
     let Ok(id) = id.parse::<InterruptId>() else { return Ok(None) };
     let (row, of) = (session.caller.app.journal().interrupt(&id).await?, session.id().await?);

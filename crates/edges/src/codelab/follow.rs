@@ -62,7 +62,6 @@ pub(super) struct Follower {
 
 /// Signals of the journal's commits that wake a follower.
 struct Commits {
-    /// Id of the followed run, and the signal of commits to the same run.
     run: Option<(RunId, watch::Receiver<u64>)>,
     /// Signal of commits to the session, once the session exists. A commit to the session can mean that the session's
     /// next run has started.

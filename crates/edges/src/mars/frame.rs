@@ -86,7 +86,6 @@ impl<'de> Deserialize<'de> for Since {
     }
 }
 
-/// Frame that a MARS client sends.
 #[derive(Debug, PartialEq)]
 pub(super) enum ClientFrame {
     /// The first frame of a client's connection, which has no member `type`.

@@ -213,7 +213,6 @@ pub(super) fn drawn(opened: &Opened) -> impl Iterator<Item = &Offer> {
     opened.options.iter().filter(|offer| offer.id != KEEP_SOME)
 }
 
-/// Option of an interrupt that a client chose.
 pub(super) struct ChosenOption<'o> {
     pub(super) offer: &'o Offer,
     /// True if a free text of the client chose the option, which then receives this text.
@@ -400,7 +399,6 @@ mod tests {
         }
     }
 
-    /// Returns an interrupt that offers only the options `ids`.
     fn offering(kind: Kind, about: &About, ids: &[&str]) -> Opened {
         let mut opened = opened(kind, about, &[]);
         opened.options.retain(|offer| ids.contains(&offer.id.as_str()));

@@ -240,7 +240,6 @@ enum Reply {
     Update { view: Value },
 }
 
-/// Responds to a form that a person has submitted in Slack.
 async fn submitted(auth: &AuthState, payload: &Value, signature: &str) -> Answer<Response> {
     let value = text(payload, "/view/private_metadata");
     let Some(press) = auth.press(value) else {

@@ -413,7 +413,6 @@ impl Api {
         self.post(&format!("/v1/interrupts/{id}/decisions"), decision).await
     }
 
-    /// Starts a run of the workflow `external`. Returns the run.
     pub(crate) async fn start_external(&self) -> Value {
         created(self.post("/v1/runs", &json!({"workflow": "external", "input": {"task": "t"}})).await)
     }

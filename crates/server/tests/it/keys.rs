@@ -343,7 +343,6 @@ async fn what_is_open_ends_with_the_login() {
     assert_eq!((text(&frame["problem"], "code"), code), ("access_ended", Some(4401)));
 }
 
-/// A decision link ends with the access key that created it.
 #[tokio::test]
 async fn a_decision_link_ends_with_its_key() {
     let served = Served::new().await;

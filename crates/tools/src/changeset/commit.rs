@@ -111,7 +111,6 @@ fn conflict<T>(path: String) -> Result<T, Stop> {
 }
 
 impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
-    /// Returns the paths that prevent the commit of the changeset.
     fn conflicts(&self) -> Result<Vec<String>, Stop> {
         let mut paths = Vec::new();
         for change in self.changes {

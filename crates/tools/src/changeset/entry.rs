@@ -13,7 +13,6 @@ use sha2::{Digest as _, Sha256};
 /// Permission bits of a file that a changeset records. The set-user-id and set-group-id bits are never recorded.
 pub(crate) const MODE: u32 = 0o1777;
 
-/// Kind of the entry that was found at a path of a changeset.
 #[derive(Debug)]
 pub(crate) enum ObservedPath {
     Nothing,

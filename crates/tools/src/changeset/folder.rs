@@ -9,7 +9,6 @@ use std::path::Path;
 
 use rustix::fs::{Dir, Mode, OFlags};
 
-/// Flags with which every folder is opened.
 const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Handle of an open folder, such as the workspace, to which paths are relative.
@@ -49,7 +48,6 @@ impl AsFd for Root {
     }
 }
 
-/// Opens a folder by its name in its parent folder.
 pub(crate) fn open(folder: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(folder, name, FLAGS, Mode::empty())?)
 }

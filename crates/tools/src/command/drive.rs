@@ -34,7 +34,6 @@ pub(crate) enum ExitReason {
     NoLayer(String),
     /// The caller has stopped waiting for the result of the command.
     Abandoned,
-    /// A person stopped the command.
     Stopped,
     Failed(String),
 }

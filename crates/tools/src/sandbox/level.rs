@@ -19,7 +19,6 @@ type Slot = Arc<Mutex<Option<ProbedLevel>>>;
 /// Known sandbox levels, by the sandbox program and the network setting.
 static FOUND: Mutex<BTreeMap<(PathBuf, bool), Slot>> = Mutex::new(BTreeMap::new());
 
-/// A sandbox level and the time of the probe that determined this level.
 #[derive(Clone, Copy)]
 struct ProbedLevel {
     level: SandboxLevel,

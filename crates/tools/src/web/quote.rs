@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 
 use crate::limits;
 
-/// Text of a fetched web page.
 pub(super) struct Page {
     pub(super) text: String,
     /// True if the body of the page continues after the bytes that were read.

@@ -302,7 +302,6 @@ async fn what_is_set_aside_is_told_in_bounds() {
     assert_eq!(evil(&bench), Vec::<String>::new());
 }
 
-/// The guard works in a folder whose name is not UTF-8.
 #[tokio::test]
 async fn a_folder_whose_name_is_no_text_stops_nothing() {
     let bench = bench();

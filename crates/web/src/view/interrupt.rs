@@ -179,7 +179,6 @@ fn digest(interrupt: &Interrupt) -> Digest {
     interrupt.opened.action_digest.unwrap_or_else(shown)
 }
 
-/// Builds the view of an interrupt for a reader.
 fn show_to(
     reader: &Reader,
     (run, session): (&RunId, &SessionId),

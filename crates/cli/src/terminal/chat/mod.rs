@@ -58,7 +58,6 @@ pub(crate) struct Talk<'a> {
     pub session: Session,
     /// True if the session of the conversation existed before this command.
     pub is_old: bool,
-    /// Path of the file with the input history.
     pub history: PathBuf,
     /// Command-line arguments that start the same server in this process again. `None` if the server runs in another
     /// process.

@@ -161,7 +161,6 @@ pub(super) enum Asks {
     Unless(Approval),
 }
 
-/// Phase of a run that the config chose.
 pub(super) struct Chosen {
     pub(super) kind: Kind,
     pub(super) asks: Asks,

@@ -19,7 +19,6 @@ use super::{card, time};
 pub(crate) struct Recorded {
     pub(crate) event: Event,
     pub(crate) hash: String,
-    /// True if the content of the recorded event is erased.
     pub(crate) is_erased: bool,
 }
 

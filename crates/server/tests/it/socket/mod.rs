@@ -17,7 +17,6 @@ use crate::harness::{SOON, Served, ok, text};
 
 pub(crate) struct Socket(WebSocketStream<TcpStream>);
 
-/// Message that a client receives from the server on a socket.
 #[derive(Debug, PartialEq)]
 pub(crate) enum SocketMessage {
     Frame(Value),
@@ -46,7 +45,6 @@ impl Socket {
         }
     }
 
-    /// Opens a socket and authenticates with a token.
     pub(crate) async fn with_token(served: &Served, token: &str) -> Self {
         let mut socket = Self::open(served, &[]).await.unwrap();
         socket.say(&json!({"type": "hello", "token": token})).await;
@@ -66,7 +64,6 @@ impl Socket {
         assert!(self.try_send(message).await, "the socket is closed");
     }
 
-    /// Sends a message on the socket. Returns true if the message was sent.
     pub(crate) async fn try_send(&mut self, message: Message) -> bool {
         timeout(SOON, self.0.send(message)).await.unwrap().is_ok()
     }
