@@ -13,6 +13,7 @@ use super::guard::SetAside;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Report {
+    /// The shell of the command exited.
     Exited { code: i32 },
     /// A signal ended the shell of the command.
     Signalled { signal: i32 },
