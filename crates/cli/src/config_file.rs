@@ -438,7 +438,6 @@ impl SettingResolver {
     }
 }
 
-/// Returns true if the command line of this process contains the flag.
 pub(crate) fn is_flag_set(flag: &str) -> bool {
     std::env::args_os().any(|argument| {
         argument.to_str().is_some_and(|text| text == flag || text.starts_with(&format!("{flag}=")))

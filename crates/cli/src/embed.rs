@@ -35,7 +35,6 @@ pub(crate) struct Plan {
     /// Maximum number of requests per second from one agent.
     pub agent_requests: u32,
     pub per_minute: PerMinute,
-    /// Issuers (external identity services) whose tokens the server accepts.
     pub issuers: Vec<Jwt>,
     pub provider: Option<Oidc>,
     /// Public address of the server, its trusted proxies and its TLS settings.

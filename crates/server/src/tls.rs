@@ -18,7 +18,6 @@ use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-/// The TLS certificate in use, and the files from which it was read.
 pub(crate) struct Tls {
     files: TlsFiles,
     used: RwLock<Pair>,
@@ -44,7 +43,6 @@ impl Tls {
         Ok(Arc::new(Self { files, used, problem: watch::Sender::new(None) }))
     }
 
-    /// Returns the TLS configuration for the next connection.
     pub(crate) fn config(&self) -> Arc<ServerConfig> {
         self.used.read().unwrap_or_else(PoisonError::into_inner).config.clone()
     }

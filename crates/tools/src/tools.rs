@@ -131,7 +131,6 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    /// Returns the sandbox level that works on this host for the commands of the run.
     pub(crate) fn level(&self) -> SandboxLevel {
         let level = |network| sandbox::level(&self.settings.sandbox_program, network);
         // The level must also be available without network access, because a read-only command never has network
@@ -148,7 +147,6 @@ impl Inner {
         layer.open().map(|_| layer.content())
     }
 
-    /// Parses a call of a built-in tool or of a pack's tool.
     fn request(&self, call: &Call) -> Result<Request, Refusal> {
         Request::parse(&self.settings.toolsets, &call.tool, &call.arguments)
     }

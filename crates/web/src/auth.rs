@@ -370,7 +370,6 @@ impl Authenticated {
         Ok(Self { app, principal: Arc::new(principal), access: Arc::new(access), via: via.to_owned() })
     }
 
-    /// Returns a caller who authenticated with an issuer's token.
     pub(crate) fn issued(app: &Arc<App>, principal: Principal, access: Access) -> Self {
         Self {
             app: app.clone(),

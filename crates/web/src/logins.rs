@@ -27,7 +27,6 @@ use crate::secrets::{self, Error};
 const FILE: &str = "logins.json";
 const MEND: &str = "If others may have read the file, or if it is damaged, delete it; all people must \
     then sign in again";
-/// Prefix of the token with which a signed-in terminal authenticates.
 const TOKEN_PREFIX: &str = "hs_login_";
 /// Length of the token of a signed-in terminal: the prefix and 256 bits in hexadecimal.
 const TOKEN_CHARS: usize = TOKEN_PREFIX.len() + 64;
@@ -134,7 +133,6 @@ pub struct Login {
     pub expires_at: Timestamp,
 }
 
-/// Digests with which a request is matched to a login.
 struct LoginProof {
     cookie: Option<Digest>,
     secret: Digest,
@@ -358,7 +356,6 @@ impl Logins {
         })
     }
 
-    /// Returns true if a request has the cookie of an edge's page.
     pub(crate) fn has_page_cookie(&self, headers: &HeaderMap) -> bool {
         self.page_cookies(headers).next().is_some()
     }

@@ -266,7 +266,6 @@ impl Webhooks {
         .await
     }
 
-    /// Stores the URL and secrets of a webhook, or deletes them.
     async fn keep(&self, app: &App, id: &WebhookId, stored: Option<Stored>) -> Answer<()> {
         let mut kept = self.kept.lock().await;
         let mut next = self.of_journal(app, &kept).await?;

@@ -15,7 +15,6 @@ impl Packs {
         self.0.iter().copied()
     }
 
-    /// Returns the pack that contains the workflow with this name.
     pub(crate) fn for_workflow(self, workflow: &str) -> Option<&'static dyn Pack> {
         self.iter().find(|pack| pack.workflows().iter().any(|shipped| shipped.name == workflow))
     }

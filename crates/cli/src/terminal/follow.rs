@@ -45,7 +45,6 @@ pub(crate) enum Form {
     Json,
 }
 
-/// Result of following a run: the run has ended, or the person has left.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Ended(Box<Run>),
@@ -147,7 +146,6 @@ struct Follower<'a> {
     asker: Option<Box<dyn Asker>>,
 }
 
-/// Instruction for the main loop that follows a run: continue or stop.
 enum Next {
     On,
     Over(Outcome),

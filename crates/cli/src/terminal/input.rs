@@ -39,7 +39,6 @@ struct Terminal {
     age: Mutex<u64>,
 }
 
-/// Beginning of an input line that is not complete yet.
 #[derive(Debug, Default)]
 struct PartialLine {
     age: u64,

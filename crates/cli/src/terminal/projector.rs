@@ -86,7 +86,6 @@ impl Projector {
         &self.said
     }
 
-    /// Describes the current activity of the run in a few words.
     pub(crate) fn activity(&self) -> &str {
         &self.activity
     }

@@ -26,7 +26,6 @@ use crate::program_name::holdshort;
 use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 
-/// Beginning of the name of a demo's temporary folder.
 const FOLDER_PREFIX: &str = "holdshort-demo-";
 
 pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> anyhow::Result<Exit> {

@@ -414,7 +414,6 @@ pub(super) async fn end_of(embedded: Embedded) {
     }
 }
 
-/// Reads a file of this machine, or standard input if the path is `-`.
 pub(super) fn file_or_stdin(path: &Path) -> anyhow::Result<String> {
     if path == Path::new("-") {
         return std::io::read_to_string(std::io::stdin())

@@ -37,7 +37,6 @@ pub(super) fn id(run: &Run, planning: &str) -> String {
     }
 }
 
-/// Returns the subtasks of a plan with their current status.
 pub(super) fn subtasks(run: &Run, planning: Option<&str>, plan: &Plan) -> Vec<Subtask> {
     // Agent of subtasks that do not name an agent.
     let mut controls = run.definition.phases.iter().filter_map(|phase| phase.kind.control());

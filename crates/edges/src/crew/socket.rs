@@ -72,7 +72,6 @@ async fn serve(socket: WebSocket, caller: &Caller, id: RunId, door: &AuthState) 
 
 type Frames = Outbox<std::convert::Infallible>;
 
-/// Answers the pings of a client on a task's socket until the client disconnects.
 async fn answer_pings(incoming: &mut SplitStream<WebSocket>, caller: &Caller, outbox: &Frames) -> End {
     loop {
         match websocket::next(incoming, caller.app.pace.silence).await {

@@ -36,7 +36,6 @@ pub(super) async fn render_for_caller(caller: &Caller, run: &Run) -> Answer<Valu
     Ok(task::render(run, caller.reaches_all()))
 }
 
-/// Returns true if the caller is a reviewer of the run.
 async fn reviews(caller: &Caller, run: &Run) -> Answer<bool> {
     let system = caller.app.driver.glance_system().await?;
     let mut reviews = run.interrupts.iter().filter(|(_, each)| each.opened.kind == Kind::Review);

@@ -82,7 +82,6 @@ pub(super) fn status(run: &Run) -> Value {
     })
 }
 
-/// Returns the frames with the current state and the current graph of a run.
 pub(super) fn state(run: &Run) -> Vec<FrameBody> {
     let state = json!({ "status": State::from_run(run), "old_state": null });
     vec![("workflow_state_changed", state), ("dag_updated", graph::for_run(run))]

@@ -25,7 +25,6 @@ use super::projector::{self, FrameBody, Projector};
 use crate::assignment;
 use crate::follow::{self, News};
 
-/// Encoded frame for a MARS client.
 pub(super) enum OutgoingText {
     Event(Utf8Bytes, Option<FrameId>),
     /// Frame with a preview of an agent's streamed text. The frame may be dropped if the client is slow.

@@ -53,7 +53,6 @@ impl NodeQuery {
     }
 }
 
-/// Returns the past frames of a run that the caller may read.
 async fn past(guest: AuthenticatedCaller, id: &str) -> Answer<PastFrames> {
     let caller = person(guest)?;
     PastFrames::open(&caller.app, &find(&caller, id).await?).await

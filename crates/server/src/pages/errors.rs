@@ -16,7 +16,6 @@ use super::frame;
 #[folder = "../../docs/errors/"]
 struct Pages;
 
-/// Returns the page about an error code as Markdown.
 pub(crate) fn page(code: Code) -> Option<String> {
     let file = Pages::get(&format!("{}.md", code.as_str()))?;
     String::from_utf8(file.data.into_owned()).ok()

@@ -305,7 +305,6 @@ fn once(actor: &Actor, payload: &Value, signature: &str) -> IdempotencyKey {
     IdempotencyKey { scope: format!("{} form in Slack", actor.id), key: digest.to_string(), digest }
 }
 
-/// Returns the reason for a rejected request from Slack as a sentence.
 fn describe_refusal(refused: &Refused) -> String {
     let errors = refused.0.errors.iter().map(|error| error.message.as_str()).collect::<Vec<_>>();
     let said = if errors.is_empty() { refused.0.detail.clone() } else { errors.join("; ") };

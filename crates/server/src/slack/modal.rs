@@ -104,7 +104,6 @@ fn plain_text(text: &str) -> Value {
     json!({"type": "plain_text", "text": plain::text(text), "emoji": false})
 }
 
-/// Returns true if the form that was submitted in Slack has a text field.
 pub(super) fn has_field(payload: &Value) -> bool {
     payload.pointer("/view/state/values/words").is_some()
 }

@@ -19,7 +19,6 @@ async fn connect(served: &Served, words: &str) -> TcpStream {
     stream
 }
 
-/// Returns the bytes that the server sends until it closes the connection.
 async fn until_closed(stream: &mut TcpStream) -> String {
     let mut said = Vec::new();
     match timeout(SOON, stream.read_to_end(&mut said)).await.expect("the server closes it") {

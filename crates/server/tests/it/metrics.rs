@@ -8,7 +8,6 @@ use serde_json::json;
 
 use crate::harness::{Served, created, fetch_page, ok, text};
 
-/// Returns the value of the metric with this name and its labels.
 fn value(told: &str, name: &str) -> f64 {
     let found = told.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
     found.unwrap_or_else(|| panic!("no {name} in\n{told}"))

@@ -14,7 +14,6 @@ impl Served {
         ok(send_request(request).await)
     }
 
-    /// Returns a client with a browser login of this person.
     pub(crate) async fn signed_in_as(&self, person: &str) -> Api {
         self.let_in_by(&self.operator(), person).await
     }
@@ -311,7 +310,6 @@ async fn whoever_stands_in_is_offered_no_grant() {
     assert_eq!(ok(approve(&cleo, &held).await)["resolution"]["by"], json!(["cleo"]));
 }
 
-/// Opens a socket on which this person follows their inbox.
 async fn inbox_of(served: &Served, who: &str) -> Socket {
     let browser = served.signed_in_as(who).await;
     let origin = format!("http://localhost:{}", served.address().port());
@@ -583,7 +581,6 @@ async fn a_gate_of_a_workflow_names_people_of_the_file() {
     assert!(refused.contains("needs 2 approvers, but only 1"), "{refused}");
 }
 
-/// Removing a person ends all open connections of this person.
 #[tokio::test]
 async fn a_person_who_leaves_is_signed_out() {
     let served = peopled().await;

@@ -8,7 +8,6 @@ use crate::people::{approve, code, looked_at, peopled};
 use crate::socket::{Socket, SocketMessage};
 
 impl Served {
-    /// Opens a socket of a signed-in browser.
     async fn socket_of(&self, api: &Api) -> Socket {
         let origin = format!("http://localhost:{}", self.address().port());
         let headers = [("cookie", &*api.login().cookie), ("origin", &*origin)];

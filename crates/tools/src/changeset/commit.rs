@@ -35,7 +35,7 @@ pub enum Committed {
     Failed { text: String, done: Vec<String> },
 }
 
-/// State of a path during the commit of a change to this path.
+/// State of a path during the commit of its change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Before,
@@ -356,7 +356,6 @@ fn leads_nowhere(error: &io::Error) -> bool {
         || error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
 }
 
-/// Decodes a path of a changeset. The encoding of such a path is always valid.
 fn bytes(text: &str) -> Vec<u8> {
     bytes_of(text).unwrap_or_default()
 }

@@ -52,7 +52,6 @@ pub(crate) fn open(folder: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(folder, name, FLAGS, Mode::empty())?)
 }
 
-/// Returns the names of a folder's entries, sorted.
 pub(crate) fn list(folder: impl AsFd) -> io::Result<Vec<OsString>> {
     let mut found = Vec::new();
     for entry in Dir::read_from(folder)? {
@@ -66,7 +65,6 @@ pub(crate) fn list(folder: impl AsFd) -> io::Result<Vec<OsString>> {
     Ok(found)
 }
 
-/// Splits a path into its parent folder and its last name.
 pub(crate) fn split(path: &[u8]) -> (&[u8], &OsStr) {
     let at = path.iter().rposition(|byte| *byte == b'/');
     let (folder, name) = at.map_or((&b""[..], path), |at| (&path[..at], &path[at + 1..]));

@@ -67,7 +67,6 @@ struct Guard<'a> {
 struct EntryChange {
     /// Name of the changed entry in lower case.
     name: Vec<u8>,
-    /// True if the entry exists after the change.
     stays: bool,
 }
 

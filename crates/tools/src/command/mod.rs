@@ -39,7 +39,6 @@ const NOTE: &str = "You approve this command line and the current content of the
 /// Command line of a tool call that has been checked.
 pub(crate) struct Command {
     line: String,
-    /// Canonical working directory of the command.
     pub cwd: String,
     timeout: Duration,
     folder: Vec<String>,
@@ -197,7 +196,6 @@ pub(crate) async fn run(
 }
 
 impl Command {
-    /// Starts the prepared command, and follows it until it ends.
     pub(crate) async fn follow(
         &self,
         launch: Launch,

@@ -53,7 +53,6 @@ impl Scripts {
         self.bound.push(bound);
     }
 
-    /// Binds the approval of the command line to the identity of a folder.
     fn bind_folder(&mut self, workspace: &Workspace, path: &str) {
         let path = format!("{path}/");
         if !self.bound.iter().any(|bound| bound.path == path) {

@@ -22,7 +22,6 @@ pub(crate) struct Planned {
 }
 
 impl Planned {
-    /// Computes the planned change from the current state of the file.
     pub(crate) fn new(workspace: &Workspace, change: &Change) -> Result<Self, Refusal> {
         let path = change.path();
         names_a_file(path)?;

@@ -25,7 +25,6 @@ pub(crate) struct Checked {
     pub place: WorkspacePath,
 }
 
-/// Validates the pattern and the path of an agent's search.
 pub(crate) fn check(workspace: &Workspace, request: &SearchCodebase) -> Result<Checked, Refusal> {
     let pattern = RegexBuilder::new(&request.pattern)
         .size_limit(limits::SEARCH_PATTERN_BYTES)

@@ -104,7 +104,6 @@ impl Plan {
         if self.has_namespaces() { PRIVATE_IN_VIEW.into() } else { self.private_on_host() }
     }
 
-    /// Returns the paths in the workspace that the command may write.
     pub(super) fn written(&self) -> Vec<PathBuf> {
         match &self.effect {
             CommandEffect::Reads => Vec::new(),

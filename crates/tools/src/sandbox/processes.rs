@@ -40,7 +40,6 @@ pub(super) fn count_living() -> usize {
     numbered().map_or(usize::MAX, |pids| pids.iter().filter(|pid| **pid != own && is_living(pid)).count())
 }
 
-/// Stops all processes of the scope.
 pub(super) fn stop(scope: Scope, child: Pid) {
     match scope {
         Scope::Namespace => {}

@@ -50,12 +50,10 @@ impl Report {
         File::from(io::stdin().as_fd().try_clone_to_owned()?).write_all(&line)
     }
 
-    /// Returns true if the sandbox's reports so far say that the command has begun.
     pub(crate) fn has_begun(sent: &[u8]) -> bool {
         lines(sent).any(|line| matches!(serde_json::from_slice(line), Ok(Self::Begins)))
     }
 
-    /// Returns true if the sandbox's reports so far say that the command has ended.
     pub(crate) fn has_ended(sent: &[u8]) -> bool {
         let is_end = |report: Self| !matches!(report, Self::Begins | Self::Left { .. } | Self::SetAside(_));
         lines(sent).any(|line| serde_json::from_slice(line).is_ok_and(is_end))

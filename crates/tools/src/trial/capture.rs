@@ -20,7 +20,6 @@ pub struct Capture {
     pub streams: Streams,
     /// Digest of the environment variables of the command.
     pub environment: Digest,
-    /// Number of processes that were still running when the shell of the command ended.
     left: usize,
     /// The first files that the command wrote outside the workspace, with the paths that the command used.
     outside: Vec<String>,

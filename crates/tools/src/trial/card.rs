@@ -18,7 +18,6 @@ use crate::changeset::git_words;
 use crate::files::Diff;
 use crate::limits;
 
-/// Source of the bytes of the files in a changeset.
 pub(crate) trait Source {
     /// Returns the content of the file at the path of a change, before or after the change.
     fn read(&self, change: &Change, side: Side, digest: Digest, bytes: u64) -> io::Result<Vec<u8>>;
@@ -158,7 +157,6 @@ fn diff(change: &Change, source: &impl Source) -> Result<Diff, Undrawn> {
     Ok(Diff::between(&before, &after))
 }
 
-/// Reason why the card of a trial shows no diff for a file.
 enum Undrawn {
     NotText,
     /// The content of the file is too large for a diff, or cannot be read any more.
@@ -201,7 +199,6 @@ fn is_told_in_words(change: &Change) -> bool {
     is_of_git(&change.path) && guarded::guards(change.path.split('/')).is_none()
 }
 
-/// Returns true if the change adds, changes or removes a file.
 fn is_of_files(change: &Change) -> bool {
     let is_file = |entry: &Entry| matches!(entry, Entry::File { .. });
     match (&change.before, &change.after) {

@@ -13,7 +13,6 @@ use crate::changeset::{Root, entry, folder};
 use crate::limits;
 use crate::sandbox::take_after;
 
-/// Reason why a workspace cannot be copied.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     #[error("the workspace has more than {} files and directories to copy", limits::COPIED_PATHS)]

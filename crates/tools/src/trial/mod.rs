@@ -250,7 +250,6 @@ impl Prepared {
     }
 }
 
-/// Output of a command that ran as a trial, and how it ended.
 pub(crate) struct CommandOutput {
     pub text: String,
     pub data: Value,

@@ -34,7 +34,6 @@ impl From<Refusal> for NotPrepared {
 /// the function returns the reason as a text.
 pub(super) type MakeLayer = fn(PathBuf, &Inner) -> Result<Layer, String>;
 
-/// A command that is ready to run as a trial, with the layer that receives its writes.
 pub(super) struct Prepared {
     pub command: Command,
     pub launch: Launch,

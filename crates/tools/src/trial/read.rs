@@ -18,7 +18,6 @@ use crate::sandbox::Notes;
 /// Timestamp of a file, in seconds and nanoseconds.
 pub(super) type Time = (i64, i64);
 
-/// Reason why the changes of a trial cannot become a changeset.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     #[error("the command changed more than {} files, directories and links", limits::CHANGED_PATHS)]

@@ -11,7 +11,6 @@ use reqwest::header::CONTENT_ENCODING;
 use crate::limits;
 use crate::refusal::Refusal;
 
-/// Bytes that were read of an HTTP response's body.
 pub(super) struct Body {
     pub(super) bytes: Vec<u8>,
     /// True if the body of the response continues after these bytes.

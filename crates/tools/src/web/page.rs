@@ -10,7 +10,6 @@ use html5gum::{Token, Tokenizer};
 use super::body::Body;
 use super::quote::Page;
 
-/// Media type that an HTTP response states.
 #[derive(Clone, Debug)]
 pub(super) struct Media {
     /// Name of the media type, such as `text/html`, in lower case. Empty if the response states no media type.

@@ -65,7 +65,6 @@ impl Bench {
         tools(self.root.path(), change)
     }
 
-    /// Returns the path of an entry in the workspace of the bench.
     pub(crate) fn at(&self, path: &str) -> PathBuf {
         self.root.path().join("workspace").join(path)
     }
@@ -138,7 +137,6 @@ impl Bench {
         }
     }
 
-    /// Inspects a tool call, then runs it with its preconditions.
     pub(crate) async fn go(&self, tool: &str, arguments: Value) -> Outcome {
         let inspection = self.ready(tool, arguments.clone()).await;
         self.run(tool, arguments, &inspection.preconditions).await
@@ -195,7 +193,6 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Returns true if a running process on this machine has `marker` as an argument.
 pub(crate) fn is_running(marker: &str) -> bool {
     fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         let name = entry.file_name();

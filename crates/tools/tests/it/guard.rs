@@ -141,7 +141,6 @@ async fn no_path_around_the_guard_leaves_anything_live() {
     }
 }
 
-/// The target of a link with a guarded name is as read-only as the link.
 #[tokio::test]
 async fn nothing_is_written_through_a_guarded_link() {
     let bench = bench();

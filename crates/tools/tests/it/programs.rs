@@ -18,7 +18,6 @@ use crate::trial::complete_trial;
 const NAMES: [&str; 9] =
     ["a", "A", "b", "dir", "sp ace", "n\\377", "back\\\\slash", "new\\nline", "\\303\\274"];
 
-/// A small random number generator (`splitmix64`).
 struct Random(u64);
 
 impl Random {
@@ -177,7 +176,6 @@ async fn campaign_of_fresh_seeds() {
     eprintln!("{count} programs from seed {first}");
 }
 
-/// A trial preserves a file name that is not UTF-8 byte by byte.
 #[tokio::test]
 async fn a_name_that_is_not_utf_8_is_kept() {
     let bench = Bench::new();

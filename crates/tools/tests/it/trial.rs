@@ -13,7 +13,6 @@ use serde_json::json;
 use crate::bench::{Bench, call};
 use crate::tree::{Tree, tree};
 
-/// Result of a command that ran as a trial, with the bytes of the changed files.
 pub(crate) struct TriedCommand {
     pub trial: Trial,
     pub bodies: BTreeMap<Digest, Vec<u8>>,

@@ -156,7 +156,6 @@ pub(super) fn from_interrupt(interrupt: &Interrupt) -> wire::Assignment {
     }
 }
 
-/// Returns the next escalation that is planned for an open interrupt.
 pub(super) fn escalates(interrupt: &Interrupt) -> Option<wire::NextEscalation> {
     let (at, step) = (interrupt.due.escalate_at?, interrupt.next_step()?);
     interrupt.is_open().then(|| wire::NextEscalation {

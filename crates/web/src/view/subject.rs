@@ -14,7 +14,6 @@ pub(super) struct Subject {
     /// Task of the run. `None` if the input of the run has no member `task`, or if this input was erased.
     pub(super) task: Option<String>,
     pub(super) workspace: Option<String>,
-    /// Name of the run's workflow.
     pub(super) workflow: String,
 }
 

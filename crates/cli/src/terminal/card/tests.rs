@@ -197,7 +197,6 @@ fn what_the_server_asks_is_no_agent_elsewhere() {
     }
 }
 
-/// The number of cut lines includes the lines that are cut in every part of a card.
 #[test]
 fn cut_lines_are_counted() {
     let view = View { paint: Paint::plain(), uncut: false, alone: false, said: "" };
@@ -229,7 +228,6 @@ fn what_is_decided_on_is_on_the_card() {
     }
 }
 
-/// The number of cut lines includes the lines that are cut in the schema of an answer.
 #[test]
 fn a_cut_schema_is_counted() {
     let mut asked = interrupt(Kind::Question);

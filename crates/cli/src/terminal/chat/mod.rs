@@ -144,7 +144,6 @@ struct Asking {
     shown: Instant,
 }
 
-/// Instruction for the main loop of the conversation: continue or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     On,

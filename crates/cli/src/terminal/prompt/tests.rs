@@ -8,7 +8,6 @@ fn decision(option: &str, text: Option<&str>) -> Decision {
     Decision { option, text, version: Some(1), ..Decision::default() }
 }
 
-/// The lines that a person types at a card result in one decision, or in none.
 #[test]
 fn lines_become_decisions() {
     let table: &[(Kind, &[&str], Option<Decision>)] = &[

@@ -68,7 +68,6 @@ pub(super) fn types(schema: &Value) -> Vec<&str> {
     }
 }
 
-/// Returns true if a schema allows null besides other types or values.
 pub(super) fn has_null(schema: &Value) -> bool {
     let in_types =
         schema.get("type").and_then(Value::as_array).is_some_and(|all| all.iter().any(|it| it == "null"));

@@ -159,7 +159,6 @@ pub fn mode_of(config: &Value) -> String {
     mode::client_name(named.unwrap_or(mode::DEFAULT))
 }
 
-/// Returns true if the config names the mode `asked`.
 pub(super) fn is_mode(asked: &str, config: &Value) -> bool {
     mode::client_name(asked) == mode_of(config)
 }

@@ -232,7 +232,6 @@ pub(super) fn canonical(mode: &str) -> String {
     mode.trim().to_lowercase().replace('-', "_")
 }
 
-/// Returns the name of a mode in the spelling that clients use.
 pub(super) fn client_name(mode: &str) -> String {
     let name = canonical(mode);
     let is_mode = MODES[..PRESETS].iter().any(|(mode, ..)| *mode == name);

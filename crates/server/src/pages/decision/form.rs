@@ -309,7 +309,6 @@ struct Number<'a> {
     field: Field<'a>,
 }
 
-/// Value of a form field on the decision page, and the error in this field.
 #[derive(Serialize)]
 struct Field<'a> {
     value: String,

@@ -22,7 +22,6 @@ pub(crate) struct Recorded {
     pub(crate) is_erased: bool,
 }
 
-/// Text that the page with the record shows instead of erased content.
 const ERASED: &str = "(erased)";
 
 /// Event of a receipt, formatted for the page with the record of an interrupt. Missing values are empty.

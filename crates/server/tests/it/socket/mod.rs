@@ -20,7 +20,6 @@ pub(crate) struct Socket(WebSocketStream<TcpStream>);
 #[derive(Debug, PartialEq)]
 pub(crate) enum SocketMessage {
     Frame(Value),
-    /// Close code of the socket, if the server sent one.
     Close(Option<u16>),
 }
 

@@ -27,7 +27,6 @@ pub(crate) struct GuardFindings {
     pub channels: Vec<Channel>,
 }
 
-/// Path of a socket or a named pipe in the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Channel(#[serde(serialize_with = "as_bytes", deserialize_with = "from_bytes")] pub PathBuf);
@@ -71,7 +70,6 @@ pub(super) struct EntryIdentity {
 pub(super) enum Kind {
     Folder,
     Link,
-    /// The directory entry is a socket or a named pipe.
     Channel,
     Other,
 }

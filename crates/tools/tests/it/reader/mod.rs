@@ -31,7 +31,6 @@ const TOGETHER: usize = 64;
 /// Maximum number of command lines in a failure message.
 const TOLD: usize = 20;
 
-/// Command line that the reader classifies as read-only.
 struct Line {
     text: String,
     command: Command,

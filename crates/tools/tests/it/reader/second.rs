@@ -23,7 +23,6 @@ pub(super) fn contradiction(line: &str, command: &Command) -> Option<String> {
     lists.iter().find_map(|list| second.list(list))
 }
 
-/// Returns true if the second parser can parse a command line.
 pub(super) fn understands(line: &str) -> bool {
     Parser::new(line.as_bytes(), &ParserOptions::default(), &SourceInfo::default()).parse_program().is_ok()
 }

@@ -25,7 +25,6 @@ use super::config::{ConfigError, Jwt, TABLE, is_of_this_machine};
 use crate::identity::fetch::{FetchRequest, fetch};
 use crate::identity::limits::{JWKS_BYTES, JWKS_KEYS, JWKS_TIME};
 
-/// Cached public keys of a token issuer.
 pub(super) struct Jwks {
     issuer: String,
     source: Source,
@@ -254,7 +253,6 @@ fn understand(bytes: &[u8]) -> Result<Vec<Jwk>, Failed> {
     if set.is_empty() { Err(malformed("it has no key that can be used".to_owned())) } else { Ok(set) }
 }
 
-/// Returns true if a key of the issuer's key set can verify signatures of this algorithm.
 fn is_for(key: &Jwk, algorithm: Algorithm) -> bool {
     let common = &key.common;
     let is_named = common.key_algorithm.is_none_or(|named| named.to_string() == format!("{algorithm:?}"));

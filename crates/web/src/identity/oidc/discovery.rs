@@ -22,7 +22,6 @@ use crate::identity::limits::{
     DISCOVERY_AGE, DISCOVERY_BYTES, DISCOVERY_KEPT, DISCOVERY_PAUSE, PROVIDER_TIME,
 };
 
-/// Configuration that the identity provider published.
 pub(super) struct ProviderMetadata {
     pub(super) authorization: Url,
     pub(super) token: Url,

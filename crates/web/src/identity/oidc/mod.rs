@@ -395,7 +395,6 @@ fn is_shared_without_azp(claims: &Map<String, Value>) -> bool {
     is_shared && !claims.contains_key("azp")
 }
 
-/// HTTP connection to the identity provider.
 struct ProviderTransport {
     issuer: String,
     guard: Guard,
