@@ -363,7 +363,7 @@ impl Chat<'_> {
         self.runs.get(run).is_some_and(|known| known.seen >= seq)
     }
 
-    /// Follows a run that a message started, from this or another client.
+    /// Records that a message started a run, which becomes the front run. Prints the message if another client sent it.
     fn began(&mut self, event: &Event) {
         if event.data.get("front").and_then(Value::as_bool) != Some(true) {
             return;
