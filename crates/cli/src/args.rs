@@ -58,14 +58,14 @@ pub(crate) struct Args {
     pub verb: Verb,
 }
 
-/// Verbs that start their own server, and therefore reject `--server`.
+/// Commands of the program that start their own server, and therefore reject `--server`.
 const OWN_SERVER: [&str; 2] = ["demo", "serve"];
-/// Verbs that read or write files on this machine, and therefore reject `--server`.
+/// Commands of the program that read or write files on this machine, and therefore reject `--server`.
 const NO_SERVER: [&str; 5] = ["backup", "export", "import", "init", "rebuild"];
 
 impl Args {
     /// Returns the definition of the command line, including the options of packs. Removes `--server` from the help
-    /// text of each verb that rejects this option.
+    /// text of each command that rejects this option.
     fn described(packs: Packs) -> Command {
         let mut whole = packs.described(<Self as CommandFactory>::command());
         if let Some(about) = whole.get_long_about().map(ToString::to_string) {

@@ -22,23 +22,26 @@ use crate::program_name::{holdshort, with_program_name};
 use crate::shell::quoted;
 
 const CONNECT_TIME: Duration = Duration::from_secs(5);
-/// Time after which the client stops waiting for the response to a request. The timeout is long enough for a request
-/// that makes the server read the whole journal.
+/// Time after which a command-line client stops waiting for the response to a request. The timeout is long enough for a
+/// request that makes the server read the whole journal.
 const REQUEST_TIME: Duration = Duration::from_mins(5);
-/// Time limit for the report that a person has seen a card. Keyboard input is not read while the report is sent.
+/// Time limit for the request that reports to the server that a person has seen a card. Keyboard input is not read
+/// while this request is sent.
 const LOOK_TIME: Duration = Duration::from_secs(2);
-/// Maximum number of events in one response, when the events of a run are read page by page.
+/// Maximum number of events in one page, when a client reads the events of a run.
 const EVENTS: usize = 200;
-/// Time without data after which a stream is considered disconnected. A server sends a keep-alive every 15 s.
+/// Time without data after which a client considers an event stream disconnected. A server sends a keep-alive every 15
+/// s.
 const SILENCE: Duration = Duration::from_secs(50);
 
-/// Error for a request that the server rejected.
+/// Error for a request that the server rejected, with the problem document of its response.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", describe(.0))]
 pub(crate) struct Refused(pub(crate) Problem);
 
 impl Refused {
-    /// Returns true if the request itself was invalid. A request that lacks a permission (403) is not invalid.
+    /// Returns true if the server rejected a request as invalid. A request that lacks a permission (403) is not
+    /// invalid.
     pub(crate) fn is_usage(&self) -> bool {
         matches!(self.0.status, 400 | 401 | 413 | 415 | 421 | 422)
     }
@@ -95,7 +98,7 @@ fn describe(problem: &Problem) -> String {
     plain::text(&format!("{text} [{}{request}]", problem.code.as_str())).into_owned()
 }
 
-/// Percent-encodes a text as one path segment (RFC 3986, 2.3).
+/// Percent-encodes a text so that it is one segment of a URL path (RFC 3986, 2.3).
 pub(crate) fn segment(text: &str) -> String {
     let written = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
@@ -119,8 +122,8 @@ fn describe_field_error(error: &FieldError) -> String {
     }
 }
 
-/// Returns the command-line argument that sets a member of the request body, such as `--text` for `/text`. Returns the
-/// JSON pointer itself if no argument sets the member.
+/// Returns the command-line argument that sets a member of a request body, such as `--text` for `/text`. Returns the
+/// JSON pointer to the member if no argument sets it.
 fn argument_for_pointer(pointer: &str) -> String {
     const ARGUMENTS: [(&str, &str); 9] = [
         ("/config/workspace", "--workspace"),
@@ -181,8 +184,8 @@ fn describe_resolution(resolution: &Resolution) -> String {
 pub struct Client {
     http: reqwest::Client,
     target: Arc<RwLock<Target>>,
-    /// Arguments with which the client can look up the server's address again. `None` if the server runs in this
-    /// process.
+    /// Arguments with which the client can look up the server's address again. `None` if the server runs in the
+    /// client's process.
     reach: Option<Reach>,
     words: Arc<str>,
 }
@@ -190,28 +193,29 @@ pub struct Client {
 #[derive(Clone, Debug)]
 struct Target {
     base: Url,
-    /// Token for the server. `None` while this terminal is not signed in there.
+    /// Token for the server. `None` while this terminal is not signed in at the server.
     token: Option<String>,
     from: From,
 }
 
-/// Origin of a token: an environment variable, a login, or the data folder.
+/// Origin of a client's token: an environment variable, a login, or the data folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum From {
     Environment,
-    /// The token belongs to a login of this terminal at the server.
+    /// The token belongs to a login of this terminal.
     Login,
     DataFolder,
 }
 
 impl Client {
-    /// Creates a client for the server that the command-line arguments select. By default, this is the server that uses
-    /// the default data folder.
+    /// Creates a client for the server that the command-line arguments select. Without such arguments, the client uses
+    /// the server of the default data folder.
     pub(crate) fn find(reach: &Reach) -> anyhow::Result<Self> {
         Self::new(target(reach)?, Some(reach.clone()), &render_server_arguments(reach)?)
     }
 
-    /// Creates a client for an address and a token. `words` are the command-line arguments that select this server.
+    /// Creates a client for an address and a token. `words` are the command-line arguments with which another command
+    /// selects the same server.
     pub(crate) fn with_token(address: &str, token: &str, words: &str) -> anyhow::Result<Self> {
         Self::new(
             Target { base: Url::parse(address)?, token: Some(token.to_owned()), from: From::DataFolder },
@@ -225,7 +229,7 @@ impl Client {
         Self::new(Target { base: server.clone(), token: None, from: From::Login }, None, "")
     }
 
-    /// Returns true if the token is from a login of this terminal.
+    /// Returns true if the client's token is from a login of this terminal.
     pub(crate) fn is_signed_in(&self) -> bool {
         self.target().from == From::Login
     }
@@ -248,14 +252,14 @@ impl Client {
         self.target().base.as_str().trim_end_matches('/').to_owned()
     }
 
-    /// Returns the command-line arguments with which another command selects the same server: an empty text, or
-    /// arguments with a leading space.
+    /// Returns the command-line arguments with which another command selects the same server. The result is empty or
+    /// begins with a space.
     pub(crate) fn server_arguments(&self) -> &str {
         &self.words
     }
 
     /// Looks up the server's address and token again. After a restart the server may listen at another address, and
-    /// another program may listen at the old one.
+    /// another program may listen at the previous address.
     fn find_again(&self) -> anyhow::Result<Target> {
         let Some(reach) = &self.reach else { return Ok(self.target()) };
         let found = target(reach)?;
@@ -294,13 +298,13 @@ impl Client {
         self.ask(self.request(Method::DELETE, path)?).await
     }
 
-    /// Returns the response body as text, for example an HTML page.
+    /// Returns the body of the server's response as text, for example an HTML page.
     pub(crate) async fn text(&self, path: &str) -> anyhow::Result<String> {
         let response = self.send(self.request(Method::GET, path)?.timeout(REQUEST_TIME)).await?;
         response.text().await.context("the connection ended before the server's response was complete")
     }
 
-    /// Returns the items of all pages of a list.
+    /// Returns the items of all pages of a list endpoint.
     pub(crate) async fn list(&self, path: &str, query: &[(&str, &str)]) -> anyhow::Result<Vec<Value>> {
         let mut items = Vec::new();
         let mut cursor: Option<String> = None;
@@ -330,7 +334,7 @@ impl Client {
         }
     }
 
-    /// Opens the stream of a run's events after `since`.
+    /// Opens the stream of a run's events with a sequence number above `since`.
     pub(crate) async fn events(&self, run: &str, since: u64) -> anyhow::Result<Response> {
         let request = self
             .request(Method::GET, &format!("/v1/runs/{run}/events"))?
@@ -339,7 +343,8 @@ impl Client {
         self.send(request).await
     }
 
-    /// Opens the stream of all events after a position. Without a position, the stream starts with new events.
+    /// Opens the stream of all events after a position in the journal. Without a position, the stream starts with new
+    /// events.
     pub(crate) async fn everything(&self, position: Option<&str>) -> anyhow::Result<Response> {
         let mut request =
             self.request(Method::GET, "/v1/events")?.header(reqwest::header::ACCEPT, "text/event-stream");
@@ -439,8 +444,8 @@ impl Client {
         Refused(problem).into()
     }
 
-    /// Returns the message for a rejected token, with advice that depends on the origin of the token. `said` is the
-    /// explanation of the server.
+    /// Returns the message for a token that the server rejected, with advice that depends on the origin of the token.
+    /// `said` is the explanation of the server.
     fn unknown_token(&self, said: &str) -> String {
         let at = self.address();
         let Target { token, from, .. } = self.target();
@@ -485,7 +490,8 @@ impl Client {
     }
 }
 
-/// Returns true if the server rejected exactly one field of the request body, and `pointer` is the JSON pointer to it.
+/// Returns true if the server rejected exactly one field of the request body, and `pointer` is the JSON pointer to this
+/// field.
 pub(crate) fn is_refused_at(error: &anyhow::Error, pointer: &str) -> bool {
     error
         .downcast_ref::<Refused>()
@@ -496,12 +502,13 @@ pub(crate) fn code(error: &anyhow::Error) -> Option<Code> {
     error.downcast_ref::<Refused>().map(|refused| refused.0.code)
 }
 
-/// Returns the invalid fields of a rejected request body. Returns none for any other error.
+/// Returns the fields of a request body that the server rejected as invalid. Returns none for any other error.
 pub(crate) fn errors(error: &anyhow::Error) -> &[FieldError] {
     error.downcast_ref::<Refused>().map_or(&[], |refused| &refused.0.errors)
 }
 
-/// Returns true if a retry may succeed: no response arrived, or the server was temporarily unable to respond.
+/// Returns true if a retry of a failed request may succeed: no response arrived, or the server was temporarily unable
+/// to respond.
 pub(crate) fn is_passing(error: &anyhow::Error) -> bool {
     match code(error) {
         Some(code) => matches!(code, Code::Stopping | Code::StoreFailed | Code::Busy | Code::TooManyStreams),
@@ -516,15 +523,15 @@ pub(crate) fn id(text: &str) -> anyhow::Result<&str> {
     if fits { Ok(text) } else { Err(usage(format!("`{}` is not an id", plain::line(text)))) }
 }
 
-/// Returns the command-line arguments with which another command selects the same server. The text is empty for the
+/// Returns the command-line arguments with which another command selects the same server. The result is empty for the
 /// server of the default data folder.
 fn render_server_arguments(reach: &Reach) -> anyhow::Result<String> {
     let server = reach.server.as_deref().map(|url| format!(" --server {}", quoted(url)));
     Ok(format!("{}{}", DataDir::resolve(reach.data.as_deref())?.arguments(), server.unwrap_or_default()))
 }
 
-/// Returns the address of the selected server, and the token for it. Without a selected server, this is the server
-/// whose process has locked the data folder. The token must not be sent to any other server.
+/// Returns the address and the token of the server that the command-line arguments select. Without such arguments, this
+/// is the server whose process has locked the data folder. The token must not be sent to any other server.
 fn target(reach: &Reach) -> anyhow::Result<Target> {
     let data_dir = DataDir::resolve(reach.data.as_deref())?;
     let address = reach.server.clone().or_else(|| data_dir.listening()).ok_or_else(|| data_dir.unserved())?;
@@ -555,7 +562,8 @@ fn target(reach: &Reach) -> anyhow::Result<Target> {
     Ok(Target { base, token: Some(token), from: From::DataFolder })
 }
 
-/// Parses the address of a server. Rejects plain HTTP to another machine, because the token would be sent unencrypted.
+/// Parses the address of a server. Rejects plain HTTP to another machine, because the client would send the token
+/// unencrypted.
 pub(crate) fn address(text: &str) -> anyhow::Result<Url> {
     let base = Url::parse(&with_scheme(text))
         .ok()
@@ -571,7 +579,7 @@ pub(crate) fn address(text: &str) -> anyhow::Result<Url> {
     Ok(base)
 }
 
-/// Prefixes of ids, and the kind of object that each prefix identifies.
+/// Prefixes of ids, each with the kind of object that the prefix identifies.
 const KINDS: [(&str, &str); 6] = [
     ("run", "a run"),
     ("int", "an interrupt"),
@@ -581,7 +589,7 @@ const KINDS: [(&str, &str); 6] = [
     ("dlv", "a delivery"),
 ];
 
-/// Returns the verb that lists the ids of a kind of object.
+/// Returns the command that lists the ids of a kind of object.
 fn listed_by(kind: &str) -> &'static str {
     match kind {
         "run" | "ses" => "sessions",
@@ -592,8 +600,8 @@ fn listed_by(kind: &str) -> &'static str {
     }
 }
 
-/// Checks that an id has the prefix `run`, `int`, `ses`, `gra`, `key` or `dlv`. The error for an id of another kind
-/// names this kind.
+/// Checks that an id has the given prefix: `run`, `int`, `ses`, `gra`, `key` or `dlv`. The error for an id with another
+/// known prefix names the kind of object that this prefix identifies.
 pub(crate) fn id_of<'a>(text: &'a str, prefix: &str) -> anyhow::Result<&'a str> {
     let text = id(text)?;
     let name = |prefix: &str| KINDS.iter().find(|(each, _)| *each == prefix).map(|(_, name)| *name);

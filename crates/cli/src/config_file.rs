@@ -33,12 +33,10 @@ use crate::limits::CONFIG_BYTES;
 use crate::log::{self, Format};
 use position::{describe_error, position_of_value};
 
-/// Name of the configuration file in the data folder.
 pub(crate) const NAME: &str = "holdshort.toml";
-/// Default of the key `listen`.
 const LISTEN: &str = "127.0.0.1:7349";
 
-/// Content of `holdshort.toml` after parsing. Each field is a key of the file.
+/// Content of `holdshort.toml` after parsing. Each field is a key of this file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_field_names, reason = "they are the keys of the file")]
@@ -96,7 +94,8 @@ struct Identity {
     oidc: Option<Oidc>,
 }
 
-/// Settings of a server after flags, environment, file and defaults are combined, and the source of each setting.
+/// Settings of a server after flags, environment, configuration file and defaults are combined, and the source of each
+/// setting.
 #[derive(Debug)]
 pub(crate) struct EffectiveSettings {
     pub listen: SocketAddr,
@@ -116,7 +115,7 @@ pub(crate) struct EffectiveSettings {
     pub keep_content: Option<Duration>,
     pub log_format: Format,
     pub otlp: Option<Otlp>,
-    /// Source of each value, for the report of `doctor`. Secret values are never included.
+    /// Source of each configuration value, for the report of `doctor`. Secret values are never included.
     pub told: Vec<EffectiveSetting>,
 }
 
@@ -124,13 +123,14 @@ pub(crate) struct EffectiveSettings {
 #[derive(Debug, Serialize)]
 pub(crate) struct EffectiveSetting {
     pub key: &'static str,
-    /// Value in effect. `null` if the key is not set and has no default.
+    /// Value in effect of a key of the configuration file. `null` if the key is not set and has no default.
     pub value: Option<String>,
-    /// Source of the value: `flag`, `environment NAME`, `file PATH`, or `default`.
+    /// Source of a configuration value: `flag`, `environment NAME`, `file PATH`, or `default`.
     pub from: String,
 }
 
-/// Combines the settings of a server that uses this data folder: flags, environment, configuration file and defaults.
+/// Combines the settings of a server that uses this data folder, from flags, environment, configuration file and
+/// defaults.
 pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<EffectiveSettings> {
     let path = match &serve.config {
         Some(path) => Some(std::path::absolute(path)?),
@@ -336,7 +336,7 @@ pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Res
     })
 }
 
-/// Returns the endpoint to which traces are sent, and the HTTP headers to send with them. The headers are secrets.
+/// Returns the endpoint to which traces are sent, and the secret HTTP headers of these requests.
 fn otlp(
     telling: &mut SettingResolver,
     flag: Option<Url>,
@@ -374,7 +374,7 @@ fn otlp(
 
 struct SettingResolver {
     path: Option<PathBuf>,
-    /// Text of the configuration file. The position of an error is looked up in it.
+    /// Text of the configuration file, for the line and column in an error about one of its keys.
     text: String,
     told: Vec<EffectiveSetting>,
 }
@@ -388,7 +388,7 @@ impl SettingResolver {
         self.find_setting(key).is_some_and(|told| told.from.starts_with("file "))
     }
 
-    /// Returns the error about a key, with line and column if the key is set in the file.
+    /// Returns the error about a configuration key, with line and column if the key is set in the file.
     fn wrong(&self, key: &str, why: &str) -> anyhow::Error {
         match &self.path {
             Some(path) if self.is_from_file(key) => {
@@ -398,8 +398,8 @@ impl SettingResolver {
         }
     }
 
-    /// Chooses the value of a key by precedence: flag, environment, file, default. For a value from the environment,
-    /// records only the source and returns `None`, because another module reads the variable.
+    /// Chooses the value of a configuration key by precedence: flag, environment, file, default. For a value from the
+    /// environment, records only the source and returns `None`, because another module reads the variable.
     fn pick<T>(
         &mut self,
         key: &'static str,
@@ -438,7 +438,6 @@ impl SettingResolver {
     }
 }
 
-/// Returns true if the command line of this process contains the flag.
 pub(crate) fn is_flag_set(flag: &str) -> bool {
     std::env::args_os().any(|argument| {
         argument.to_str().is_some_and(|text| text == flag || text.starts_with(&format!("{flag}=")))
@@ -511,7 +510,7 @@ fn secret_of(key: &str, path: &Path) -> anyhow::Result<String> {
     secret_file::read_text(path, CONFIG_BYTES).map_err(|error| usage(format!("`{key}` {shown} {error}")))
 }
 
-/// Deserializes a value with the same parser as the command-line flag of that name.
+/// Deserializes a value of the configuration file with the same parser as the command-line flag of that name.
 fn as_flag<'de, D: Deserializer<'de>, T>(
     from: D,
     such: &str,
@@ -535,7 +534,7 @@ fn otlp_endpoint<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D::E
     args::otlp_endpoint(&String::deserialize(from)?).map(Some).map_err(de::Error::custom)
 }
 
-/// Deserializes a list with the same parser as the command-line flag of that name.
+/// Deserializes a list in the configuration file with the same parser as the command-line flag of that name.
 fn as_flags<'de, D: Deserializer<'de>>(
     from: D,
     such: &str,
@@ -596,7 +595,7 @@ fn model<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error>
     }
 }
 
-/// Deserializes a URL. The error does not contain the URL, which may include a password.
+/// Deserializes a URL in the configuration file. The error does not contain the URL, which may include a password.
 fn base_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(from)?;
     let is_url = Url::parse(text.trim()).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
@@ -604,8 +603,8 @@ fn base_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Err
     if is_url { Ok(Some(text)) } else { Err(de::Error::custom(such)) }
 }
 
-/// Deserializes the URL of a database. Rejects a URL with a password, because configuration files are often copied and
-/// displayed.
+/// Deserializes the URL of a database in the configuration file. Rejects a URL with a password, because configuration
+/// files are often copied and displayed.
 fn store<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(from)?;
     let url = Url::parse(&text).ok().filter(|url| matches!(url.scheme(), "postgres" | "postgresql"));

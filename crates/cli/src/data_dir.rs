@@ -21,9 +21,10 @@ use crate::shell::quoted;
 const ADDRESS: &str = "server.json";
 const TOKENS: &str = "tokens.json";
 const DATABASE: &str = "holdshort.db";
-/// File next to the journal that records where the journal ended.
+/// File next to the journal that records the journal's last position.
 const HEAD_FILE: &str = "holdshort.head";
-/// Lock file of the server process that uses the folder. The kernel releases the lock when the process ends.
+/// Lock file in the data folder, held by the server process that uses this folder. The kernel releases the lock when
+/// the process ends.
 const LOCK: &str = "holdshort.lock";
 
 #[derive(Clone, Debug)]
@@ -54,7 +55,7 @@ impl DataDir {
         Ok(Self { path: base.join("holdshort") })
     }
 
-    /// Returns the reason why this folder cannot store a journal, or `None` if it can.
+    /// Returns the reason why this data folder cannot store a journal, or `None` if it can.
     pub(crate) fn trouble(&self) -> Option<String> {
         // A missing folder is created in its nearest existing parent.
         for path in self.path.ancestors() {
@@ -78,7 +79,7 @@ impl DataDir {
         self.path.join(DATABASE).exists()
     }
 
-    /// Returns an explanation if the folder once contained a journal that is missing now.
+    /// Returns an explanation if the data folder once contained a journal that is missing now.
     pub(crate) fn lost_journal(&self) -> Option<String> {
         let is_lost = !self.holds_journal() && self.path.join(HEAD_FILE).exists();
         is_lost.then(|| {
@@ -89,7 +90,7 @@ impl DataDir {
         })
     }
 
-    /// Returns the address of the running server that uses this folder. Returns `None` if no server runs.
+    /// Returns the address of the running server that uses this data folder. Returns `None` if no server runs.
     pub(crate) fn listening(&self) -> Option<String> {
         let text = fs::read_to_string(self.path.join(ADDRESS)).ok()?;
         let address: Address = serde_json::from_str(&text).ok()?;
@@ -104,19 +105,18 @@ impl DataDir {
         matches!(tried, Ok(Err(TryLockError::WouldBlock)))
     }
 
-    /// Returns the command-line arguments with which another command selects this folder. The text is empty if the
-    /// folder is the default data folder.
+    /// Returns the command-line arguments with which another command selects this data folder. The result is empty for
+    /// the default data folder.
     pub(crate) fn arguments(&self) -> String {
         let is_own = Self::resolve(None).is_ok_and(|own| own.path == self.path);
         if is_own { String::new() } else { format!(" --data {}", self.quoted()) }
     }
 
-    /// Returns the path of the folder, quoted for a shell.
     pub(crate) fn quoted(&self) -> String {
         quoted(&self.path.display().to_string())
     }
 
-    /// Returns the error for a command that needs a server, because no server uses this folder.
+    /// Returns the error for a command that needs a server, because no server uses this data folder.
     pub(crate) fn unserved(&self) -> anyhow::Error {
         no_server(format!(
             "no server uses {}; start a server with `{} serve --data {}`",
@@ -137,7 +137,8 @@ impl DataDir {
         Ok(Announced { path, text })
     }
 
-    /// Returns the operator's token from `tokens.json`. Returns `None` if no server has created the file.
+    /// Returns the operator's token from `tokens.json` in the data folder. Returns `None` if no server has created this
+    /// file.
     pub(crate) fn token(&self) -> anyhow::Result<Option<String>> {
         let path = self.path.join(TOKENS);
         match fs::read_to_string(&path) {

@@ -21,34 +21,27 @@ use crate::pack::Packs;
 use crate::program_name::holdshort;
 use crate::shell::quoted;
 
-/// Settings of a server that is about to start in this process.
+/// Settings of a server that is about to start in the process of the command line.
 pub(crate) struct Plan {
     pub listen: SocketAddr,
     pub data_dir: DataDir,
     pub workflows: Option<PathBuf>,
     pub packs: Packs,
-    /// Path of the people file.
     pub people: Option<PathBuf>,
-    /// Path of the rules file.
     pub rules: Option<PathBuf>,
-    /// Path of the channels file.
     pub channels: Option<PathBuf>,
     pub model: ModelArgs,
     pub database: Option<postgres::Config>,
-    /// Maximum number of requests per second and agent.
+    /// Maximum number of requests per second from one agent.
     pub agent_requests: u32,
-    /// Maximum number of sign-ins and decisions per minute.
     pub per_minute: PerMinute,
-    /// Issuers (external identity services) whose tokens the server accepts.
     pub issuers: Vec<Jwt>,
-    /// Identity provider for sign-in.
     pub provider: Option<Oidc>,
-    /// Public address, trusted proxies and TLS.
+    /// Public address of the server, its trusted proxies and its TLS settings.
     pub front: PublicEndpoint,
-    /// Settings for callbacks to agents, such as the networks to which they may be sent.
     pub callbacks: Callbacks,
     pub checkpoints: Option<KeepCheckpoints>,
-    /// Time for which the content of a run is kept after the end of the run.
+    /// Time for which the content of a run is kept after the run has ended.
     pub keep_content: Option<Duration>,
     /// Settings of the crew edge (`/crew/…`), an API for clients of an earlier system.
     pub crew: Crew,
@@ -57,7 +50,7 @@ pub(crate) struct Plan {
     /// Number of acknowledged events that may be missing from a damaged journal, because the operator has accepted
     /// their loss.
     pub accept_loss: Option<u64>,
-    /// True if errors are printed as JSON.
+    /// True if the command line prints errors as JSON.
     pub json: bool,
 }
 
@@ -91,9 +84,9 @@ impl Plan {
 
 pub(crate) struct Embedded {
     pub server: Server,
-    /// Address at which commands on this machine reach the server.
+    /// Address at which commands on this machine reach the server of this process.
     pub local: SocketAddr,
-    /// Command-line arguments with which another command selects this server, in messages for the person.
+    /// Command-line arguments with which another command selects the server of this process, for use in messages.
     words: String,
     // Declared after the server so that it is dropped last: the address file must exist as long as the server listens.
     announced: Announced,
@@ -121,7 +114,7 @@ impl Embedded {
         Client::with_token(&format!("http://{}", self.local), self.server.token(), &self.words)
     }
 
-    /// Waits a short time for running work to end, and then closes the journal.
+    /// Waits a short time for running work of the server to end, and then closes the journal.
     pub(crate) async fn stop(self) {
         let Self { server, announced, .. } = self;
         server.stop().await;
@@ -149,8 +142,8 @@ pub(crate) fn store_of_environment() -> Option<String> {
     std::env::var("HOLDSHORT_STORE").ok().filter(|url| !url.is_empty())
 }
 
-/// Returns an error if `HOLDSHORT_STORE` names a database. A server in this process would write into the data folder
-/// instead, and people who read the database would not see the run.
+/// Returns an error if `HOLDSHORT_STORE` names a database. A server in this process would write its runs into the data
+/// folder instead, and people who read the database would not see them.
 pub(crate) fn in_the_folder() -> anyhow::Result<()> {
     match store_of_environment() {
         Some(_) => Err(no_server(format!(
@@ -176,7 +169,7 @@ pub(crate) fn database(store: &StoreArgs) -> Option<postgres::Config> {
     Some(config)
 }
 
-/// Describes a database by its host and name. The URL is not shown, because it may contain a password.
+/// Describes a database by its host and name. The URL of the database is not shown, because it may contain a password.
 pub(crate) fn database_words(url: &str) -> String {
     let url = reqwest::Url::parse(url).ok();
     let named = url.as_ref().and_then(|url| {
@@ -187,7 +180,7 @@ pub(crate) fn database_words(url: &str) -> String {
 }
 
 /// Converts an error from the start of a server. A damaged journal has its own error code, so that scripts can alert a
-/// person. `kept` names the data to restore from a backup, and `journal` describes where the journal is.
+/// person. `kept` names the data to restore from a backup, and `journal` describes the journal's location.
 fn not_started(error: StartError, kept: &str, journal: &str) -> anyhow::Error {
     let of_store = match &error {
         StartError::Engine(holdshort_engine::Error::Store(error)) | StartError::Store(error) => Some(error),

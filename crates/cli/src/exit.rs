@@ -9,17 +9,17 @@ use crate::client::Refused;
 /// Outcome of a command, as documented in `--help`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// The run completed, or the command succeeded.
+    /// The run completed, or the command of the person succeeded.
     Ok,
-    /// The command failed, or the server rejected the request. For example, the interrupt is already decided, or a
+    /// The command failed, or the server rejected its request. For example, the interrupt is already decided, or a
     /// permission is missing.
     Failed,
-    /// Error in the usage or in the configuration. A retry does not help.
+    /// The command line or the configuration is wrong. A retry does not help.
     Usage,
     Cancelled,
     /// The run continues on a server after this command ends, or waits for a person.
     Waiting,
-    /// Exit code of a command in its trial, which `holdshort exec` passes on.
+    /// Exit code of a command that ran as a trial, which `holdshort exec` passes on.
     Captured(u8),
 }
 
@@ -52,16 +52,16 @@ impl From<Exit> for ExitCode {
 
 pub(crate) const NO_SERVER: &str = "no_server";
 
-/// Error that the person at the command line has to fix.
+/// Error in a command line or configuration that the person has to fix.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct Usage {
-    /// Stable error code for scripts.
+    /// Stable code of a command's error, for scripts.
     pub code: &'static str,
     message: String,
 }
 
-/// Returns an error that explains what to change.
+/// Returns a usage error, whose message explains what the person at the command line has to change.
 pub fn usage(message: impl Into<String>) -> anyhow::Error {
     Usage { code: "usage", message: message.into() }.into()
 }
@@ -76,7 +76,6 @@ pub(crate) fn damage(message: impl Into<String>) -> anyhow::Error {
     Usage { code: Code::JournalDamaged.as_str(), message: message.into() }.into()
 }
 
-/// Returns true if the error says that no server was found.
 pub(crate) fn is_no_server(error: &anyhow::Error) -> bool {
     error.downcast_ref::<Usage>().is_some_and(|usage| usage.code == NO_SERVER)
 }

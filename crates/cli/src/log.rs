@@ -19,10 +19,10 @@ use tracing_subscriber::EnvFilter;
 use crate::exit::usage;
 use crate::plural::count;
 
-/// Maximum number of lines that wait to be written. It allows many lines at once, and bounds the memory while the
-/// output is blocked.
+/// Maximum number of log lines that wait to be written. The number is large enough for bursts, and bounds the memory
+/// while the output is blocked.
 const WAITING: usize = 4_096;
-/// Maximum time to wait for the log when the process ends.
+/// Maximum time to wait until the log is written when the process ends.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
 
 /// Levels that a log filter can set for the whole program or for one module.
@@ -38,13 +38,12 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Environment variable that selects the format.
+/// Environment variable that selects the format of log lines.
 pub(crate) const FORMAT: &str = "HOLDSHORT_LOG_FORMAT";
 
-/// Format of the log, which is set when logging starts.
 static FORM: OnceLock<Format> = OnceLock::new();
 static LOG: OnceLock<SyncSender<Entry>> = OnceLock::new();
-/// Number of lines lost since the last successful write.
+/// Number of log lines that were lost since the last successful write.
 static LOST: AtomicU64 = AtomicU64::new(0);
 
 enum Entry {
@@ -68,12 +67,12 @@ impl Format {
     }
 }
 
-/// Returns true if log lines are JSON.
+/// Returns true if the log is written as JSON lines.
 pub(crate) fn is_json() -> bool {
     FORM.get() == Some(&Format::Json)
 }
 
-/// Returns the filter from `HOLDSHORT_LOG` (`debug`, `holdshort_engine=debug` …), or the default.
+/// Returns the log filter from `HOLDSHORT_LOG` (`debug`, `holdshort_engine=debug` …), or the default filter.
 pub(crate) fn filter(default: &str) -> anyhow::Result<EnvFilter> {
     let filter = std::env::var("HOLDSHORT_LOG").unwrap_or_else(|_| default.to_owned());
     // The library `genai` logs the responses of providers. The log must not contain such responses.
@@ -120,15 +119,15 @@ fn panicked(panic: &std::panic::PanicHookInfo<'_>) {
     tracing::error!(place, "a thread of the program panicked");
 }
 
-/// Returns the first part of a log filter without a level. `EnvFilter` would read it as the name of a module, and hide
-/// the log of all other modules.
+/// Returns the first part of a log filter without a level. `EnvFilter` would read this part as the name of a module,
+/// and hide the log of all other modules.
 fn without_level(filter: &str) -> Option<&str> {
     let mut parts = filter.split(',').map(str::trim).filter(|part| !part.is_empty());
     let level = |part: &str| part.rsplit_once('=').map_or(part, |(_, level)| level).to_ascii_lowercase();
     parts.find(|part| !LEVELS.contains(&level(part).as_str()))
 }
 
-/// Waits up to [`FLUSH_TIME`] until all earlier lines are written.
+/// Waits up to [`FLUSH_TIME`] until all earlier log lines are written.
 pub(crate) fn flush() {
     let (written, wait) = sync_channel(1);
     if LOG.get().is_some_and(|log| log.try_send(Entry::Flush(written)).is_ok()) {
@@ -174,7 +173,7 @@ fn write_all(waiting: &Receiver<Entry>, out: &mut impl Write, format: Format) {
     }
 }
 
-/// Returns a log line that states how many lines were lost.
+/// Returns a log line that states how many log lines were lost.
 fn missing(lines: u64, format: Format) -> String {
     let said = format!("{} of the log could not be written", count(lines, "line"));
     match format {
@@ -191,7 +190,7 @@ fn missing(lines: u64, format: Format) -> String {
 mod tests {
     use super::*;
 
-    /// Writer for tests whose first writes fail.
+    /// Log output for tests whose first writes fail.
     struct Disk {
         full_for: usize,
         written: String,

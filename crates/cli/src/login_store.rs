@@ -61,7 +61,6 @@ fn name(server: &Url) -> String {
     server.origin().ascii_serialization()
 }
 
-/// Returns this terminal's stored login at the server, or `None` if there is none.
 pub(crate) fn find(data: &DataDir, server: &Url) -> anyhow::Result<Option<Login>> {
     Ok(read(data)?.remove(&name(server)))
 }

@@ -29,7 +29,7 @@ impl NewFile {
         Ok(Self { path: path.to_owned(), out: BufWriter::new(file), is_whole: false })
     }
 
-    /// Writes all data to the disk, and keeps the file.
+    /// Writes all data of the new file to the disk, and keeps the file.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         let shown = || self.path.display().to_string();
         self.out.flush().with_context(shown)?;

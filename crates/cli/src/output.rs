@@ -24,7 +24,7 @@ pub fn print_lines(lines: &[impl AsRef<str>]) {
     }
 }
 
-/// Prints one JSON document on one line.
+/// Prints a value to standard output as one JSON document on one line.
 pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     let mut text = serde_json::to_string(value)?;
     text.push('\n');
@@ -38,7 +38,7 @@ pub fn print_message(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Prints the prompt before the person's input, without a line break.
+/// Prints the prompt before a person's input to standard error, without a line break.
 pub(crate) fn prompt(text: &str) {
     let mut err = std::io::stderr().lock();
     let _ = write!(err, "{text}").and_then(|()| err.flush());
@@ -65,7 +65,7 @@ pub fn error(error: &anyhow::Error) -> String {
     text
 }
 
-/// Prints an error on standard error: as text, or as one JSON document.
+/// Prints an error to standard error: as text, or as one JSON document.
 pub(crate) fn failed(error: &anyhow::Error, json: bool) {
     if json {
         print_message(&json!({ "error": problem(error) }).to_string());

@@ -24,10 +24,10 @@ use crate::verbs::made_folders::MadeFolders;
 
 /// Extension for one domain: tools, workflows that use these tools, and screens for their runs.
 pub trait Pack: Debug + Send + Sync {
-    /// Name of the pack. The workflow that the pack's texts describe has the same name.
+    /// Name of the pack. The workflow that the pack's [`texts`](Self::texts) describe has the same name.
     fn name(&self) -> &'static str;
 
-    /// Tools for agents, in addition to the built-in tools.
+    /// Tools that the pack adds to the built-in tools of agents.
     fn tools(&self) -> &'static dyn Toolset;
 
     /// Workflows of the pack, each with a rehearsal, a sample and a documentation page.
@@ -50,15 +50,15 @@ pub trait Pack: Debug + Send + Sync {
     /// is set.
     fn start(&self, arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>>;
 
-    /// Writes the file that a person edits before a run. Returns an error if the file exists.
+    /// Writes the file that a person edits before a run of the pack's workflow. Returns an error if the file exists.
     fn init(&self, to: Option<&Path>) -> anyhow::Result<()>;
 
-    /// Writes the result files of a run of the pack's workflow, and prints their names. Writes nothing for other
-    /// workflows.
+    /// Writes the result files of a run of the pack's workflow, and prints the names of these files. Writes nothing for
+    /// other workflows.
     fn leave_files<'a>(&'a self, client: &'a Client, run: &'a str, to: Files<'a>) -> LocalBoxFuture<'a, ()>;
 
     /// Returns the pack's own screens for the questions of its agents. Returns `None` if the standard card is shown for
-    /// all of them.
+    /// all questions.
     fn asker(&self) -> Option<Box<dyn Asker>> {
         None
     }
@@ -69,13 +69,13 @@ pub trait Pack: Debug + Send + Sync {
 pub struct PackTexts {
     /// Subject of the pack's demo, as a phrase in the help text, such as `analysts who ask`.
     pub demo_subject: &'static str,
-    /// Name of the thing that `init` writes, for the help text: `a configuration`.
+    /// Name of the thing that `init` writes for the pack, for the help text: `a configuration`.
     pub init_object: &'static str,
-    /// Default path of the file that `init` writes: `` `file.yaml` ``.
+    /// Default path of the file that `init` writes for the pack: `` `file.yaml` ``.
     pub init_default_path: &'static str,
-    /// Option of `run` that starts a run of the pack: `--config FILE`.
+    /// Option of the command `run` that starts a run of the pack: `--config FILE`.
     pub start_option: &'static str,
-    /// Default folder for the result files of a run.
+    /// Default folder for the result files of a run of the pack's workflow.
     pub default_output: &'static str,
     /// Hint for a person who starts the pack's workflow without its input.
     pub missing_input_hint: &'static str,
@@ -89,7 +89,7 @@ pub struct RunArguments<'a> {
     pub workflow: &'a str,
     pub task: Option<&'a str>,
     pub output_dir: Option<&'a Path>,
-    /// Values of all options of `run`, including the options of packs.
+    /// Values of all options of the command `run`, including the options of packs.
     pub options: &'a ArgMatches,
 }
 
@@ -97,21 +97,21 @@ pub struct RunArguments<'a> {
 #[derive(Debug)]
 pub enum Start {
     Run(Box<Prepared>),
-    /// Writes the file of `init` to this path, and starts no run.
+    /// Writes the file that `init` creates to this path, and starts no run.
     Init(PathBuf),
 }
 
-/// Run that a pack has prepared and the command line will start.
+/// Run that a pack has prepared and that the command line will start.
 #[derive(Debug)]
 pub struct Prepared {
     pub input: Value,
-    /// Working directory of the agents.
+    /// Working directory of the agents in the prepared run.
     pub workspace: PathBuf,
-    /// Configuration of the run, without the workspace. The command line adds the workspace to it.
+    /// Configuration of the prepared run, without the workspace. The command line adds the workspace to it.
     pub config: RunConfig,
-    /// Folder for the result files of the run.
+    /// Folder for the result files of the prepared run.
     pub output: PathBuf,
-    /// Folders that were created for the run. They are removed if the run does not start.
+    /// Folders that were created for the prepared run. They are removed if the run does not start.
     pub made: MadeFolders,
 }
 
@@ -127,13 +127,14 @@ pub struct Files<'a> {
 
 /// Screens of a pack for the questions of one run.
 pub trait Asker {
-    /// Returns true if the pack shows this interrupt and reads the answer.
+    /// Returns true if the pack itself shows this interrupt and reads its answer.
     fn asks(&self, interrupt: &Interrupt) -> bool;
 
-    /// Returns the lines of the screen for a question. `open` is the number of open questions. Returns `None` if the
-    /// pack has no screen for this question, for example because it has a form; the standard card is then shown.
+    /// Returns the lines of the pack's screen for a question. `open` is the number of open questions. Returns `None` if
+    /// the pack has no screen for this question, for example because the question has a form; the standard card is then
+    /// shown.
     fn screen(&mut self, interrupt: &Interrupt, open: usize, paint: Paint) -> Option<Vec<String>>;
 
-    /// Returns the reaction to a line that a person typed as an answer.
+    /// Returns the reaction of a pack's screen to a line that a person typed as an answer.
     fn line(&mut self, prompt: &mut Prompt, line: &str, paint: Paint) -> Reaction;
 }

@@ -13,23 +13,24 @@ const NAME: &str = "holdshort";
 
 static CALLED: OnceLock<String> = OnceLock::new();
 
-/// Stores the name with which this process was started. Must be called once, before anything is printed.
+/// Stores the name with which the current process was started. Must be called once, before any output.
 pub(crate) fn set_program_name(argument: &OsStr) {
     CALLED.get_or_init(|| name(argument, shell::program(NAME), std::env::current_exe().ok()));
 }
 
-/// Returns the program name for a command in a message.
+/// Returns the name of this program for use in a command that a message shows.
 pub fn holdshort() -> &'static str {
     CALLED.get().map_or(NAME, String::as_str)
 }
 
-/// Replaces the program name in commands such as `holdshort VERB` with the name to print.
+/// Replaces the program name in commands such as `holdshort VERB` with the name under which the process was started.
 pub(crate) fn with_program_name(text: &str) -> String {
     text.replace(&format!("`{NAME} "), &format!("`{} ", holdshort()))
 }
 
-/// Returns the name of this program for messages: `holdshort` or a path. `argument` is the name with which it was
-/// started, `found` is the program `holdshort` in the search path, and `running` is the path of this program.
+/// Returns the name of this program for messages: `holdshort` or a path. `argument` is the name with which the process
+/// was started, `found` is the program `holdshort` in the search path, and `running` is the path of the process's
+/// executable.
 fn name(argument: &OsStr, found: Option<PathBuf>, running: Option<PathBuf>) -> String {
     let resolved = |path: PathBuf| path.canonicalize().ok();
     let is_on_path = found.and_then(resolved).is_some_and(|found| running.and_then(resolved) == Some(found));

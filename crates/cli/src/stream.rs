@@ -14,24 +14,26 @@ use crate::client::{self, Client};
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const UNWATCHED: Duration = Duration::from_mins(1);
-/// Maximum number of items that wait for a slow terminal. Beyond this number, the stream stops reading from the server.
+/// Maximum number of stream items that wait for a slow terminal. At this number, the stream stops reading from the
+/// server.
 const WAITING: usize = 64;
 
 #[derive(Debug)]
 pub(crate) enum Item {
-    /// An event, and the same event as a line of JSON.
+    /// An event of the journal, and the same event as a line of JSON.
     Event(Box<Event>, String),
     Preview(Preview),
-    /// The server does not respond. The stream keeps trying to connect.
+    /// The server of the event stream does not respond. The stream keeps trying to connect.
     Lost,
-    /// The server responds again after a lost connection.
+    /// The server of the event stream responds again after a lost connection.
     Back,
-    /// The stream has failed with a permanent error. A retry would not help.
+    /// The event stream has failed with a permanent error. A retry would not help.
     Broken(anyhow::Error),
 }
 
-/// Presence of a person who watches the stream. A person can see the lost connection and leave, so the stream then
-/// reconnects without a time limit. Without a person, the stream fails after one minute without a connection.
+/// Presence of a person who watches an event stream. A person can see that the connection is lost, and leave, so the
+/// stream then reconnects without a time limit. Without a person, the stream fails after one minute without a
+/// connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watched {
     ByAPerson,
@@ -53,8 +55,9 @@ pub(crate) struct Events {
 impl Events {
     /// Streams the events of a run with a sequence number above `since`.
     ///
-    /// If the server does not respond, the stream keeps trying to connect. If no person watches, it fails after one
-    /// minute.
+    ///
+    /// If the server does not respond, the stream keeps trying to connect. If no person watches, the stream fails after
+    /// one minute.
     pub(crate) fn follow(client: &Client, run: &str, since: u64, watched: Watched) -> Self {
         let (sender, items) = mpsc::channel(WAITING);
         let place = EventSource::InRun { run: run.to_owned(), last: since };
@@ -62,8 +65,8 @@ impl Events {
         Self { items, task: tokio::spawn(reader.read(None)).abort_handle() }
     }
 
-    /// Streams all events that are appended to the journal after this call. Read lists only after this call, so that no
-    /// event is missed.
+    /// Streams all events that are appended to the journal after this call. The caller must read lists only after this
+    /// call, so that no event is missed.
     pub(crate) async fn everything(client: &Client, watched: Watched) -> anyhow::Result<Self> {
         let first = client.everything(None).await?;
         let (sender, items) = mpsc::channel(WAITING);
@@ -76,7 +79,7 @@ impl Events {
         Ok(Self { items, task: tokio::spawn(reader.read(Some(first))).abort_handle() })
     }
 
-    /// Returns the next item. [`Item::Broken`] is the last item; after it, returns `None`.
+    /// Returns the next item of the event stream. [`Item::Broken`] is the last item; after it, returns `None`.
     pub(crate) async fn next(&mut self) -> Option<Item> {
         self.items.recv().await
     }
@@ -88,7 +91,7 @@ impl Drop for Events {
     }
 }
 
-/// Source of the events, and the position of the last event.
+/// Source of an event stream, with the position of the last event that was received.
 enum EventSource {
     InRun { run: String, last: u64 },
     Everywhere { position: Option<String> },
@@ -102,7 +105,8 @@ impl EventSource {
         }
     }
 
-    /// Records the position of an event. Returns false for a repeated event, which may occur after a lost connection.
+    /// Records the position of a received event. Returns false for a repeated event, which may occur after a lost
+    /// connection.
     fn advance(&mut self, event: &Event) -> bool {
         match self {
             Self::InRun { last, .. } => {
@@ -163,8 +167,8 @@ impl Reader {
         }
     }
 
-    /// Sends the events of one connection to the receiver, and returns their number. Returns `None` if the receiver is
-    /// closed, or if an event is unreadable.
+    /// Sends the events of one connection to the receiver of the stream, and returns their number. Returns `None` if
+    /// the receiver is closed, or if an event is unreadable.
     async fn pass_on(&mut self, response: reqwest::Response) -> Option<usize> {
         let mut passed = 0;
         let mut frames = SseStream::from_bytes_stream(response.bytes_stream());

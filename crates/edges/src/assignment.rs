@@ -7,10 +7,10 @@ use holdshort_web::view::assignment::{Assigned, Reader};
 use serde_json::{Value, json};
 
 pub(crate) struct AssignmentSummary {
-    /// The assignment in the format of the native API, with two added members: `votes`, and `interrupt`, the id of the
-    /// interrupt.
+    /// The assignment of an interrupt in the format of the native API, with two added members: `votes`, and
+    /// `interrupt`, the id of the interrupt.
     pub(crate) data: Value,
-    /// The approvers and votes as text for people, one fact per line.
+    /// The approvers and votes of an interrupt as text for people, one fact per line.
     pub(crate) words: String,
 }
 
@@ -28,8 +28,8 @@ pub(crate) fn summarize(interrupt: &Interrupt) -> Option<AssignmentSummary> {
     Some(AssignmentSummary { data, words: words.join("\n") })
 }
 
-/// Adds the member `you`, which says whether the reader may decide. `data` is the value of [`AssignmentSummary::data`]
-/// for an interrupt of this run.
+/// Adds the member `you`, which says whether the reader may decide on an interrupt of this run. `data` is the value of
+/// [`AssignmentSummary::data`] for this interrupt.
 pub(crate) fn add_reader_right(data: &mut Value, run: &Run, reader: &Reader) {
     let id = data["interrupt"].as_str().and_then(|id| id.parse().ok());
     let Some(interrupt) = id.and_then(|id| run.interrupts.get(&id)) else { return };
@@ -38,7 +38,7 @@ pub(crate) fn add_reader_right(data: &mut Value, run: &Run, reader: &Reader) {
     }
 }
 
-/// Returns the open interrupt whose votes or approvers this event has changed.
+/// Returns the open interrupt whose votes or approvers an event has changed.
 pub(crate) fn find_changed_interrupt<'r>(run: &'r Run, fact: &Fact) -> Option<&'r Interrupt> {
     let (id, is_vote) = match fact {
         Fact::DecisionMade { interrupt, .. } => (interrupt, true),

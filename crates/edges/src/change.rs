@@ -7,16 +7,16 @@
 use holdshort_protocol::{Diff, OUTSIDE, TrialCard, TrialChange, is_outside, plain};
 use serde_json::{Value, json};
 
-/// Change that a person is asked to approve.
+/// Change of files that a person is asked to approve.
 pub(crate) struct Change {
     summary: String,
     files: Vec<Value>,
-    /// Text that says how many files and lines were omitted.
+    /// Text that says how many files and lines of the change were omitted.
     unseen: Option<String>,
 }
 
 impl Change {
-    /// Returns the change of a trial, an undo or a file tool from a request's payload. Returns `None` if the payload
+    /// Returns the change of a trial, an undo or a file tool from an interrupt's payload. Returns `None` if the payload
     /// contains no change.
     pub(crate) fn from_payload(payload: &Value) -> Option<Self> {
         let unseen = Diff::unseen_of(payload);
@@ -34,7 +34,8 @@ impl Change {
         Some(Self { summary: plain::line(&summary).into_owned(), files: vec![file], unseen })
     }
 
-    /// Returns `{summary, files[{file_path, does, words, diff?}], not_shown?}`. `words` and `diff` are safe to show.
+    /// Returns the change as `{summary, files[{file_path, does, words, diff?}], not_shown?}`. `words` and `diff` are
+    /// safe to show.
     pub(crate) fn to_value(&self) -> Value {
         let mut value = json!({ "summary": self.summary, "files": self.files });
         if let Some(unseen) = &self.unseen {
@@ -58,7 +59,7 @@ fn file(change: TrialChange<'_>) -> Value {
     file
 }
 
-/// Returns the full text that describes a trial, or the reason why the call was not tried.
+/// Returns the full text that describes a trial of a call, or the reason why the call was not tried.
 pub(crate) fn render_trial(payload: &Value) -> Option<String> {
     let Some(trial) = TrialCard::from_payload(payload) else {
         return TrialCard::missing(payload).map(|why| format!("The call was not tried: {why}."));
@@ -84,7 +85,7 @@ pub(crate) fn render_trial(payload: &Value) -> Option<String> {
     Some(plain::text(&lines.join("\n")).into_owned())
 }
 
-/// Returns a diff in the unified format, without file names. The text of the diff is escaped, so that one line of the
+/// Returns a diff in the unified format, without file names. The text of the diff is escaped, so that one line of a
 /// file cannot look like several lines of the diff.
 fn unified(diff: &Diff) -> String {
     let mut lines = Vec::new();

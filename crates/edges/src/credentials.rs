@@ -23,7 +23,7 @@ pub(super) struct AuthenticatedCaller {
 }
 
 impl AuthenticatedCaller {
-    /// Authorizes the caller. `edge` is recorded as the channel of the caller's events.
+    /// Authorizes the caller for the route. `edge` is recorded as the channel of the caller's events.
     pub(super) fn authorize(self, edge: &str) -> Answer<Caller> {
         self.known.through(edge).authorize(self.needs)
     }
@@ -53,12 +53,12 @@ impl FromRequestParts<AuthState> for AuthenticatedCaller {
     }
 }
 
-/// Request extension that marks the routes which the page of an edge uses. On the routes with this extension, the
-/// cookie of the edge's page is accepted.
+/// Request extension that marks the routes which the page of an edge uses. On these routes, the cookie of the page
+/// authenticates a person.
 #[derive(Clone, Copy)]
 pub(super) struct PageRoute;
 
-/// Returns the tokens of a request. A valid request has exactly one.
+/// Returns all tokens that a request contains. A valid request contains exactly one.
 fn tokens(headers: &HeaderMap, query: Option<String>) -> Vec<String> {
     let bearer = |text: &str| {
         let (scheme, token) = text.split_once(' ')?;

@@ -19,20 +19,20 @@ use holdshort_web::limits::READ_EVENTS;
 use holdshort_web::problem::{Answer, Refused};
 use tokio::sync::{broadcast, watch};
 
-/// Item that a follower of a run yields to an edge.
+/// Item that a follower of a run returns to an edge.
 #[derive(Debug)]
 pub(super) enum News {
     Event {
         seq: u64,
         event: Box<Event>,
     },
-    /// Preview of streamed text. A later event contains the final text.
+    /// Preview of the text that an agent streams. A later event contains the final text.
     Preview(Preview),
-    /// Error while reading the journal. No event follows.
+    /// Error while reading the journal. No event of the run follows.
     Problem(Refused),
 }
 
-/// Follows a run from the event after `since` until the run ends. Dropping the stream stops the follower.
+/// Follows a run from the event after `since` until the run ends. Dropping the returned stream stops the follower.
 pub(super) fn run(app: Arc<App>, run: RunId, since: u64) -> BoxStream<'static, News> {
     let follower = Follower {
         // Subscribe before the first read, so that no commit in between is missed.
@@ -53,16 +53,16 @@ struct Follower {
     since: u64,
     commits: watch::Receiver<u64>,
     previews: broadcast::Receiver<Preview>,
-    /// Events that were read from the journal and are not yet yielded.
+    /// Events that the follower has read from the journal and not yielded yet.
     found: vec::IntoIter<(u64, Event)>,
     state: State,
 }
 
 #[derive(Clone, Copy)]
 enum State {
-    /// The journal may contain events that are not yet read.
+    /// The journal may contain events of the run that are not yet read.
     Behind,
-    /// All events are read. The next commit wakes the follower.
+    /// All events of the run are read. The next commit wakes the follower.
     Waiting,
     Over,
 }

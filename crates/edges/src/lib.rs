@@ -33,7 +33,7 @@ pub fn mars_page(url: &PublicUrl) -> EdgePage {
     url.page_of_edge("/edges/mars/", ["/api", "/ws"])
 }
 
-/// Path prefix of the crew edge.
+/// Path prefix of the routes of the crew edge.
 pub const CREW: &str = "/edges/crew/";
 
 /// Returns the routes of all edges, the compatible APIs for clients of other systems. `read_case` reads the folder of a
@@ -50,7 +50,7 @@ pub fn read_codelab(text: &[u8]) -> Answer<()> {
     codelab::read(text)
 }
 
-/// Parses a frame of a MARS client and checks the config in the frame.
+/// Parses a frame of a MARS client and checks the config in this frame.
 pub fn read_mars(text: &str) -> Answer<()> {
     mars::read(text)
 }

@@ -13,7 +13,7 @@ use holdshort_web::problem::Answer;
 use tokio::sync::OwnedSemaphorePermit;
 
 pub(super) struct RunListReader {
-    /// Number of events that may still be replayed for this list.
+    /// Number of events that may still be replayed for the current list of runs.
     room: u64,
     _place: OwnedSemaphorePermit,
 }
@@ -23,7 +23,8 @@ impl RunListReader {
         Ok(Self { room: SCANNED_EVENTS as u64, _place: app.reserve_stream()? })
     }
 
-    /// Returns the current state of a run. Returns `None` if the run has ended or if the limit of events is reached.
+    /// Returns the current state of a run in a list. Returns `None` if the run has ended or if the list's limit of
+    /// events is reached.
     pub(super) async fn run(&mut self, app: &App, row: &RunRow) -> Answer<Option<Arc<Run>>> {
         if row.ended_seq.is_some() || row.seq > self.room {
             return Ok(None);
@@ -32,8 +33,8 @@ impl RunListReader {
         Ok(Some(app.run_now(&row.run).await?))
     }
 
-    /// Returns the current state of a run, even if it has ended. Returns `None` if the limit of events is reached. The
-    /// first run of a list is always loaded, no matter how many events it has.
+    /// Returns the current state of a run in a list, even if the run has ended. Returns `None` if the list's limit of
+    /// events is reached. The first run of a list is always loaded, no matter how many events it has.
     pub(super) async fn any_run(&mut self, app: &App, row: &RunRow) -> Answer<Option<Arc<Run>>> {
         if !take(&mut self.room, row.seq) {
             return Ok(None);
@@ -42,8 +43,8 @@ impl RunListReader {
     }
 }
 
-/// Subtracts the events of a run from `room`. Returns false if `room` is smaller than the number of these events. The
-/// first run of a list is always accepted.
+/// Subtracts the events of a run from `room`, the number of events that may still be replayed for a list. Returns false
+/// if `room` is smaller than the number of these events. The first run of a list is always accepted.
 fn take(room: &mut u64, events: u64) -> bool {
     let fits = events <= *room || *room == SCANNED_EVENTS as u64;
     if fits {

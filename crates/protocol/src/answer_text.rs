@@ -15,7 +15,7 @@ pub fn labelled_members(schema: Option<&Value>, data: &Value) -> Vec<(String, St
     members.iter().map(|(name, value)| (label(name, own(name)).into_owned(), render_value(value))).collect()
 }
 
-/// Returns the members of an answer, one line each: `how it felt: as planned`.
+/// Returns the members of a structured answer, one line each: `how it felt: as planned`.
 pub fn labelled_lines(schema: Option<&Value>, data: &Value) -> Vec<String> {
     let line = |(label, text): (String, String)| match &*label {
         "" => text,
@@ -24,8 +24,8 @@ pub fn labelled_lines(schema: Option<&Value>, data: &Value) -> Vec<String> {
     labelled_members(schema, data).into_iter().map(line).collect()
 }
 
-/// Returns the title of a member from its schema. Without a title, returns the name of the member with spaces for
-/// underscores. A `$ref` is not followed, because the title of the referenced schema is the name of a type.
+/// Returns the title of an answer's member from its JSON schema. Without a title, returns the name of the member with
+/// spaces for underscores. A `$ref` is not followed, because the title of the referenced schema is the name of a type.
 pub(crate) fn label<'s>(name: &'s str, schema: &'s Value) -> Cow<'s, str> {
     let title = schema.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
     title.map_or_else(|| name.replace('_', " ").into(), Cow::Borrowed)

@@ -26,12 +26,12 @@ macro_rules! codes {
                 match self { $(Self::$variant => $status,)* }
             }
 
-            /// Returns the meaning of the code in one line. All errors with this code have the same title.
+            /// Returns the meaning of the error code in one line. All errors with this code have the same title.
             pub const fn title(self) -> &'static str {
                 match self { $(Self::$variant => $title,)* }
             }
 
-            /// Returns advice for the author of the client.
+            /// Returns advice about the error code for the author of the client.
             pub const fn fix(self) -> &'static str {
                 match self { $(Self::$variant => $fix,)* }
             }
@@ -197,7 +197,7 @@ impl Code {
         Self::ALL.iter().copied().find(|code| code.as_str() == text)
     }
 
-    /// Returns the relative URL of the documentation page, which is also the `type` of a problem.
+    /// Returns the relative URL of the error code's documentation page, which is also the `type` of a problem.
     pub fn page(self) -> String {
         format!("/docs/errors/{}", self.as_str())
     }

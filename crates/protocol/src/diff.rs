@@ -13,7 +13,7 @@ pub struct Diff {
     pub hunks: Vec<Hunk>,
     pub added: usize,
     pub removed: usize,
-    /// True if the hunks contain only a part of the change.
+    /// True if the hunks of the diff contain only a part of the change.
     #[serde(default)]
     pub truncated: bool,
 }
@@ -29,9 +29,9 @@ pub struct Hunk {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffLine {
-    /// `+` for an added line, `-` for a removed line, a space for a kept line.
+    /// `+` for an added line, `-` for a removed line, a space for a kept line of the diff.
     pub op: String,
-    /// The line without its line break.
+    /// The line of the diff without its line break.
     pub text: String,
     #[serde(default)]
     pub no_newline_at_end: bool,
@@ -66,9 +66,9 @@ impl Diff {
         (added <= WHOLE_LINES).then(|| Self { hunks: vec![hunk], added, removed: 0, truncated: false })
     }
 
-    /// Describes the parts of a payload that no card shows, or returns `None` if the card shows everything. For a call
-    /// with a trial, these are changes that the trial found. For any other call, these are parts of the proposed
-    /// change, or of the scripts that the call runs.
+    /// Describes the parts of an interrupt's payload that no card shows, or returns `None` if the card shows
+    /// everything. For a call with a trial, these are changes that the trial found. For any other call, these are parts
+    /// of the proposed change, or of the scripts that the call runs.
     pub fn unseen_of(payload: &Value) -> Option<String> {
         if let Some(trial) = TrialCard::from_payload(payload) {
             return trial.unseen();
@@ -80,8 +80,8 @@ impl Diff {
         (!unseen.is_empty()).then(|| unseen.join(" "))
     }
 
-    /// Returns a sentence with the number of changed lines that are not shown. Returns `None` if all changed lines
-    /// are shown.
+    /// Returns a sentence with the number of the diff's changed lines that are not shown. Returns `None` if all changed
+    /// lines are shown.
     pub fn unseen(&self) -> Option<String> {
         if !self.truncated {
             return None;
@@ -98,15 +98,15 @@ impl Diff {
         ))
     }
 
-    /// Returns the number of added lines and the number of removed lines that no hunk contains.
+    /// Returns the number of added lines and the number of removed lines that no hunk of the diff contains.
     pub(crate) fn undrawn(&self) -> (usize, usize) {
         let drawn =
             |op: &str| self.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.op == op).count();
         (self.added.saturating_sub(drawn("+")), self.removed.saturating_sub(drawn("-")))
     }
 
-    /// Returns the new text of the file from the arguments of the call. Returns `None` if the diff is complete, or if
-    /// the arguments do not contain the text.
+    /// Returns the new text of a file from the arguments of the call that writes it. Returns `None` if the diff is
+    /// complete, or if the arguments do not contain the text.
     pub fn new_text<'a>(&self, payload: &'a Value) -> Option<&'a str> {
         let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str);
         text("/arguments/content").or_else(|| text("/arguments/new")).filter(|_| self.truncated)
@@ -114,7 +114,7 @@ impl Diff {
 }
 
 impl Hunk {
-    /// Returns the header of a hunk in the usual form: `@@ -1,2 +1,3 @@`.
+    /// Returns the header of a hunk of a diff in the usual form: `@@ -1,2 +1,3 @@`.
     pub fn head(&self) -> String {
         format!("@@ -{},{} +{},{} @@", self.old_start, self.old_lines, self.new_start, self.new_lines)
     }

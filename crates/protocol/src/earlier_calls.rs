@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-/// An earlier call of the same model reply.
+/// Call that precedes the call on a card in the same model reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EarlierCall<'a> {
     pub title: &'a str,
@@ -21,7 +21,7 @@ impl<'a> EarlierCall<'a> {
             .collect()
     }
 
-    /// Describes the state of the earlier call as a phrase that follows its title.
+    /// Describes the state of the earlier call as a phrase that follows the title of this call.
     pub fn state(&self) -> &'static str {
         match self.became {
             None => "runs before this",

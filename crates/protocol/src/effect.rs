@@ -20,7 +20,8 @@ pub struct CommandEffect {
 }
 
 impl CommandEffect {
-    /// Returns the effects that the payload of a call describes, or `None` if the payload describes no effects.
+    /// Returns the effects of a command that the payload of its call describes, or `None` if the payload describes no
+    /// effects.
     pub fn from_payload(payload: &Value) -> Option<Self> {
         let asked = Self::asked_for(payload)?;
         let sandbox = payload.get("sandbox").and_then(Value::as_str);
@@ -62,8 +63,8 @@ pub struct Script<'a> {
 }
 
 impl<'a> Script<'a> {
-    /// Returns a sentence that names the scripts of which the card shows only a part. Returns `None` if the card shows
-    /// all of them completely.
+    /// Returns a sentence that names the scripts of which an interrupt's card shows only a part. Returns `None` if the
+    /// card shows all scripts completely.
     pub(crate) fn unseen_of(payload: &Value) -> Option<String> {
         let unseen: Vec<String> = Script::all(payload)
             .filter_map(|script| match (script.text, script.truncated) {
@@ -75,7 +76,7 @@ impl<'a> Script<'a> {
         (!unseen.is_empty()).then(|| format!("Not shown here: {}.", unseen.join(", ")))
     }
 
-    /// Returns the scripts that the call in the payload runs.
+    /// Returns the scripts that run with the call in an interrupt's payload.
     pub fn all(payload: &'a Value) -> impl Iterator<Item = Self> {
         let scripts = payload.get("scripts").and_then(Value::as_array).into_iter().flatten();
         scripts.filter_map(|script| {

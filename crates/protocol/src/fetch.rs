@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::plain;
 
-/// Parts of a web request. The host comes first, because it matters most for the decision.
+/// Parts of a web request on a card. The host comes first, because it matters most for the decision.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchCard<'a>(&'a Value);
 
@@ -19,12 +19,13 @@ impl<'a> FetchCard<'a> {
         self.0.get(key)?.as_str()
     }
 
-    /// Returns true if the connection is unencrypted. Others on the network can then read and change its data.
+    /// Returns true if the connection of the web request is unencrypted. Others on the network can then read and change
+    /// its data.
     pub fn is_open(self) -> bool {
         self.text("scheme") != Some("https")
     }
 
-    /// Returns each part of the request as a label and an escaped text.
+    /// Returns each part of the web request as a label and an escaped text.
     pub fn parts(self) -> Vec<(&'static str, String)> {
         let line = |key| self.text(key).map(|text| plain::line(text).into_owned());
         let port = self.0.get("port").and_then(Value::as_u64).map(|port| format!(", port {port}"));

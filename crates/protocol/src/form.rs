@@ -9,12 +9,13 @@ use crate::interrupt::{Interrupt, Kind, Level, Offer};
 use crate::plain;
 use crate::trial::TrialCard;
 
-/// Maximum depth to which a schema is followed to build a draft. The limit ends the descent into a recursive schema.
+/// Maximum depth to which the schema of an answer is followed to build a draft. The limit ends the descent into a
+/// recursive schema.
 const DEPTH: usize = 6;
 
 impl Interrupt {
-    /// Returns the escaped title of a card. The title of a question is escaped as prose, and any other title as an
-    /// exact value.
+    /// Returns the escaped title of an interrupt's card. The title of a question is escaped as prose, and any other
+    /// title as an exact value.
     pub fn plain_title(&self) -> Cow<'_, str> {
         if self.kind == Kind::Question { plain::text(&self.title) } else { plain::lines(&self.title) }
     }
@@ -23,8 +24,8 @@ impl Interrupt {
         self.options.iter().find(|offer| offer.id == id)
     }
 
-    /// Returns the value that an edit replaces: the arguments, plan, output or input. Without such a value, returns the
-    /// whole payload. For a question, returns null, because an answer replaces nothing.
+    /// Returns the value that a person's edit replaces: the arguments, plan, output or input. Without such a value,
+    /// returns the whole payload of the interrupt. For a question, returns null, because an answer replaces nothing.
     pub fn replaced(&self) -> &Value {
         let member = match self.kind {
             Kind::ToolApproval => "arguments",
@@ -43,9 +44,9 @@ impl Interrupt {
         self.payload.get(member).filter(|member| !member.is_null()).unwrap_or(&self.payload)
     }
 
-    /// Returns the initial content of an editor. For an edit, this is the value that the edit replaces. For a
-    /// structured answer, this is an object with the required members of the schema. A member has a value only if the
-    /// schema defines one.
+    /// Returns the initial content of the editor for an interrupt. For an edit, this is the value that the edit
+    /// replaces. For a structured answer, this is an object with the required members of the schema. A member has a
+    /// value only if the schema defines one.
     pub fn draft(&self) -> Value {
         match (self.kind, &self.response_schema) {
             (Kind::Question, Some(_)) if self.edits_text() => Value::from(""),
@@ -54,18 +55,19 @@ impl Interrupt {
         }
     }
 
-    /// Returns the option with which a person can send an edit of the shown value or, for a question, the answer.
+    /// Returns the option of an interrupt with which a person can send an edit of the shown value or, for a question,
+    /// the answer.
     pub fn editable(&self) -> Option<&Offer> {
         self.options.iter().find(|option| option.needs_edit && !option.keeps_some())
     }
 
-    /// Returns the option with which a person keeps only some of a trial's changes.
+    /// Returns the option of an interrupt with which a person keeps only some of a trial's changes.
     pub fn keeping(&self) -> Option<&Offer> {
         self.options.iter().find(|option| option.keeps_some())
     }
 
-    /// Returns the paths of a trial's changes as text, one per line. A person deletes a line to drop the change of that
-    /// path.
+    /// Returns the paths of a trial's changes as text, one path per line. A person deletes a line to drop the change of
+    /// its path.
     pub fn parts_as_lines(&self) -> String {
         let parts = TrialCard::from_payload(&self.payload).into_iter().flat_map(TrialCard::parts);
         // In the trial, a backslash in a path is already written as `\\`. Therefore `
@@ -73,8 +75,8 @@ impl Interrupt {
         parts.map(|part| part.replace('\n', "\\n").replace('\r', "\\r")).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns a sentence with the number of changed paths that do not fit into the list. Returns `None` if all are
-    /// listed.
+    /// Returns a sentence with the number of paths of the trial that the list of paths leaves out. Returns `None` if
+    /// all paths are listed.
     pub fn parts_not_listed(&self) -> Option<String> {
         let more = TrialCard::from_payload(&self.payload).map_or(0, TrialCard::parts_not_shown);
         match more {
@@ -84,8 +86,8 @@ impl Interrupt {
         }
     }
 
-    /// Describes the changes that this option would make although the card does not show them. `edit` is the person's
-    /// edit. For an option that keeps only some changes, the description covers only the kept ones.
+    /// Describes the changes that an option would make although the card of the interrupt does not show them. `edit` is
+    /// the person's edit. For an option that keeps only some changes, the description covers only the kept ones.
     pub fn unseen_by(&self, offer: &Offer, edit: &Value) -> Option<String> {
         if !offer.releases() {
             return None;
@@ -99,8 +101,8 @@ impl Interrupt {
         }
     }
 
-    /// Describes the risk of an option that lets risky work continue. The text asks for a confirmation. Returns `None`
-    /// for every other option.
+    /// Describes the risk of an option that lets risky work continue, as the text of a confirmation. Returns `None` for
+    /// every other option.
     pub fn stakes(&self, offer: &Offer) -> Option<String> {
         if !offer.releases() || !self.risk.level.is_risky() {
             return None;
@@ -112,14 +114,14 @@ impl Interrupt {
         Some(format!("the risk is {level}{why}"))
     }
 
-    /// Returns true if a person writes the edit as plain text. Returns false if the edit is JSON.
+    /// Returns true if a person writes the edit or answer of the interrupt as plain text. Returns false if it is JSON.
     pub fn edits_text(&self) -> bool {
         self.response_schema.as_ref().map_or_else(|| self.replaced().is_string(), is_of_text)
     }
 
-    /// Returns true if a number that a person types may be the answer. A user interface must then let the person select
-    /// options by name, because a typed `2` may not mean the second option. This holds for structured answers, for free
-    /// text without suggestions, and for suggestions or choices that contain a number.
+    /// Returns true if a number that a person types may be the answer to the interrupt. A user interface must then let
+    /// the person select options by name, because a typed `2` may not mean the second option. This holds for structured
+    /// answers, for free text without suggestions, and for suggestions or choices that contain a number.
     pub fn takes_a_number(&self) -> bool {
         let has_a_number = |text: &str| text.chars().any(char::is_numeric);
         match self.kind {
@@ -134,7 +136,7 @@ impl Interrupt {
         }
     }
 
-    /// Returns the suggested answers of a question: those of the payload, or the texts that the schema allows.
+    /// Returns the suggested answers of a question: those of its payload, or the texts that its schema allows.
     pub fn suggestions(&self) -> Vec<&str> {
         let takes_words = self.options.iter().any(|option| option.id == "answer" && option.needs_text);
         if self.kind != Kind::Question || !takes_words {
@@ -146,8 +148,8 @@ impl Interrupt {
     }
 }
 
-/// Parses an edited list of paths. The person edited the text of [`Interrupt::parts_as_lines`]; the remaining lines are
-/// the paths to keep.
+/// Parses a list of paths that a person edited. The person edited the text of [`Interrupt::parts_as_lines`]; the
+/// remaining lines are the paths to keep.
 pub fn parts_of_lines(text: &str) -> Vec<String> {
     text.split('\n').filter(|line| !line.is_empty()).map(part_of_line).collect()
 }
@@ -165,7 +167,7 @@ fn part_of_line(line: &str) -> String {
     part
 }
 
-/// Returns true if the schema of the answer accepts only text.
+/// Returns true if the JSON schema of an answer accepts only text.
 fn is_of_text(schema: &Value) -> bool {
     let schema = followed(schema, schema);
     let all_texts =
@@ -175,8 +177,8 @@ fn is_of_text(schema: &Value) -> bool {
         || schema.get("enum").is_some_and(all_texts)
 }
 
-/// Follows the `$ref` references of `schema`, and returns the schema at their end. `root` is the schema that contains
-/// the referenced definitions.
+/// Follows the `$ref` references of a JSON schema, and returns the schema at their end. `root` is the schema that
+/// contains the referenced definitions.
 pub(crate) fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     let mut schema = schema;
     for _ in 0..DEPTH {
@@ -189,8 +191,8 @@ pub(crate) fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     schema
 }
 
-/// Builds a draft with the required members of a schema. A member without a default or constant is null. The person
-/// must replace each null, because the editor rejects it.
+/// Builds a draft of an answer with the required members of its schema. A member without a default or constant is null.
+/// The person must replace each null, because the editor rejects it.
 fn blank(root: &Value, schema: &Value, depth: usize) -> Value {
     let given = |schema: &Value| schema.get("default").or_else(|| schema.get("const")).cloned();
     if let Some(value) = given(schema) {

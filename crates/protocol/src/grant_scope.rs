@@ -14,19 +14,19 @@ pub struct GrantScope {
     pub workspace: String,
     #[serde(default)]
     commands: Vec<GrantCommand>,
-    /// Description of the allowed calls, as the crate `core` wrote it.
+    /// Description of the calls that the grant allows, as the crate `core` wrote it.
     #[serde(default)]
     words: Option<String>,
     /// Recent commands of the run that the grant would have allowed.
     #[serde(default)]
     past: Vec<String>,
-    /// Calls that a person refused before. The grant never allows them.
+    /// Calls that a person refused before, and that the grant never allows.
     #[serde(default)]
     refused: Vec<String>,
 }
 
 impl GrantScope {
-    /// Parses a scope. Returns `None` if the value is absent or has an unknown format.
+    /// Parses the scope of a grant. Returns `None` if the value is absent or has an unknown format.
     pub fn from_value(value: &Value) -> Option<Self> {
         Self::deserialize(value).ok()
     }
@@ -44,7 +44,7 @@ impl GrantScope {
     }
 
     /// Describes the calls that the grant allows, and their directory. If the user interface already shows the
-    /// directory `here`, the text says `this folder` instead of its path.
+    /// directory `here`, the text says `this folder` instead of the path.
     pub fn sentence(&self, here: Option<&str>) -> String {
         // The text from `core` already names the directory.
         if self.words.is_some() {
@@ -64,7 +64,7 @@ impl GrantScope {
         (!past.is_empty()).then(|| past.join(", "))
     }
 
-    /// Returns the calls that a person refused before, on one line. The grant never allows them. Returns `None` if
+    /// Returns the calls that a person refused before, and that the grant never allows, on one line. Returns `None` if
     /// there are none.
     pub fn refused(&self) -> Option<String> {
         let refused: Vec<_> = self.refused.iter().map(|line| plain::line(line)).collect();

@@ -8,18 +8,18 @@ use crate::{Assignment, Quorum, Represented, Stage, Vote, You};
 /// Actor id with which the server itself opens interrupts.
 const SERVER: &str = "engine";
 
-/// Subject of a line about people. Each user interface has its own label for each subject.
+/// Subject of a line about people on a card. Each user interface has its own label for each subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeopleLine {
-    /// The people who may decide.
+    /// The people who may decide on the interrupt.
     Asked,
-    /// One of several approval stages, with its approvers.
+    /// One of several approval stages of the interrupt, with its approvers.
     Stage,
-    /// A delegate, and the person whom the delegate represents.
+    /// A delegate who may decide on the interrupt, and the person whom the delegate represents.
     StandsIn,
-    /// A vote that a person cast.
+    /// A vote that a person cast on the interrupt.
     Voted,
-    /// The number of missing votes, and the people who can cast them.
+    /// The number of missing votes on the interrupt, and the people who can cast them.
     Missing,
     /// The reason why the reader of the card may not decide, or the person whom the reader represents.
     You,
@@ -38,7 +38,7 @@ impl PeopleLine {
     }
 }
 
-/// Data from which the lines about people are made.
+/// Data from which the lines about people on an interrupt's card are made.
 #[derive(Clone, Copy, Debug)]
 pub struct InvolvedPeople<'a> {
     pub assignment: &'a Assignment,
@@ -61,8 +61,8 @@ impl<'a> From<&'a Interrupt> for InvolvedPeople<'a> {
 }
 
 impl InvolvedPeople<'_> {
-    /// Returns the lines about people for a card. `time` formats a timestamp for display. With the default assignment
-    /// (any one admin or operator decides), there are no lines for a reader who may decide.
+    /// Returns the lines about people for the card of an interrupt. `time` formats a timestamp for display. With the
+    /// default assignment (any one admin or operator decides), there are no lines for a reader who may decide.
     pub fn lines(&self, time: impl Fn(&str) -> String) -> Vec<(PeopleLine, String)> {
         let assigned = self.assignment;
         let mut out = Vec::new();
@@ -121,8 +121,8 @@ impl InvolvedPeople<'_> {
     }
 }
 
-/// Returns the phrase `(on behalf of …)` that follows the name of a person who decided. The client of this person
-/// reports the name, and the server does not verify it.
+/// Returns the phrase `(on behalf of …)` that follows the name of a person who decided. The client of the deciding
+/// person reports the name, and the server does not verify it.
 fn on_behalf_of(name: &str) -> String {
     format!(" (on behalf of {}, according to their client)", plain::line(name))
 }
@@ -134,7 +134,7 @@ fn let_in_by(name: &str) -> String {
 }
 
 impl Interrupt {
-    /// Names the sender of the request (an agent, the workflow or the server) and its step.
+    /// Names the sender of an interrupt (an agent, the workflow or the server), and the step of the sender.
     pub fn asker(&self) -> String {
         let who = match (&self.agent, self.origin) {
             (Some(agent), Origin::Native) => format!("agent {}", plain::line(agent)),
@@ -152,8 +152,8 @@ impl Interrupt {
 }
 
 impl Resolution {
-    /// Returns a sentence with the number of other open calls that the grant of the decision also approved. Returns
-    /// `None` if there is none.
+    /// Returns a sentence with the number of other open calls that were approved by the grant of this decision. Returns
+    /// `None` if there are none.
     pub fn also_words(&self) -> Option<String> {
         match self.also.len() {
             0 => None,
@@ -162,8 +162,8 @@ impl Resolution {
         }
     }
 
-    /// Names the people who decided, each with the person whom they represented and the creator of their login link. If
-    /// no person decided, returns the cause of the resolution.
+    /// Names the people who decided on the interrupt, each with the person whom they represented and the creator of
+    /// their login link. If no person decided, returns the cause of the resolution.
     pub fn describe_deciders(&self) -> String {
         if self.by.is_empty() {
             return self.cause.replace('_', " ");
@@ -178,7 +178,7 @@ impl Resolution {
 }
 
 impl Assignment {
-    /// Returns true for the default assignment: any one admin or operator decides.
+    /// Returns true if the interrupt has the default assignment: any one admin or operator decides.
     pub fn is_usual(&self) -> bool {
         self.approvers.is_empty()
             && self.groups.is_empty()
@@ -213,7 +213,7 @@ fn numbered((at, stage): (usize, &Stage), now: Option<usize>) -> String {
     format!("{mark} {} {name}{}", at + 1, describe_people(&stage.approvers, &stage.groups, &stage.quorum))
 }
 
-/// Describes the people who may decide: `2 of anna, the group legal`.
+/// Describes the people who may decide on an interrupt: `2 of anna, the group legal`.
 pub fn describe_people(approvers: &[String], groups: &[String], quorum: &Quorum) -> String {
     let names = approvers.iter().map(|name| plain::line(name).into_owned());
     let groups = groups.iter().map(|group| format!("the group {}", plain::line(group)));

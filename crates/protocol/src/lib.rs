@@ -109,16 +109,23 @@ pub use work::{Work, WorkState};
 
 /// Names of the HTTP headers of the native API, some of which are specific to Holdshort.
 pub mod header {
-    /// Idempotency key that the client chooses. Of several requests with the same key, only the first is carried out.
+    /// Header with the idempotency key that the client chooses. Of several requests with the same key, only the first
+    /// is carried out.
     pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
-    /// `true` if the server returned the stored response of an earlier request with the same key.
+    /// Header with the value `true` if the server returned the stored response of an earlier request with the same
+    /// idempotency key.
     pub const IDEMPOTENCY_REPLAYED: &str = "idempotency-replayed";
+<<<<<<< HEAD
     /// Cursor with which `GET /v1/agent/decisions` returns the decision on the interrupt that was just opened.
     pub const DECISIONS_CURSOR: &str = "decisions-cursor";
     /// Type of client that is recorded with a decision: `cli` or `rest`.
+=======
+    /// Header with the type of client that is recorded with a decision: `cli` or `rest`.
+>>>>>>> 417bc3695844b92546696bb08edd58ea45d49d6c
     pub const VIA: &str = "x-holdshort-via";
-    /// Secret of a browser's login. The server accepts the secret only together with the session cookie of the login.
+    /// Header with the secret of a browser's login. The server accepts the secret only together with the session cookie
+    /// of the login.
     pub const SECRET: &str = "x-holdshort-secret";
-    /// Position of the last event that the client received from a stream.
+    /// Header with the position of the last event that the client received from a stream.
     pub const LAST_EVENT_ID: &str = "last-event-id";
 }

@@ -8,15 +8,15 @@ use serde_json::Value;
 use crate::interrupt::Interrupt;
 use crate::warning::{Warning, WarningKind};
 
-/// Deceptive words of an interrupt, which imitate ASCII words. They come from the warnings of the interrupt.
+/// Deceptive words of an interrupt, which imitate ASCII words, from the warnings of the interrupt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LookAlikes(Vec<String>);
 
-/// Piece of a text: a single look-alike letter, or the text between such letters.
+/// Piece of an interrupt's text: a single look-alike letter, or the text between such letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marked<'a> {
     pub text: &'a str,
-    /// True if the piece is a letter of another script that imitates an ASCII letter.
+    /// True if the piece of text is a letter of another script that imitates an ASCII letter.
     pub is_foreign: bool,
 }
 
@@ -36,7 +36,7 @@ impl LookAlikes {
         &self.0
     }
 
-    /// Splits the text into pieces. Each look-alike letter of a deceptive word becomes a separate piece.
+    /// Splits a text of the interrupt into pieces. Each look-alike letter of a deceptive word becomes a separate piece.
     pub fn pieces<'a>(&self, text: &'a str) -> Vec<Marked<'a>> {
         let mut pieces = Vec::new();
         let mut shown = 0;
@@ -54,7 +54,7 @@ impl LookAlikes {
     }
 
     /// Returns a copy of the interrupt with each look-alike letter as `\u{…}`, for a user interface that cannot mark
-    /// letters. Use the copy for display only. An edit must start from the original interrupt.
+    /// letters. The copy is for display only: an edit must start from the original interrupt.
     pub fn written(interrupt: &Interrupt) -> Interrupt {
         let mut shown = interrupt.clone();
         let words = Self::from_interrupt(interrupt);

@@ -15,7 +15,7 @@ use crate::pointer::{escape, is_within};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member<'s> {
     pub name: &'s str,
-    /// Title of the member in the schema, or its name.
+    /// Title of the answer's member in the schema, or the name of the member if it has no title.
     pub label: Cow<'s, str>,
     pub description: Option<&'s str>,
     pub is_required: bool,
@@ -36,11 +36,11 @@ pub enum Input {
     Text,
     Integer,
     Number,
-    /// Labels of the choices. The form sends the index of the chosen label.
+    /// Field with one of these labels as its value. The form sends the index of the chosen label.
     Choice(Vec<String>),
 }
 
-/// Keywords that the schema of a structured answer may contain. A schema with any other keyword gets no form.
+/// Keywords that the JSON schema of a structured answer may contain. A schema with any other keyword gets no form.
 const OF_OBJECTS: [&str; 12] = [
     "$comment",
     "$defs",
@@ -56,13 +56,13 @@ const OF_OBJECTS: [&str; 12] = [
     "type",
 ];
 
-/// Keywords of schemas that combine or reference other schemas. A member with such a keyword gets no form field,
-/// because its value may be an object or a list.
+/// Keywords of JSON schemas that combine or reference other schemas. A member of an answer with such a keyword gets no
+/// form field, because its value may be an object or a list.
 const COMPOSED: [&str; 9] = ["$dynamicRef", "$ref", "allOf", "anyOf", "else", "if", "not", "oneOf", "then"];
 
 impl<'s> Member<'s> {
-    /// Returns the members of a structured answer, required ones first. Returns `None` unless the schema describes an
-    /// object of plain values.
+    /// Returns the members of a structured answer, required ones first. Returns `None` unless the JSON schema describes
+    /// an object of plain values.
     pub fn all(schema: &'s Value) -> Option<Vec<Self>> {
         let object = followed(schema, schema).as_object()?;
         let is_plain = object.keys().all(|key| OF_OBJECTS.contains(&key.as_str()));
@@ -102,18 +102,19 @@ impl<'s> Member<'s> {
         }
     }
 
-    /// Returns true if `pointer` points to this member or into its value. `pointer` is a JSON pointer into the body of
-    /// a decision.
+    /// Returns true if `pointer` points to this member of a structured answer or into its value. `pointer` is a JSON
+    /// pointer into the body of a decision.
     pub fn is_meant_by(&self, pointer: &str) -> bool {
         is_within(pointer, &self.pointer())
     }
 
-    /// Returns the JSON pointer to this member in the body of a decision.
+    /// Returns the JSON pointer to this member of a structured answer in the body of a decision.
     fn pointer(&self) -> String {
         format!("/edit/{}", escape(self.name))
     }
 
-    /// Parses the text that a person typed for this member. Returns `None` for an empty optional member.
+    /// Parses the text that a person typed for this member of a structured answer. Returns `None` for an empty optional
+    /// member.
     fn read(&self, typed: &str) -> Result<Option<Value>, String> {
         let trimmed = typed.trim();
         if trimmed.is_empty() {
@@ -168,7 +169,7 @@ impl ValueKind {
     }
 }
 
-/// Builds a structured answer from the text that was typed for each member. Each error is a JSON pointer with a
+/// Builds a structured answer from the text that a person typed for each member. Each error is a JSON pointer with a
 /// message.
 pub fn answer_of(
     members: &[Member<'_>],

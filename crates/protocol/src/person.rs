@@ -49,7 +49,7 @@ pub enum PersonRole {
 impl PersonRole {
     pub const ALL: [Self; 4] = [Self::Admin, Self::Operator, Self::Reviewer, Self::Auditor];
 
-    /// Returns the name of the source in JSON.
+    /// Returns the name of the person's role in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Admin => "admin",

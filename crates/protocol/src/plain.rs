@@ -60,14 +60,13 @@ pub fn hidden(text: &str) -> Option<usize> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
-    /// Keeps line breaks, tabs and spaces of any width, for prose.
+    /// Keeps line breaks, tabs and spaces of any width, for text that is prose.
     Lines,
     /// Keeps line breaks and tabs, and escapes all spaces but the ASCII space.
     Breaks,
     Nothing,
 }
 
-/// Treatment of one character in an escaped text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Shown,
@@ -189,7 +188,7 @@ fn is_mark(category: GeneralCategory) -> bool {
     matches!(category, GeneralCategory::NonspacingMark | GeneralCategory::EnclosingMark)
 }
 
-/// Returns true for a category of visible characters. An unknown category is treated as invisible.
+/// Returns true if the characters of a Unicode category are visible. An unknown category is treated as invisible.
 fn is_visible(category: GeneralCategory) -> bool {
     !matches!(
         category,
@@ -203,7 +202,7 @@ fn is_visible(category: GeneralCategory) -> bool {
     )
 }
 
-/// Returns true for a character that is blank, although its category says that it is visible.
+/// Returns true for a character that is blank, although its Unicode category says that it is visible.
 fn is_blank(c: char) -> bool {
     matches!(
         c,

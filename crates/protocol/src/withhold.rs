@@ -18,7 +18,7 @@ pub struct Withhold {
     pub fields: Vec<String>,
 }
 
-/// Returns a sentence that lists the fields withheld from the reader, or `None` if there are none.
+/// Returns a sentence that lists the fields withheld from the reader of an interrupt, or `None` if there are none.
 pub fn withheld_words(places: &[String]) -> Option<String> {
     let named = places.join(", ");
     (!places.is_empty()).then(|| {

@@ -16,12 +16,12 @@ const MEND: &str = "If the file is damaged, or another person may have read it, 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
-    /// Private key (PKCS #8) in base64.
+    /// Private key for signing checkpoints (PKCS #8) in base64.
     pkcs8: String,
 }
 
-/// Reads the signing key from its file, or creates a key if the file is missing. If the file was deleted, all further
-/// checkpoints are signed with a new key.
+/// Reads the key that signs checkpoints from its file, or creates a key if the file is missing. If the file was
+/// deleted, all further checkpoints are signed with a new key.
 pub(crate) fn open(data: &Path) -> Result<Signer, Error> {
     let path = data.join(FILE);
     let malformed = || Error::Malformed { path: path.clone(), mend: MEND };

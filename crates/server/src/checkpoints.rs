@@ -17,7 +17,7 @@ use holdshort_web::app::App;
 /// Settings for copies of checkpoints: the file to which they are written, and the interval.
 #[derive(Clone, Debug)]
 pub struct KeepCheckpoints {
-    /// File to which checkpoints are appended. A missing file is created. `None` if checkpoints are sent only to
+    /// File to which checkpoints are appended, created if it is missing. `None` if checkpoints are sent only to
     /// channels.
     pub file: Option<PathBuf>,
     pub every: Duration,
@@ -25,16 +25,15 @@ pub struct KeepCheckpoints {
 
 /// Default interval between two checkpoints, in milliseconds.
 pub const CHECKPOINT_EVERY_MS: u64 = 3_600_000;
-/// Time until the next check if the journal has not grown.
+/// Time until the next check for a due checkpoint if the journal has not grown.
 const LOOK_AGAIN: Duration = Duration::from_mins(1);
 
-/// Checks that checkpoints can be appended to the file. Creates the file if it is missing. The server calls this
-/// function when it starts.
+/// Checks that checkpoints can be appended to a file, which is created if it is missing. Called when the server starts.
 pub(crate) fn try_file(file: &Path) -> io::Result<()> {
     OpenOptions::new().create(true).append(true).open(file).map(drop)
 }
 
-/// Checks that the server could append checkpoints to the file. Does not create the file.
+/// Checks that the server could append checkpoints to a file. Does not create the file.
 pub(crate) fn could_write(file: &Path) -> io::Result<()> {
     match OpenOptions::new().append(true).open(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -45,8 +44,8 @@ pub(crate) fn could_write(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Appends a signed checkpoint to the file at each interval in which the journal has grown. A failed write is logged,
-/// and tried again after the next interval.
+/// Appends a signed checkpoint to a file at each interval in which the journal has grown. A failed write is logged, and
+/// tried again after the next interval.
 pub(crate) async fn keep(app: Arc<App>, file: PathBuf, every: Duration) {
     let mut covered = 0;
     loop {
@@ -55,13 +54,13 @@ pub(crate) async fn keep(app: Arc<App>, file: PathBuf, every: Duration) {
     }
 }
 
-/// Appends to the file a checkpoint that includes all events. Called when the server stops.
+/// Appends to the file a checkpoint that includes all events of the journal. Called when the server stops.
 pub(crate) async fn keep_last(app: &Arc<App>, file: &Path) {
     write(app, file, 0).await;
 }
 
-/// Appends a checkpoint to the file if the journal has more than `covered` events. Returns the number of events that
-/// the last written checkpoint includes.
+/// Appends a checkpoint to a file if the journal has more than `covered` events. Returns the number of events that the
+/// last written checkpoint includes.
 async fn write(app: &Arc<App>, file: &Path, covered: u64) -> u64 {
     match try_to_write(app, file, covered).await {
         Ok(size) => size,
@@ -98,7 +97,7 @@ pub(crate) async fn send_at_intervals(app: Arc<App>, every: Duration) {
     }
 }
 
-/// Sends a checkpoint if it is due. Returns the time until the next check.
+/// Sends a checkpoint to the channels if it is due. Returns the time until the next check.
 async fn send_if_due(app: &Arc<App>, every: Duration) -> Result<Duration, Error> {
     let every_ms = u64::try_from(every.as_millis()).unwrap_or(u64::MAX);
     let soon = every.min(LOOK_AGAIN);

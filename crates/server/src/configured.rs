@@ -15,7 +15,7 @@ use crate::server::{Options, StartError};
 use crate::tls::Tls;
 use crate::{checkpoints, library};
 
-/// Environment variable that contains the client secret with which this server authenticates at the identity provider.
+/// Environment variable that contains the client secret with which the server authenticates at the identity provider.
 const SECRET: &str = "HOLDSHORT_OIDC_SECRET";
 
 pub(crate) struct Configured {
@@ -32,7 +32,7 @@ pub(crate) struct Configured {
     /// configured.
     pub(crate) needs_identity: bool,
     /// Validated workflows, and the people against whom they were checked. `None` if a journal may exist already,
-    /// because it may contain more people.
+    /// because this journal may contain more people.
     pub(crate) library: Option<(People, Library)>,
 }
 
@@ -82,7 +82,7 @@ impl Configured {
 }
 
 /// Returns an error if a server with these options could not start. Creates no file and opens no socket. `people` are
-/// the people of the existing journal, who may be approvers in workflows. `None` if the journal was not read.
+/// the people of the existing journal, who may be approvers in workflows, or `None` if the journal was not read.
 pub fn check(options: &Options, people: Option<&People>) -> Result<(), StartError> {
     let configured = Configured::read(options)?;
     if let Some(file) = options.checkpoints.as_ref().and_then(|to| to.file.clone()) {

@@ -44,8 +44,8 @@ fn lines(problems: &[Problem]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the library of all workflows: the shipped ones, those of packs, and those of the directory. A workflow of
-/// the directory replaces another one with the same name.
+/// Returns the library of all workflows: the shipped ones, those of packs, and those of a directory. A workflow of the
+/// directory replaces another one with the same name.
 pub fn open(folder: Option<&Path>, people: &People, packs: &Packs) -> Result<Library, Error> {
     let overrides = folder.map(read).transpose()?.unwrap_or_default();
     let library = Library::new(&packs.catalogue(), &packs.workflows, &people.deciders(), overrides);
@@ -66,26 +66,26 @@ pub(crate) fn can_be_read(folder: &Path) -> Result<(), Error> {
     read(folder).map(drop)
 }
 
-/// Workflow files that were read, with the errors found in them and in their rehearsals.
+/// Workflow files that were read, with the errors found in these files and in their rehearsals.
 #[derive(Debug)]
 pub struct Checked {
     pub files: Vec<String>,
     pub problems: Vec<Problem>,
 }
 
-/// Reads the people file. People and groups have the same order as in the file.
+/// Reads the people file. People and groups are returned in the order of the file.
 pub fn people(path: &Path) -> Result<Roster, Error> {
     let text = text_of(path, bounds::PEOPLE_BYTES, |found| of_its_owner(path, found))?;
     people_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)
 }
 
-/// Reads the rules file. Rules have the same order as in the file.
+/// Reads the rules file. Rules are returned in the order of the file.
 pub(crate) fn rules(path: &Path) -> Result<Vec<Rule>, Error> {
     let text = text_of(path, bounds::RULES_BYTES, |found| of_its_owner(path, found))?;
     rules_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)
 }
 
-/// Reads a channels file and the files with the secrets of the channels. The path of a secret file is relative to the
+/// Reads the channels file and the files with the secrets of the channels. The path of a secret file is relative to the
 /// directory of the channels file, or absolute.
 pub(crate) fn channels(path: &Path) -> Result<Channels, Error> {
     let text = text_of(path, bounds::CHANNELS_BYTES, |found| of_its_owner(path, found))?;
@@ -96,7 +96,7 @@ pub(crate) fn channels(path: &Path) -> Result<Channels, Error> {
 }
 
 /// Checks one workflow file, or a directory with workflows. A single file is read together with all files of its
-/// directory, because its workflow may extend another one there.
+/// directory, because its workflow may extend another workflow of this directory.
 pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Error> {
     let found = if path.is_dir() { read(path)? } else { vec![file(path)?] };
     let files: Vec<String> = found.iter().map(|(file, _, _)| file.clone()).collect();
@@ -129,7 +129,7 @@ pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Err
     Ok(Checked { problems: problems.into_iter().filter(is_of_these).collect(), files })
 }
 
-/// Name of a workflow, and the line of the workflow file on which the name stands.
+/// Name of a workflow, and the line of the workflow file that contains this name.
 struct WorkflowName {
     file: String,
     name: String,
@@ -144,8 +144,8 @@ impl WorkflowName {
         Some(Self { file: file.clone(), name: name.to_owned(), line })
     }
 
-    /// Returns an error for each gate of the workflow on which nobody is allowed to decide. The position of the error
-    /// is the line with the workflow's name.
+    /// Returns an error for each gate of a workflow on which nobody is allowed to decide. The position of the error is
+    /// the line with the workflow's name.
     fn lacks(&self, library: &Library, people: &People) -> Vec<Problem> {
         let problem = |message| Problem {
             file: self.file.clone(),
@@ -166,8 +166,8 @@ fn file(path: &Path) -> Result<Override, Error> {
     Ok((path.display().to_string(), text(path)?, None))
 }
 
-/// Returns all workflows in the directory of this file. Returns none if the directory cannot be read as a directory of
-/// workflows, for example because it has too many files.
+/// Returns all workflows in the directory of a workflow file. Returns none if the directory cannot be read as a
+/// directory of workflows, for example because it has too many files.
 fn neighbours(path: &Path) -> Vec<Override> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = if path.ends_with(WORKFLOW) { folder.join("..") } else { folder.to_owned() };
@@ -211,13 +211,15 @@ fn text(path: &Path) -> Result<String, Error> {
     text_of(path, bounds::WORKFLOW_BYTES.max(bounds::REHEARSAL_BYTES), |_| Ok(()))
 }
 
-/// Rejects a file that other users can write. They could otherwise change the approvers or rules in it.
+/// Rejects a people, rules or channels file that other users can write. They could otherwise change the approvers or
+/// rules in it.
 fn of_its_owner(path: &Path, found: &Metadata) -> Result<(), Error> {
     let mode = found.permissions().mode() & 0o777;
     if mode & 0o022 == 0 { Ok(()) } else { Err(Error::Writable { path: path.to_owned(), mode }) }
 }
 
-/// Returns the text of a file. Rejects a file of more than `largest` bytes, and a file whose metadata `check` rejects.
+/// Returns the text of a configuration file. Rejects a file of more than `largest` bytes, and a file whose metadata
+/// `check` rejects.
 fn text_of(
     path: &Path,
     largest: usize,

@@ -36,7 +36,7 @@ impl Pages for NotificationPages {
         format!("{}/inbox/{interrupt}", self.0.base)
     }
 
-    /// Returns the URL of the interrupt's decision page without scripts. Returns `None` if no identity provider is
+    /// Returns the URL of an interrupt's decision page without scripts. Returns `None` if no identity provider is
     /// configured, because people then sign in with the app.
     fn plain(&self, interrupt: &InterruptId) -> Option<String> {
         let has_provider = self.0.sign_ins.name().is_some();
@@ -121,9 +121,9 @@ impl Pages for NotificationPages {
     }
 }
 
-/// Returns a link with which one person decides without signing in, and its expiry. All attempts of one delivery get
-/// the same link. Returns `None` if the link has expired, if the interrupt is resolved, or if the risk is high, because
-/// a reader of the message must then sign in.
+/// Returns a decision link for a notification, with which one person decides without signing in, and the expiry of this
+/// link. All attempts of one delivery get the same link. Returns `None` if the link has expired, if the interrupt is
+/// resolved, or if the risk is high, because a reader of the message must then sign in.
 async fn link(app: &App, delivery: &Delivery, person: &str) -> Answer<Option<(String, Timestamp)>> {
     let asked = app.find_interrupt(&delivery.interrupt).await?;
     let Some(subject) = view::interrupt::mailable(app, &asked).await? else { return Ok(None) };
@@ -147,8 +147,8 @@ async fn link(app: &App, delivery: &Delivery, person: &str) -> Answer<Option<(St
     Ok(Some((format!("{}/d/{}", app.base, app.links.token(&claim)), expires_at)))
 }
 
-/// Returns buttons for the options that need no input or only text, and give no grant. Returns no buttons if the risk
-/// is high or the interrupt is resolved.
+/// Returns the buttons of a notification, one for each option that needs no input or only text, and gives no grant.
+/// Returns no buttons if the risk is high or the interrupt is resolved.
 async fn buttons(app: &App, delivery: &Delivery) -> Answer<Vec<Button>> {
     let asked = app.find_interrupt(&delivery.interrupt).await?;
     let Some(subject) = view::interrupt::mailable(app, &asked).await? else { return Ok(Vec::new()) };
@@ -162,8 +162,8 @@ async fn buttons(app: &App, delivery: &Delivery) -> Answer<Vec<Button>> {
     Ok(shown.collect())
 }
 
-/// Opens a question for admins and operators to check a channel that was disabled. The question appears in their inbox,
-/// and is sent through the channels that still work.
+/// Opens a question for admins and operators to check a notification channel that was disabled. The question appears in
+/// their inbox, and is sent through the channels that still work.
 async fn alert(app: &App, channel: &str, why: &str) -> Result<(), Error> {
     let Some(definition) = app.library.get(EXTERNAL) else { return Ok(()) };
     let title = format!("The channel `{channel}` is disabled and sends no notifications");

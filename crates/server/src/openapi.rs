@@ -29,8 +29,8 @@ pub fn openapi() -> Value {
     document
 }
 
-/// Sorts the `x-` fields of an operation. The `x-` fields come from a hash map, whose order differs from process to
-/// process.
+/// Sorts the `x-` fields of an `OpenAPI` operation. These fields come from a hash map, whose order differs from process
+/// to process.
 fn sort_extensions(operation: &mut Map<String, Value>) {
     let names: BTreeSet<String> = operation.keys().filter(|name| name.starts_with("x-")).cloned().collect();
     let sorted: Vec<(String, Value)> =
@@ -42,7 +42,8 @@ pub(crate) fn document() -> Document {
     routes::router(Base::openapi()).into_openapi()
 }
 
-/// Adds to an operation the permission that it needs, and the kinds of credentials that may have this permission.
+/// Adds to an `OpenAPI` operation the permission that it needs, and the kinds of credentials that may have this
+/// permission.
 pub(crate) fn add_requirements(operation: &mut Operation, needs: Needs) {
     let scheme = |name: &str| SecurityRequirement::new(name, [""; 0]);
     let mut security = Vec::new();
@@ -64,7 +65,7 @@ pub(crate) fn add_requirements(operation: &mut Operation, needs: Needs) {
     tell_limit(operation, needs.limit);
 }
 
-/// Adds to an operation the name of its rate limit.
+/// Adds to an `OpenAPI` operation the name of its rate limit.
 pub(crate) fn tell_limit(operation: &mut Operation, limit: RouteLimit) {
     let told = ("x-rate-limit".to_owned(), json!(limit.name()));
     operation.extensions.get_or_insert_default().merge([told].into_iter().collect());
@@ -102,7 +103,8 @@ pub(crate) fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Opera
 )]
 pub(crate) struct Base;
 
-/// Name of the security scheme for the cookie of a login. A login also needs the secret of the scheme `login_secret`.
+/// Name of the `OpenAPI` security scheme for the cookie of a login. A login also needs the secret of the scheme
+/// `login_secret`.
 const COOKIE: &str = "login_cookie";
 const SECRET: &str = "login_secret";
 
@@ -135,7 +137,7 @@ impl Modify for Shared {
     }
 }
 
-/// Groups error codes by their HTTP status. Each status becomes one response of the document.
+/// Groups error codes by their HTTP status. Each status becomes one response of the `OpenAPI` document.
 fn by_status(codes: &[&[Code]]) -> BTreeMap<u16, Vec<Code>> {
     let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
     for code in codes.iter().copied().flatten() {
@@ -144,12 +146,12 @@ fn by_status(codes: &[&[Code]]) -> BTreeMap<u16, Vec<Code>> {
     by_status
 }
 
-/// Returns the name of the response component for these codes.
+/// Returns the name of the `OpenAPI` response component for these error codes.
 fn name(codes: &[Code]) -> String {
     codes.iter().map(|code| code.as_str()).collect::<Vec<_>>().join("-or-")
 }
 
-/// Returns the error responses of an operation, as references to the response components.
+/// Returns the error responses of an `OpenAPI` operation, as references to the response components.
 fn refusals(codes: &[&[Code]]) -> BTreeMap<String, RefOr<Response>> {
     by_status(codes)
         .into_iter()
@@ -186,8 +188,8 @@ macro_rules! refuses {
             }
         )*
 
-        /// Sets of error codes, one for each kind of operation. The `OpenAPI` document contains one response component
-        /// per HTTP status of each set.
+        /// Sets of error codes of operations, one for each kind of operation. The `OpenAPI` document contains one
+        /// response component per HTTP status of each set.
         const SETS: &[&[&[Code]]] = &[$(&[$($codes),+]),*];
     };
 }

@@ -11,7 +11,7 @@ use holdshort_web::query::EventsQuery;
 
 use crate::socket;
 
-/// Parses the body of `POST /v1/interrupts/{id}/decisions`.
+/// Parses the request body of `POST /v1/interrupts/{id}/decisions`.
 pub fn decision(body: &[u8]) -> Result<Decision, Box<Problem>> {
     let value = json::parse(body).map_err(|error| Refused::new(Code::MalformedJson, error.to_string()).0)?;
     read_strict(&value).map_err(|refused| refused.0)
@@ -30,7 +30,7 @@ pub fn position(text: &str) -> Option<u64> {
     position::number(text)
 }
 
-/// Parses the query of `GET /v1/runs/{id}/events`. Returns its parameter `since`.
+/// Parses the query of `GET /v1/runs/{id}/events`, and returns the parameter `since`.
 pub fn since(query: &str) -> Result<Option<u64>, Box<Problem>> {
     let query: EventsQuery = serde_urlencoded::from_str(query)
         .map_err(|error| Refused::new(Code::InvalidQuery, error.to_string()).0)?;

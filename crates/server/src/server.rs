@@ -58,25 +58,25 @@ use crate::{checkpoint_key, library, routes, serving, vapid_key};
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Address on which the server listens. Port 0 selects a free port. If other machines can reach this address, the
-    /// server needs a public URL. Such a server also needs people, keys or token issuers, so that callers can be
+    /// server needs a public URL. It then also needs people, keys or token issuers, so that callers can be
     /// authenticated.
     pub listen: SocketAddr,
-    /// Data directory with the journal and the tokens. A missing directory is created. Only one server at a time may
-    /// use the directory.
+    /// Data directory with the journal and the tokens, created if it is missing. Only one server at a time may use this
+    /// directory.
     pub data: PathBuf,
     /// Database that contains the journal, and that several servers can share. `None` if the journal is in the data
     /// folder.
     pub database: Option<postgres::Config>,
-    /// Directory with workflows that are added to the shipped workflows. A workflow with the name of a shipped workflow
-    /// replaces it.
+    /// Directory with workflows that are added to the shipped workflows. A workflow of this directory replaces a
+    /// shipped workflow with the same name.
     pub workflows: Option<PathBuf>,
     /// Tools, workflows and readers of cases that packs add to the server.
     pub packs: Packs,
-    /// People file. If `None`, the people of the last people file that a server loaded stay valid.
+    /// Path of the people file. If `None`, the people of the last people file that a server loaded stay valid.
     pub people: Option<PathBuf>,
-    /// Rules file. If `None`, the rules of the last rules file that a server loaded stay valid.
+    /// Path of the rules file. If `None`, the rules of the last rules file that a server loaded stay valid.
     pub rules: Option<PathBuf>,
-    /// Channels file. If `None`, no notifications are sent.
+    /// Path of the channels file. If `None`, no notifications are sent.
     pub channels: Option<PathBuf>,
     pub model: holdshort_models::Settings,
     /// Path of the program with the hidden subcommand `sandbox-exec`, which runs commands in the sandbox.
@@ -85,7 +85,7 @@ pub struct Options {
     pub agent_requests: u32,
     /// Rate limits of sign-ins and decisions.
     pub per_minute: PerMinute,
-    /// Issuers whose tokens authenticate callers.
+    /// Issuers (external identity services) whose tokens authenticate callers.
     pub issuers: Vec<Jwt>,
     /// Identity provider at which people sign in.
     pub provider: Option<Oidc>,
@@ -159,16 +159,16 @@ pub struct Server {
     engine: Engine,
     stop: watch::Sender<bool>,
     serving: JoinHandle<()>,
-    /// Task that reads new events once and shares them with all open streams and sockets.
+    /// Task that reads new events of the journal once and shares them with all open streams and sockets.
     reading: JoinHandle<()>,
-    /// Task that tells open streams and sockets about changes to people, keys and settings. The stream of a caller
-    /// without access then ends.
+    /// Task that tells open streams and sockets about changes to people, keys and settings. The stream of a caller who
+    /// loses access then ends.
     standing: JoinHandle<()>,
     /// Task that delivers notifications through channels such as mail and Slack.
     sending: JoinHandle<()>,
     /// Tasks for registered webhooks, subscribed browsers, callbacks to agents, and checks of the journal's files.
     registered: JoinHandle<((), (), (), ())>,
-    /// Task that reloads the certificate.
+    /// Task that reloads the TLS certificate when its files change.
     certificate: Option<JoinHandle<()>>,
     checkpoints: Option<(PathBuf, JoinHandle<()>)>,
     telling_checkpoints: Option<JoinHandle<()>>,
@@ -178,21 +178,23 @@ pub struct Server {
     erasing: Option<JoinHandle<()>>,
 }
 
-/// Opens the data folder, continues interrupted work, and serves requests. Returns when the server accepts requests.
+/// Starts a server: opens the data folder, continues interrupted work, and serves requests. Returns when the server
+/// accepts requests.
 pub async fn start(options: Options) -> Result<Server, StartError> {
     start_tuned(options, Tuning::default()).await
 }
 
-/// Limits that users cannot set. A test sets lower limits, so that it reaches them sooner. `docs/reference/limits.md`
-/// lists the defaults.
+/// Limits of a server that users cannot set. A test sets lower limits, so that it reaches them sooner.
+/// `docs/reference/limits.md` lists the defaults.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tuning {
-    /// Maximum number of pages in the database, of 1024 bytes each. If `None`, the size is limited only by the disk.
+    /// Maximum number of pages in the journal's database, of 1024 bytes each. If `None`, the size is limited only by
+    /// the disk.
     pub max_pages: Option<u32>,
     pub pace: Pace,
-    /// Maximum number of open unauthenticated connections. `None` selects the default.
+    /// Maximum number of open unauthenticated connections to the server. `None` selects the default.
     pub unauthenticated_connections: Option<usize>,
-    /// Maximum number of open connections of agents. `None` selects the default.
+    /// Maximum number of open connections of agents to the server. `None` selects the default.
     pub agent_connections: Option<usize>,
     /// Number of recent events that are buffered for all open streams and sockets. `None` selects the default.
     pub recent_events: Option<usize>,
@@ -409,8 +411,8 @@ async fn credentials(
     Ok(Credentials { tokens, logins, signer, vapid })
 }
 
-/// Opens a second listener on the loopback interface, on which commands of this machine use plain HTTP. Returns `None`
-/// if the main listener already accepts plain HTTP there.
+/// Opens a second listener on the loopback interface, through which commands of this machine reach the server over
+/// plain HTTP. Returns `None` if the main listener already accepts plain HTTP there.
 async fn inner(address: SocketAddr, is_tls: bool) -> Result<Option<TcpListener>, StartError> {
     if !is_tls && (address.ip().is_loopback() || address.ip().is_unspecified()) {
         return Ok(None);
@@ -459,36 +461,36 @@ impl Server {
         &self.app.base
     }
 
-    /// Returns the operator's token.
+    /// Returns the token with which the operator authenticates at the server.
     pub fn token(&self) -> &str {
         &self.app.tokens.operator
     }
 
-    /// Returns the token with which external agents authenticate. With this token, an agent is allowed to ask people
-    /// for decisions, and to read the runs that it started.
+    /// Returns the token with which external agents authenticate. With this token, an agent may ask people for
+    /// decisions, and read the runs that it started.
     pub fn agent_token(&self) -> &str {
         &self.app.tokens.agent
     }
 
-    /// Returns a login link for the operator. The link signs in one browser, once, within 15 minutes. Show the link
-    /// only to the operator. The link is not recorded in the journal, because the person who starts the server has the
-    /// operator's token anyway.
+    /// Returns a login link for the operator. The link signs in one browser, once, within 15 minutes, so the caller
+    /// must show it only to the operator. The link is not recorded in the journal, because the person who starts the
+    /// server has the operator's token anyway.
     pub fn login_link(&self) -> Result<String, secrets::Error> {
         let (code, _) =
             self.app.logins.invite(LOCAL_OPERATOR, self.app.standing.borrow().seq, self.app.now())?;
         Ok(self.app.login_url(&code))
     }
 
-    /// Waits until this process can no longer write to the journal, and returns the reason. After that, the process
-    /// must end. The next start of the server determines the outcome of unfinished work.
+    /// Waits until this process can no longer write to the journal, and returns the reason. The process must then end.
+    /// The next start of the server determines the outcome of unfinished work.
     pub fn failed(&self) -> impl Future<Output = String> + Send + use<> {
         let app = self.app.clone();
         async move { app.journal().failed().await }
     }
 
-    /// Stops the server. It accepts no more work, ends streams and long polls, and waits for open requests and running
-    /// tools. Then it closes the store. Work that is still running after the time limit is ended; the next start
-    /// determines its outcome.
+    /// Stops the server, which accepts no more work, ends streams and long polls, and waits for open requests and
+    /// running tools. Then the store is closed. Work that is still running after the time limit is ended; the next
+    /// start determines its outcome.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         // A delivery that is being sent stays claimed. The next server process sends it again with the same id.

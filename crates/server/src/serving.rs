@@ -24,7 +24,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::tls::Tls;
 
-/// Delay after a failed attempt to accept a connection, for example because no file descriptor was free.
+/// Delay after the server failed to accept a connection, for example because no file descriptor was free.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Serves connections until the server stops, and then waits until all open requests are answered.

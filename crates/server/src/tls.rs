@@ -18,7 +18,6 @@ use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-/// The certificate in use, and the files from which it was read.
 pub(crate) struct Tls {
     files: TlsFiles,
     used: RwLock<Pair>,
@@ -28,12 +27,12 @@ pub(crate) struct Tls {
 /// TLS configuration for connections, made from the certificate and its private key.
 #[derive(Clone)]
 struct Pair {
-    /// Digest of the certificate file and the key file, which shows a change.
+    /// Digest of the certificate file and the key file, by which a change of these files is noticed.
     digest: Digest,
     config: Arc<ServerConfig>,
 }
 
-/// Returns the reason why the certificate files cannot be used, or `None` if they can.
+/// Returns the reason why the TLS certificate files cannot be used, or `None` if they can.
 pub fn tls_problem(files: &TlsFiles) -> Option<String> {
     Pair::read(files).err()
 }
@@ -44,17 +43,17 @@ impl Tls {
         Ok(Arc::new(Self { files, used, problem: watch::Sender::new(None) }))
     }
 
-    /// Returns the TLS configuration for the next connection.
     pub(crate) fn config(&self) -> Arc<ServerConfig> {
         self.used.read().unwrap_or_else(PoisonError::into_inner).config.clone()
     }
 
-    /// Returns a receiver for the error in the current certificate files. Its value is `None` while they can be used.
+    /// Returns a receiver for the error in the current certificate files. The received value is `None` while the files
+    /// can be used.
     pub(crate) fn problem(&self) -> watch::Receiver<Option<String>> {
         self.problem.subscribe()
     }
 
-    /// Reloads the certificate files at intervals. Never returns.
+    /// Reloads the TLS certificate files at intervals. Never returns.
     pub(crate) async fn keep(self: Arc<Self>) {
         loop {
             sleep(CERTIFICATE_TIME).await;

@@ -17,18 +17,18 @@ const FILE: &str = "vapid_key.json";
 const MEND: &str = "If the file is damaged, or another person may have read it, delete the file; the next \
     start creates a new key, and browsers must subscribe again. Nodes also store the key in their shared \
     database; docs/nodes.md names the row";
-/// Name under which nodes with a common database store this key.
+/// Name under which nodes with a common database store the VAPID key.
 const AGREED: &str = "vapid_key";
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
-    /// Private key (PKCS #8) in base64.
+    /// Private VAPID key (PKCS #8) in base64.
     pkcs8: String,
 }
 
-/// Reads the key from its file, or creates it if the file is missing. A key in the shared database takes precedence and
-/// is written to the file. After a new key is created, browsers must subscribe again.
+/// Reads the VAPID key from its file, or creates it if the file is missing. A key in the shared database takes
+/// precedence and is written to the file. After a new key is created, browsers must subscribe again.
 pub(crate) async fn open(data: &Path, store: &Store) -> Result<Vapid, StartError> {
     let path = data.join(FILE);
     let stored = if let Some(stored) = secrets::read::<Stored>(&path, MEND)? {

@@ -173,7 +173,8 @@ fn web_fetch() -> Spec {
     )
 }
 
-/// Returns a tool that asks a person. The arguments of `communicate_with_human` have the names of contract C8.
+/// Returns a tool with which an agent asks a person. The arguments of `communicate_with_human` have the names of
+/// contract C8.
 fn ask(name: &str) -> Spec {
     let (question, kind) = match name {
         "communicate_with_human" => ("message", "message_type"),

@@ -1,7 +1,7 @@
 //! A macro that declares an enum as a table: each row has a variant, its stable name, and further values.
 
-/// Declares the enum, the constant `ALL`, `name`, `row` and `Serialize`. `row` returns the further values of a variant,
-/// built by the constructor of their type. `Serialize` writes the name.
+/// Declares an enum, its constant `ALL`, and `name`, `row` and `Serialize`. `row` returns the further values of a
+/// variant, built by the constructor of their type. `Serialize` writes the name.
 #[macro_export]
 macro_rules! named {
     ($(#[$about:meta])* $kind:ident: $row:ident;
@@ -13,7 +13,7 @@ macro_rules! named {
         impl $kind {
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
-            /// Returns the stable name, which is used in JSON and in documents.
+            /// Returns the stable name of the variant, which is used in JSON and in documents.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),* }
             }

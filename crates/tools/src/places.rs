@@ -11,13 +11,13 @@ use holdshort_core::tool::ResolvedPath;
 
 use crate::limits;
 
-/// Returns the path that the path of a file tool leads to, if the two differ because of links.
+/// Returns the path to which the path in a file tool's call leads, if the two differ because of links.
 pub(crate) fn of_path(workspace: &str, path: &str) -> Vec<ResolvedPath> {
     resolve_path(Path::new(workspace), path).into_iter().collect()
 }
 
-/// Returns the paths that the paths of a command lead to, as far as they differ because of links. The working directory
-/// is examined as the call names it, and so are the arguments.
+/// Returns the paths to which the paths in a command lead, as far as they differ because of links. The working
+/// directory is examined as the call names it, and so are the arguments.
 pub(crate) fn of_command(
     workspace: &str,
     cwd: Option<&str>,
@@ -52,7 +52,7 @@ pub(crate) fn of_command(
     places
 }
 
-/// Resolves a path of the call. Returns `None` if the resolved path is the same as the named path.
+/// Resolves a path in a call. Returns `None` if the resolved path is the same as the named path.
 fn resolve_path(folder: &Path, path: &str) -> Option<ResolvedPath> {
     if path.len() > limits::PATH_BYTES || path.contains('\0') {
         return None;
@@ -65,8 +65,8 @@ fn resolve_path(folder: &Path, path: &str) -> Option<ResolvedPath> {
     })
 }
 
-/// Resolves the links in the existing part of a path, and appends the missing rest unchanged. Returns `None` if a
-/// component is unreadable.
+/// Resolves the links in the existing part of a path, and appends the missing rest of the path unchanged. Returns
+/// `None` if a component is unreadable.
 fn real(path: &Path) -> Option<PathBuf> {
     follow(path, limits::SYMLINKS)
 }
@@ -96,7 +96,7 @@ fn follow(path: &Path, links: usize) -> Option<PathBuf> {
     }
 }
 
-/// Removes `.` and resolves `..` from the names alone, without reading links.
+/// Removes `.` from a path and resolves `..` from the names alone, without reading links.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -112,7 +112,7 @@ fn plain(path: &Path) -> PathBuf {
 }
 
 /// Returns the files that a shell pattern matches now. Returns `None` if there are too many files, or if the pattern or
-/// a file name cannot be interpreted here.
+/// a file name cannot be interpreted by this function.
 fn expanded(folder: &Path, pattern: &str) -> Option<Vec<String>> {
     if pattern.contains(['{', '\\']) || pattern.contains("[:") || pattern.contains("[^") {
         return None;

@@ -3,7 +3,7 @@
 
 use holdshort_core::tool::{InspectionOutcome, Outcome};
 
-/// Reason why a call is rejected. The message is in lower case and says what to do next.
+/// Reason why a tool call is rejected. The message is in lower case and says what to do next.
 #[derive(Debug)]
 pub struct Refusal {
     pub code: &'static str,
@@ -16,8 +16,8 @@ impl Refusal {
     }
 }
 
-/// Returns the name of the argument that is wrong in a rejection with this code. Returns `None` if the combination of
-/// all arguments is wrong.
+/// Returns the name of the tool's argument that is wrong in a rejection with this code. Returns `None` if the
+/// combination of all arguments is wrong.
 pub fn argument(tool: &str, code: &str) -> Option<&'static str> {
     Some(match (tool, code) {
         ("run_command", "bad_command" | "too_large") => "command",

@@ -8,13 +8,13 @@ use serde_json::Value;
 use crate::refusal::Refusal;
 use crate::toolset::{Toolset, Work, read_arguments};
 
-/// A call of a tool whose code is in this crate.
+/// Parsed call of a tool whose code is in the crate `holdshort-tools`.
 #[derive(Debug)]
 pub(crate) enum Request {
     Files(OnFiles),
     Command(RunCommand),
     Fetch(WebFetch),
-    /// A call of a tool that a pack adds.
+    /// A call of a tool that a pack adds to the server.
     Added(Box<dyn Work>),
 }
 
@@ -27,7 +27,6 @@ pub(crate) enum OnFiles {
     Change(Change),
 }
 
-/// A call that replaces the content of one file.
 #[derive(Debug)]
 pub(crate) enum Change {
     Write(WriteFile),
@@ -92,7 +91,7 @@ pub(crate) struct WebFetch {
 }
 
 impl Request {
-    /// Parses a call of a built-in tool or of a tool of `toolsets`. Rejects a call of a tool whose code is not in this
+    /// Parses a call of a built-in tool or of a tool of `toolsets`. Rejects a call of a tool whose code is in another
     /// crate.
     pub(crate) fn parse(
         toolsets: &[&'static dyn Toolset],

@@ -21,18 +21,18 @@ use crate::changeset::{Root, entry, folder};
 use crate::limits::CHANGED_FILE_BYTES;
 use crate::sandbox::{remove, take_after};
 
-/// Folder with the layer of one run: the Git-ignored files that the commands of the run wrote. Only the server can open
+/// Layer of one run: a folder with the Git-ignored files that the commands of the run wrote. Only the server can open
 /// this folder. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunLayer(PathBuf);
 
 /// Name of the folder with the files of a run's layer, which is mounted over the workspace.
 const CONTENT: &str = "files";
-/// Name of the file inside a run's folder that stores the size of the content in bytes. While the content is being
-/// changed, this file does not exist.
+/// Name of the file inside a layer's folder that stores the size of the layer's content in bytes. While the content is
+/// being changed, this file does not exist.
 const SIZE: &str = "bytes";
 
-/// Number of entries in the layer of a run, and their total size.
+/// Number of entries in the layer of a run, and the total size of these entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     paths: usize,
@@ -47,7 +47,7 @@ pub(crate) struct Room {
 }
 
 impl Usage {
-    /// Returns true if `changes` make the layer larger and the larger layer exceeds the limits in `room`.
+    /// Returns true if `changes` make a run's layer larger and the larger layer exceeds the limits in `room`.
     pub(crate) fn exceeds_with(self, changes: &[Change], room: Room) -> bool {
         let size = |entry: &Option<Entry>| match entry {
             Some(Entry::File { bytes, .. }) => *bytes,
@@ -69,23 +69,23 @@ impl Usage {
 }
 
 impl RunLayer {
-    /// Returns the layer that is stored in `folder`. `folder` must not be inside a workspace. The folder need not
+    /// Returns the layer of a run that is stored in `folder`. This folder must not be inside a workspace, and need not
     /// exist.
     pub fn new(folder: PathBuf) -> Self {
         Self(folder)
     }
 
-    /// Returns the folder with the files of the layer, which is mounted over the workspace.
+    /// Returns the folder with the files of the run's layer, which is mounted over the workspace.
     pub(crate) fn content(&self) -> PathBuf {
         self.0.join(CONTENT)
     }
 
-    /// Opens the folder with the files of the layer. Returns `None` if the folder does not exist.
+    /// Opens the folder with the files of the run's layer. Returns `None` if this folder does not exist.
     pub(crate) fn open(&self) -> Option<Root> {
         Root::open(&self.content()).ok()
     }
 
-    /// Removes the layer of the run as far as possible. Blocks.
+    /// Removes the layer of the run as far as possible, and ignores errors. Blocks.
     pub fn remove(&self) {
         if self.0.exists() {
             remove(&self.0);
@@ -105,8 +105,8 @@ impl RunLayer {
     }
 
     /// Counts the files and links of the run's layer that differ from the workspace. A file differs if the workspace
-    /// lacks its path, or if the workspace's file has another size or an earlier modification time. Compares no
-    /// content. Blocks.
+    /// has no file at its path, or if the workspace's file has another size or an earlier modification time. Compares
+    /// no content. Blocks.
     pub fn unmerged(&self, workspace: &Path) -> io::Result<usize> {
         let workspace = Root::open(workspace).ok();
         let in_workspace = |path: &[u8]| {
@@ -128,7 +128,7 @@ impl RunLayer {
         Ok(files)
     }
 
-    /// Calls `each` with every path in the layer and the metadata of its entry.
+    /// Calls `each` with every path in the run's layer and the metadata of the entry at this path.
     fn visit(&self, mut each: impl FnMut(&[u8], &Stat)) -> io::Result<()> {
         let Some(root) = self.open() else { return Ok(()) };
         let mut ahead = vec![Vec::new()];
@@ -164,8 +164,8 @@ impl RunLayer {
         Ok(bytes)
     }
 
-    /// Returns the size of the layer in bytes, as stored in the file [`SIZE`]. If this file does not exist, counts the
-    /// bytes.
+    /// Returns the size of the run's layer in bytes, as stored in the file [`SIZE`]. If this file does not exist,
+    /// counts the bytes.
     fn bytes(&self) -> io::Result<u64> {
         let noted = fs::read_to_string(self.0.join(SIZE)).ok().and_then(|text| text.trim().parse().ok());
         match noted {
@@ -178,7 +178,7 @@ impl RunLayer {
         }
     }
 
-    /// Applies changes to the layer: the entries at the changed paths are replaced. A path that now exists in the
+    /// Applies changes to the run's layer: the entries at the changed paths are replaced. A path that now exists in the
     /// workspace is skipped, because the layer would hide the workspace's entry. If an error occurs, the whole layer is
     /// removed: an incomplete cache can mislead a command, but an empty cache cannot. Blocks.
     pub(crate) fn commit(
@@ -257,8 +257,8 @@ impl RunLayer {
         self.forget_where(changeset, |_, _| true);
     }
 
-    /// Removes from the layer the entries that were copied into the workspace and that the run has not changed since.
-    /// If an error occurs, the whole layer is removed, as in `forget`. Blocks.
+    /// Removes from the run's layer the entries that were copied into the workspace and that the run has not changed
+    /// since. If an error occurs, the whole layer is removed, as in `forget`. Blocks.
     pub fn forget_merged(&self, changeset: &Changeset) {
         self.forget_where(changeset, is_same);
     }
@@ -307,7 +307,7 @@ fn is_same(root: &Root, change: &Change) -> bool {
         .is_ok_and(|seen| seen.entry() == change.after.as_ref())
 }
 
-/// Removes the entry at the path of a change. If `wants_folder` is true, a folder is not removed.
+/// Removes the entry of a layer at the path of a change. If `wants_folder` is true, a folder is not removed.
 fn take_away(root: &Root, change: &Change, wants_folder: bool) -> io::Result<()> {
     let path = bytes_of(&change.path).unwrap_or_default();
     let Ok((folder, name)) = root.parent(&path) else { return Ok(()) };
@@ -322,7 +322,7 @@ fn take_away(root: &Root, change: &Change, wants_folder: bool) -> io::Result<()>
     fs::remove_dir_all(path)
 }
 
-/// Returns true if an entry of the layer at this path would hide an entry of the workspace.
+/// Returns true if an entry of a layer at this path would hide an entry of the workspace.
 fn hides(workspace: &Root, path: &[u8], entry: &Entry) -> io::Result<bool> {
     let ends =
         path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at).chain([path.len()]);
@@ -336,7 +336,8 @@ fn hides(workspace: &Root, path: &[u8], entry: &Entry) -> io::Result<bool> {
     Ok(!matches!(entry, Entry::Folder { .. }))
 }
 
-/// Makes the missing parent folders of a path, with the mode and the owner of the same folders in the workspace.
+/// Makes the missing parent folders of a path in a layer, with the mode and the owner of the same folders in the
+/// workspace.
 fn make_folders(root: &Root, below: &Root, path: &[u8]) -> io::Result<()> {
     if path.is_empty() || root.folder(path).is_ok() {
         return Ok(());

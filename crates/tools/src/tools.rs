@@ -37,55 +37,56 @@ use crate::web::{self, Follow};
 use crate::withhold::Withhold;
 use crate::workspace::Workspace;
 
-/// A call whose arguments have been validated against the tool's schema.
+/// A tool call whose arguments have been validated against the tool's schema.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     pub tool: String,
     pub arguments: Value,
 }
 
-/// Result of inspecting a call before it runs.
+/// Result of inspecting a tool call before it runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InspectionResult {
     pub inspected: InspectionOutcome,
-    /// Contents of the files in the proposed changes.
+    /// Contents of the files in the changes that the inspected call proposes.
     pub bodies: Vec<Vec<u8>>,
 }
 
-/// Settings of the tools of a run.
+/// Settings for the tools of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// True if commands have network access.
+    /// True if commands of the run have network access.
     pub network: bool,
-    /// Ranges of non-public addresses from which pages may be fetched.
+    /// Ranges of non-public addresses from which web pages may be fetched.
     pub allow_addresses: Vec<String>,
     /// Function that decides which redirects `web_fetch` follows.
     pub follow: Follow,
     /// Function that decides which paths a search or a listing omits.
     pub withhold: Withhold,
-    /// Time limit of fetching a page.
+    /// Time limit for fetching a web page.
     pub fetch_time: Duration,
     /// Executable that contains the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
-    /// Data folder of the server. Commands can never read it.
+    /// Data folder of the server, which commands can never read.
     pub data_dir: PathBuf,
-    /// Home folder of the person. Commands cannot read it, except for the folders in it that belong to tools on `path`.
+    /// Home folder of the person, which commands cannot read except for the folders in it that belong to tools on
+    /// `path`.
     pub home: Option<PathBuf>,
     /// Search path of commands (`PATH`), without the folders that commands cannot read.
     pub path: String,
-    /// Timeout of a command whose call has no `timeout_s`.
+    /// Timeout, in milliseconds, of a command whose call has no `timeout_s`.
     pub command_timeout_ms: u64,
     /// Maximum number of bytes that one command may write to disks.
     pub write_bytes: u64,
     /// Kinds of folder (layer) that may receive the writes of a trial.
     pub layers: Layers,
-    /// True if a trial captures standard output and standard error separately, and detects effects that it cannot show.
-    /// Separate capture is used for the commands of external agents.
+    /// True if a trial captures standard output and standard error separately, and detects effects that the trial
+    /// cannot show. Separate capture is used for the commands of external agents.
     pub capture: bool,
-    /// Layer of the run. If `run_layer` is `None`, everything that a trial writes to ignored paths becomes a change of
-    /// the workspace.
+    /// Layer of the run. Without a layer, everything that a trial writes to ignored paths becomes a change of the
+    /// workspace.
     pub run_layer: Option<RunLayer>,
-    /// Tools that packs add.
+    /// Tools that packs add to the server.
     pub toolsets: Vec<&'static dyn Toolset>,
     /// Input of the run, which the tools of packs read.
     pub input: Value,
@@ -120,7 +121,7 @@ impl Settings {
 #[derive(Clone, Debug)]
 pub struct Tools(Arc<Inner>, Stop);
 
-/// Becomes true when a person stops the running command. `None` if no person can stop the command.
+/// Signal that becomes true when a person stops the running command. `None` if no person can stop the command.
 pub(crate) type Stop = Option<watch::Receiver<bool>>;
 
 #[derive(Debug)]
@@ -130,7 +131,6 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    /// Returns the sandbox level that works on this host for the commands of this run.
     pub(crate) fn level(&self) -> SandboxLevel {
         let level = |network| sandbox::level(&self.settings.sandbox_program, network);
         // The level must also be available without network access, because a read-only command never has network
@@ -147,13 +147,12 @@ impl Inner {
         layer.open().map(|_| layer.content())
     }
 
-    /// Parses a call of a built-in tool or of a pack's tool.
     fn request(&self, call: &Call) -> Result<Request, Refusal> {
         Request::parse(&self.settings.toolsets, &call.tool, &call.arguments)
     }
 
-    /// Returns the folder with the Git-ignored files of the run, which file tools search before the workspace. Returns
-    /// `None` if the run has no such folder.
+    /// Returns the folder with the Git-ignored files of the run (its layer), which file tools search before the
+    /// workspace. Returns `None` if the run has no such folder.
     fn layer_to_read(&self) -> Option<Workspace> {
         Workspace::open_layer(&self.shown_layer()?)
     }
@@ -171,7 +170,7 @@ impl Tools {
         Self(self.0, Some(stop))
     }
 
-    /// Inspects a call without changing anything. Returns the data that is shown to a person (the card), the
+    /// Inspects a tool call without changing anything. Returns the data that is shown to a person (the card), the
     /// preconditions, and the changes that the call proposes.
     pub async fn inspect(&self, call: &Call) -> InspectionResult {
         let call = call.clone();
@@ -182,20 +181,20 @@ impl Tools {
         })
     }
 
-    /// Returns the current state of files, sorted by path. A path without a regular file of a supported size has
-    /// [`Digest::ZERO`](holdshort_core::digest::Digest::ZERO), which is the digest of no real file.
+    /// Returns the current state of the files at these paths, sorted by path. A path without a regular file of a
+    /// supported size has [`Digest::ZERO`](holdshort_core::digest::Digest::ZERO), which is the digest of no real file.
     pub async fn observe(&self, paths: &[String]) -> Vec<Precondition> {
         let wanted = paths.to_vec();
         let seen = self.blocking(move |inner| files::observe(&inner.workspace, &wanted)).await;
         seen.unwrap_or_default()
     }
 
-    /// Runs a call after checking its preconditions again. A call that changes files is not run here. If a call changes
-    /// files, its proposed changes are [committed](Self::commit) instead. `effect` is what the command is allowed to
-    /// do. Without an effect, the command is only allowed to read. `output` receives the output of a running command as
-    /// a preview.
+    /// Runs a tool call after checking its preconditions again. A call that changes files is not run here: its proposed
+    /// changes are [committed](Self::commit) instead. `effect` is what a command is allowed to do. Without an effect,
+    /// the command is only allowed to read. `output` receives the output of a running command as a preview.
     ///
-    /// Dropping the future stops a command and every process that it started.
+    ///
+    /// Dropping the future stops a command and every process that the command started.
     pub async fn run(
         &self,
         call: &Call,
@@ -240,7 +239,8 @@ impl Tools {
     /// Runs a command as a trial: returns the changes that the command would make, without making them. Preconditions
     /// are checked as in [`Tools::run`].
     ///
-    /// Dropping the future stops the command and every process that it started.
+    ///
+    /// Dropping the future stops the command and every process that the command started.
     pub async fn try_command(
         &self,
         call: &Call,
@@ -264,8 +264,8 @@ impl Tools {
         }
     }
 
-    /// Waits until no command that may write is running in the workspace, so that committed files are not taken for
-    /// files of the command. Returns `None` without waiting if the changeset changes no guarded path.
+    /// Waits until no command that may write is running in the workspace, so that committed files are not mistaken for
+    /// files of such a command. Returns `None` without waiting if the changeset changes no guarded path.
     pub async fn turn(&self, changeset: &Changeset) -> Option<Turn> {
         let is_guarded = |change: &Change| guarded::guards(change.path.split('/')).is_some();
         if !changeset.changes().iter().any(is_guarded) {
@@ -274,8 +274,9 @@ impl Tools {
         Some(turns::wait(Path::new(self.0.workspace.path())).await)
     }
 
-    /// Changes every path of a changeset from the state `before` to the state `after`. If any path is not in the state
-    /// `before`, nothing is changed.
+    /// Changes every path of a changeset in the workspace from the state `before` to the state `after`. If any path is
+    /// not in the state `before`, nothing is changed.
+    ///
     ///
     /// `body` returns the bytes of a file by its digest. `resumed` is true if this commit was started before a crash.
     /// Some paths may then already be in the state `after`. To undo a changeset, commit its inverse. Blocks.
@@ -297,8 +298,8 @@ impl Tools {
         committed
     }
 
-    /// Applies changes to the layer of the run, its stored Git-ignored files. If an error occurs, the layer is removed,
-    /// which is harmless, because it is only a cache. Blocks.
+    /// Applies changes to the layer of the run, which contains the stored Git-ignored files. If an error occurs, the
+    /// layer is removed, which is harmless, because it is only a cache. Blocks.
     pub fn commit_to_layer(
         &self,
         changes: &LayerChanges,
@@ -316,14 +317,14 @@ impl Tools {
         undo::undoable(&Root::from_handle(self.0.workspace.dir())?, wanted, left)
     }
 
-    /// Compares the Git-ignored files of a run (its layer) with the workspace, at `paths`, or at all paths if `paths`
-    /// is empty. Blocks.
+    /// Compares the Git-ignored files of a run (the layer of this run) with the workspace, at `paths`, or at all paths
+    /// if `paths` is empty. Blocks.
     pub fn merge(&self, layer: &RunLayer, paths: &BTreeSet<String>) -> io::Result<Trial> {
         let workspace = &self.0.workspace;
         trial::merge(Root::from_handle(workspace.dir())?, Path::new(workspace.path()), layer, paths)
     }
 
-    /// Returns the paths whose current state is not the expected one.
+    /// Returns the paths of preconditions whose current state is not the expected one.
     async fn changed(&self, expected: &[Precondition]) -> Vec<String> {
         let paths: Vec<_> = expected.iter().map(|precondition| precondition.path.clone()).collect();
         let seen = self.observe(&paths).await;
@@ -337,7 +338,7 @@ impl Tools {
         changed
     }
 
-    /// Runs file work that blocks, outside the async threads.
+    /// Runs blocking work on files outside the async threads.
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Inner) -> T + Send + 'static,
@@ -419,7 +420,7 @@ fn inspect(inner: &Inner, call: &Call) -> Result<InspectionResult, Refusal> {
     Ok(InspectionResult { inspected: InspectionOutcome::Ready(inspection), bodies })
 }
 
-/// Returns the data of a result: how many entries are shown, and how many paths were omitted.
+/// Returns the data of a tool's result: how many entries are shown, and how many paths were omitted.
 fn counted(what: &str, shown: usize, left_out: usize) -> Value {
     let mut data = json!({ what: shown });
     if left_out > 0 {

@@ -10,24 +10,24 @@ use serde_json::Value;
 use crate::changeset::{self, Root};
 use crate::trial::{Side, Source, of_changes};
 
-/// Changes that can be undone, and the paths that cannot be undone, each with its reason.
+/// Changes of a run that can be undone, and the paths that cannot be undone, each with its reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Undoable {
     pub changeset: Changeset,
     pub left: BTreeMap<String, &'static str>,
 }
 
-/// The path cannot be undone, because it has changed since the run.
+/// Reason code: the path cannot be undone, because it has changed since the run.
 pub const CHANGED: &str = "changed_since";
-/// The path need not be undone, because it already has the state that the undo would restore.
+/// Reason code: the path need not be undone, because it already has the state that the undo would restore.
 pub const AS_BEFORE: &str = "as_before";
-/// The folder would be removed, but it contains an entry that the run did not create.
+/// Reason code: the undo would remove the folder, but the folder contains an entry that the run did not create.
 pub const HOLDS_OTHERS: &str = "holds_others";
-/// The folder that contains this entry cannot be removed, because the run did not create the entry.
+/// Reason code: the folder that contains this entry cannot be removed, because the run did not create the entry.
 pub const NOT_EMPTY: &str = "not_empty";
 
-/// Returns the changes that can be undone. Paths that have changed since the run are excluded, and so are the paths in
-/// `left`. Changes that depend on each other are either all undone or all excluded.
+/// Returns the changes of a run that can be undone. Paths that have changed since the run are excluded, and so are the
+/// paths in `left`. Changes that depend on each other are either all undone or all excluded.
 pub(crate) fn undoable(
     root: &Root,
     wanted: &Changeset,
@@ -83,7 +83,7 @@ pub(crate) fn undoable(
     }
 }
 
-/// Files that are stored by their digests.
+/// Source of file contents that are stored by their digests.
 struct StoredFiles<F>(F);
 
 impl<F: Fn(Digest) -> io::Result<Vec<u8>>> Source for StoredFiles<F> {
@@ -96,7 +96,8 @@ impl<F: Fn(Digest) -> io::Result<Vec<u8>>> Source for StoredFiles<F> {
     }
 }
 
-/// Returns changes in the form in which a person sees them, with the contents of files read by digest. Blocks.
+/// Returns the changes of a changeset in the form of a card for a person, with the contents of files read by digest.
+/// Blocks.
 pub fn card(changeset: &Changeset, body: impl Fn(Digest) -> io::Result<Vec<u8>>) -> Value {
     of_changes(changeset, &StoredFiles(body))
 }

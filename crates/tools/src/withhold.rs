@@ -15,8 +15,8 @@ type Answer = Pin<Box<dyn Future<Output = Option<WithheldPaths>> + Send>>;
 pub struct Withhold(Arc<dyn Fn() -> Answer + Send + Sync>);
 
 impl Withhold {
-    /// Creates a `Withhold` that calls the function `asks`. `asks` returns `None` if the rules cannot be read. If
-    /// `asks` returns `None`, the call of the tool fails.
+    /// Creates a `Withhold` that calls the function `asks`. If this function returns `None`, because the rules cannot
+    /// be read, the call of the tool fails.
     pub fn new<F: Future<Output = Option<WithheldPaths>> + Send + 'static>(
         asks: impl Fn() -> F + Send + Sync + 'static,
     ) -> Self {

@@ -34,8 +34,8 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Opens a workspace. The paths of the workspace and of the data folder are first canonicalised. Returns an error
-    /// if one folder contains the other.
+    /// Opens a folder as a workspace. The paths of the workspace and of the data folder are first canonicalised.
+    /// Returns an error if one folder contains the other.
     pub fn open(path: &Path, data_dir: &Path) -> Result<Self, Error> {
         let unreachable = |source| Error::Unreachable { path: path.to_owned(), source };
         let canonical = fs::canonicalize(path).map_err(unreachable)?;
@@ -67,7 +67,7 @@ impl Workspace {
         &self.path
     }
 
-    /// Returns the handle of the workspace folder.
+    /// Returns the open handle of the workspace's folder.
     pub fn dir(&self) -> &Dir {
         &self.dir
     }

@@ -8,8 +8,8 @@ use axum::http::header::{ACCEPT, ACCEPT_ENCODING, HeaderName};
 const DATA: [&str; 5] =
     ["application/json", "application/problem+json", "text/markdown", "text/plain", "text/event-stream"];
 
-/// Returns true if `Accept` gives HTML a greater weight than every type of data. Browsers do this when they load a
-/// page.
+/// Returns true if the header `Accept` gives HTML a greater weight than every type of data. Browsers do this when they
+/// load a page.
 pub fn prefers_html(headers: &HeaderMap) -> bool {
     let html = weight(headers, &ACCEPT, "text/html");
     html > 0.0 && DATA.iter().all(|data| weight(headers, &ACCEPT, data) < html)
@@ -19,7 +19,8 @@ pub fn takes_gzip(headers: &HeaderMap) -> bool {
     weight(headers, &ACCEPT_ENCODING, "gzip") > 0.0
 }
 
-/// Returns the weight that a header gives to `value`. Returns 0 if the header does not contain `value` literally.
+/// Returns the weight that a header such as `Accept` gives to `value`. Returns 0 if the header does not contain `value`
+/// literally.
 fn weight(headers: &HeaderMap, name: &HeaderName, value: &str) -> f32 {
     let lines = headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
     let weights = lines.flat_map(|line| line.split(',')).filter_map(|item| {

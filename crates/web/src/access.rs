@@ -31,28 +31,29 @@ use crate::logins::Login;
 use crate::problem::{Answer, Refused};
 use crate::secrets;
 
-/// Prefix of the secret of every key.
+/// Prefix of the secret of every access key.
 const KEY_PREFIX: &str = "hs_key_";
-/// Length of a key's secret: the prefix and 256 bits in hexadecimal.
+/// Length of the secret of an access key: the prefix and 256 bits in hexadecimal.
 const KEY_CHARS: usize = KEY_PREFIX.len() + 64;
-/// Delay before the journal is read again after a read error.
+/// Delay before the server reads the journal again after a read error.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Longest sleep between two readings of the clock. If the machine's clock is set forward, access ends at most this
-/// much too late.
+/// Longest sleep between two readings of the clock. If the machine's clock is set forward, the access of a caller ends
+/// at most this much too late.
 const NAP: Duration = Duration::from_mins(1);
 
 /// Credential with which a caller authenticated. `since` is the number of the last installation event (a change to
-/// people, keys or settings) that was known at that time.
+/// people, keys or settings) that was known when the caller authenticated.
 #[derive(Clone, Debug)]
 pub enum Access {
-    /// Token that is stored in the data folder. The access is valid until the process ends.
+    /// Token that is stored in the data folder. The caller's access is valid until the process ends.
     Token,
     /// Login of a browser or terminal, with the roles and groups that the person had when the caller authenticated.
     Login { login: Login, is: RolesAndGroups, since: u64 },
-    /// Digest of a key's secret, and the expiry of the secret. A change to the key may end the access earlier.
+    /// Digest of the secret of an access key, and the expiry of this secret. A change to the key may end the access
+    /// earlier.
     Key { digest: Digest, until: Option<Timestamp>, since: u64 },
-    /// Token of an issuer (an external identity service), and the expiry of the token. `is` contains the roles and
-    /// groups of the token's subject. `is` is `None` if the subject is not a known person.
+    /// Token of an issuer (an external identity service), and the expiry of this token. `is` contains the roles and
+    /// groups of the token's subject, or `None` if the subject is not a known person.
     Issued { id: String, is: Option<RolesAndGroups>, until: Timestamp, since: u64 },
 }
 
@@ -71,7 +72,6 @@ impl RolesAndGroups {
 }
 
 impl Access {
-    /// Returns the latest time at which the access ends.
     pub(crate) fn expires_at(&self) -> Option<Timestamp> {
         match self {
             Self::Token => None,
@@ -82,8 +82,8 @@ impl Access {
     }
 }
 
-/// Time at which each key was last used on this node. The times are kept only in memory, because no decision depends on
-/// them.
+/// Time at which each access key was last used on this node. The times are kept only in memory, because no decision
+/// depends on them.
 #[derive(Default)]
 pub struct KeyUsage(Mutex<BTreeMap<KeyId, Timestamp>>);
 
@@ -101,8 +101,8 @@ impl KeyUsage {
     }
 }
 
-/// Creates a random secret for a key, and returns the secret with its digest. Only the digest of the secret is stored,
-/// so the secret cannot be shown again.
+/// Creates a random secret for an access key, and returns the secret with its digest. Only the digest is stored, so the
+/// secret cannot be shown again.
 pub fn draw() -> Result<(String, Digest), secrets::Error> {
     let secret = format!("{KEY_PREFIX}{}", secrets::draw()?);
     let digest = Digest::of_bytes(secret.as_bytes());
@@ -125,9 +125,9 @@ pub(crate) async fn by_login(app: &App, login: Login) -> Answer<Option<(Principa
     Ok(Some((principal, Access::Login { login, is, since: system.seq })))
 }
 
-/// Finds the key that has this secret. Returns the value that `of` computes from the key, and the access that the key
-/// gives. Returns `None` if no key has this secret. The lookup compares digests, so its duration reveals nothing about
-/// a secret.
+/// Finds the access key that has this secret. Returns the value that `of` computes from the key, and the access that
+/// the key gives. Returns `None` if no key has this secret. The lookup compares digests, so its duration reveals
+/// nothing about a secret.
 pub(crate) async fn by_key<T>(
     app: &App,
     secret: &str,

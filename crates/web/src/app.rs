@@ -69,18 +69,18 @@ pub struct App {
     pub webhooks: Webhooks,
     pub callbacks: Callbacks,
     pub push: Push,
-    /// Exporter of traces; `None` if traces are not exported.
+    /// Exporter of traces; `None` if the server exports no traces.
     pub traces: Option<Arc<Traces>>,
-    /// Base URL of links: the public URL, or the address that the server listens on.
+    /// Base URL of the links that the server creates: the public URL, or the address on which the server listens.
     pub base: String,
     pub public_url: Option<String>,
-    /// Error that prevents the use of the current certificate files, or `None` in the receiver if they are usable. The
-    /// outer option is `None` if the server does not use TLS.
+    /// Error that prevents the use of the current certificate files. The received value is `None` if the files are
+    /// usable, and the outer option is `None` if the server does not use TLS.
     pub certificate: Option<watch::Receiver<Option<String>>>,
     pub streams: Arc<Semaphore>,
     pub polls: Arc<Semaphore>,
-    /// Permits for trial runs of the commands of external agents. Their number limits the trials that run at the same
-    /// time.
+    /// Permits for trial runs of the commands of external agents. The number of permits limits the trials that run at
+    /// the same time.
     pub trials: Arc<Semaphore>,
     pub pace: Pace,
     pub connections: Arc<Connections>,
@@ -91,7 +91,7 @@ pub struct App {
     /// People, keys and settings of the installation, as they were last published to open sockets, streams and long
     /// polls.
     pub standing: watch::Receiver<Arc<System>>,
-    /// Becomes true when the server stops. All waiting requests then end.
+    /// Signal that becomes true when the server stops. All waiting requests then end.
     pub stopping: watch::Receiver<bool>,
 }
 
@@ -104,8 +104,8 @@ impl App {
         self.driver.clock().now()
     }
 
-    /// Returns the row of a run in the list of runs. A run in memory yields a computed row; any other row is read from
-    /// the store.
+    /// Returns the row of a run in the list of runs. For a run in memory, the row is computed; any other row is read
+    /// from the store.
     pub async fn run_row(&self, id: &RunId) -> Answer<RunRow> {
         if let Some(row) = self.driver.current(id).await.and_then(|run| run.row()) {
             return Ok(row);
@@ -136,7 +136,7 @@ impl App {
         self.journal().interrupt(id).await?.ok_or_else(|| Refused::not_found("interrupt"))
     }
 
-    /// Returns the event `seq` of a stream. A missing event is an error, because the journal is then damaged.
+    /// Returns the event `seq` of a journal stream. A missing event is an error, because the journal is then damaged.
     pub async fn event(&self, stream: &StreamId, seq: u64) -> Answer<Event> {
         event_at(self.journal(), stream, seq)
             .await?
@@ -154,7 +154,8 @@ impl App {
         detached(async move { driver.send(&run, input, actor).await }).await
     }
 
-    /// Sends an input to the engine. If several requests have the same idempotency key, the input is sent only once.
+    /// Sends an input for a run to the engine. If several requests have the same idempotency key, the input is sent
+    /// only once.
     pub async fn send_once(
         &self,
         run: &RunId,
@@ -171,8 +172,8 @@ impl App {
         Ok(self.driver.made_with(Some(key)).await?.is_some())
     }
 
-    /// Returns the URL of a login code. The code is in the fragment of the URL, after `#`, so it is not part of any
-    /// request line, log or `Referer` header.
+    /// Returns the URL at which a login code signs a browser in. The code is in the fragment of this URL, after `#`, so
+    /// it is not part of any request line, log or `Referer` header.
     pub fn login_url(&self, code: &str) -> String {
         format!("{}/login#{code}", self.base)
     }
@@ -203,9 +204,9 @@ pub async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Runs `work` to its end even if the client disconnects, because a committed change must take full effect. While the
-/// client is connected, `work` runs in the task of the request. The log lines of `work` contain the request id in both
-/// cases.
+/// Runs `work` until it is complete even if the client disconnects, because a committed change must take full effect.
+/// While the client is connected, `work` runs in the task of the request. The log lines of `work` contain the request
+/// id in both cases.
 pub async fn detached<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
     Carried(Some(Box::pin(work.in_current_span()))).await
 }

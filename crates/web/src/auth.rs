@@ -36,7 +36,7 @@ use crate::route_limit::{Arrival, RouteLimit};
 use crate::view::assignment::Reader;
 use crate::{connections, view};
 
-/// State of the router. The extractors give access to the [`App`] in it only to authenticated callers.
+/// State of the router. Extractors give access to the [`App`] in this state only to authenticated callers.
 #[derive(Clone)]
 pub struct AuthState(Arc<App>);
 
@@ -45,8 +45,8 @@ impl AuthState {
         Self(app)
     }
 
-    /// Checks that the server can read and write its journal. The caller is not authenticated, so the error message
-    /// must contain nothing confidential.
+    /// Checks that the server can read and write its journal. The caller of the endpoint is not authenticated, so the
+    /// error message must contain nothing confidential.
     pub async fn ready(&self) -> Answer<()> {
         if *self.0.stopping.borrow() {
             return Err(Refused::from_code(Code::Stopping));
@@ -82,7 +82,7 @@ impl AuthState {
         self.0.stopped().await;
     }
 
-    /// Authenticates a caller. For a WebSocket, `headers` are those of its opening request.
+    /// Authenticates the caller of a request. For a WebSocket, `headers` are those of the opening request.
     pub async fn authenticate(&self, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Authenticated> {
         let app = self.0.clone();
         let (found, via) = match given {
@@ -100,8 +100,8 @@ impl AuthState {
     }
 
     /// Authenticates a person by the cookie of an edge's page, which is a page of another system that uses one
-    /// compatible API of this server. The person acts as an operator. Call this function only on the routes of this
-    /// edge. Rejects a request that the page did not send. If the login has ended, the error contains the URL for a new
+    /// compatible API of this server. The person acts as an operator. Must be called only on the routes of this edge.
+    /// Rejects a request that the page did not send. If the login has ended, the error contains the URL for a new
     /// sign-in.
     pub async fn authenticate_page(&self, headers: &HeaderMap) -> Answer<Authenticated> {
         let app = self.0.clone();
@@ -181,9 +181,9 @@ impl AuthState {
         Ok(LinkBearer { once, option: claim.option, ..holder })
     }
 
-    /// Authenticates a person by their address at a channel, such as `U0123` at `slack`. The decision is accepted only
-    /// if the content is the same as the channel showed. The caller must first verify the channel's signature, because
-    /// the address comes from the channel.
+    /// Authenticates a person by the address of this person at a channel, such as `U0123` at `slack`. The decision is
+    /// accepted only if the content is the same as the channel showed. The caller must first verify the channel's
+    /// signature, because the address comes from the channel.
     pub async fn by_address(
         &self,
         channel: &str,
@@ -253,12 +253,13 @@ impl AuthState {
         Ok(LinkBearer { app, actor, asked, interrupt, once: None, option: None })
     }
 
-    /// Returns the action of a message button. Returns `None` if this server did not create `value`.
+    /// Returns the action of a chat message's button. Returns `None` if this server did not create the button's
+    /// `value`.
     pub fn press(&self, value: &str) -> Option<Press> {
         self.0.pressed.press(value)
     }
 
-    /// Returns the URL of the page on which a person who has signed in decides on the interrupt.
+    /// Returns the URL of the page on which a person who has signed in decides on an interrupt.
     pub fn inbox(&self, interrupt: &InterruptId) -> String {
         format!("{}/inbox/{interrupt}", self.0.base)
     }
@@ -284,8 +285,8 @@ impl AuthState {
         self.0.page.is_some() && self.0.logins.has_page_cookie(headers)
     }
 
-    /// Exchanges a login code for a login of the page of an edge. Returns the `Set-Cookie` values. Only an operator can
-    /// sign in, because the page acts as an operator.
+    /// Exchanges a login code for a login of the page of an edge. Returns the `Set-Cookie` values of this login. Only
+    /// an operator can sign in, because the page acts as an operator.
     pub async fn redeem_for_page(&self, headers: &HeaderMap, code: &str) -> Answer<[String; 2]> {
         let app = self.0.clone();
         let page = app.page.clone().ok_or_else(|| Refused::not_found("page"))?;
@@ -331,25 +332,24 @@ pub struct ShownInterrupt {
     pub subject: Digest,
 }
 
-/// Person who decides through a decision link or a channel. The person is allowed to see and decide only this
-/// interrupt.
+/// Person who decides through a decision link or a channel, and who may see and decide only one interrupt.
 pub struct LinkBearer {
     pub app: Arc<App>,
     pub actor: Actor,
     pub asked: InterruptRef,
     pub interrupt: Interrupt,
-    /// Idempotency key of a mailed link, so that the link can be used only once. `None` for any other link.
+    /// Idempotency key of a mailed decision link, so that the link can be used only once. `None` for any other link.
     pub once: Option<IdempotencyKey>,
-    /// The only option that the person can choose with the link. `None` if the person can choose any option.
+    /// The only option that the person can choose with the decision link. `None` if the person can choose any option.
     pub option: Option<String>,
 }
 
-/// Credentials of a request, read from its headers. A cookie alone and a query parameter are not accepted. The
-/// exception is [`AuthState::authenticate_page`], which accepts a cookie alone, on one edge.
+/// Credentials of a request, read from its headers. A cookie alone and a query parameter are not accepted, except for
+/// [`AuthState::authenticate_page`], which accepts a cookie alone, on one edge.
 pub enum Credentials<'a> {
-    /// Token of the data folder, secret of a key, or token of an issuer.
+    /// Token of the data folder, secret of an access key, or token of an issuer.
     Token(&'a str),
-    /// Secret of a browser's login, which is valid only together with the login's cookie.
+    /// Secret of a browser's login, which is valid only together with the cookie of this login.
     Secret(&'a str),
 }
 
@@ -362,7 +362,7 @@ pub struct Authenticated {
 }
 
 impl Authenticated {
-    /// Accepts the caller who owns the credentials. Counts the request against the limits of the caller.
+    /// Accepts the caller who owns the credentials of a request. Counts the request against the limits of the caller.
     fn admit(app: Arc<App>, found: Option<(Principal, Access)>, via: &str) -> Answer<Self> {
         let (principal, access) = found.ok_or_else(|| Refused::from_code(Code::Unauthenticated))?;
         authenticated(principal.is_person())?;
@@ -370,7 +370,6 @@ impl Authenticated {
         Ok(Self { app, principal: Arc::new(principal), access: Arc::new(access), via: via.to_owned() })
     }
 
-    /// Returns a caller who authenticated with an issuer's token.
     pub(crate) fn issued(app: &Arc<App>, principal: Principal, access: Access) -> Self {
         Self {
             app: app.clone(),
@@ -395,7 +394,7 @@ impl Authenticated {
         Ok(needs)
     }
 
-    /// Authorizes the caller if one of the caller's roles has the permission.
+    /// Authorizes the caller if one of the caller's roles has the needed permission.
     pub fn authorize(self, needs: Needs) -> Answer<Caller> {
         let Self { app, principal, access, via } = self;
         let role = principal.acting(needs.permission);
@@ -422,8 +421,8 @@ pub struct Caller {
     extent: Extent,
 }
 
-/// Authenticated caller who wants to decide. For this caller, an unknown interrupt is reported before a missing
-/// permission (design, part 4).
+/// Authenticated caller who wants to decide on an interrupt. For this caller, an unknown interrupt is reported before a
+/// missing permission (design, part 4).
 pub struct DecisionCaller {
     known: Authenticated,
     needs: Needs,
@@ -457,7 +456,7 @@ impl DecisionCaller {
 
 impl Caller {
     /// Counts a WebSocket frame of an agent against the rate limits of agents. People have no such limits. Must not be
-    /// called for the first frame, because `authenticate` counts it.
+    /// called for the first frame of a WebSocket, because `authenticate` counts it.
     pub fn charge(&self) -> Answer<()> {
         charge(&self.app, &self.principal)
     }
@@ -500,17 +499,17 @@ impl Caller {
         Reader::for_actor(&self.app, &Actor { role, ..self.actor.clone() }).await
     }
 
-    /// Returns true if the permission applies to all objects.
+    /// Returns true if the caller's permission applies to all objects.
     pub fn reaches_all(&self) -> bool {
         self.extent == Extent::All
     }
 
-    /// Returns true if the permission applies only to interrupts on which the caller is allowed to decide.
+    /// Returns true if the caller's permission applies only to interrupts on which the caller is allowed to decide.
     pub fn reaches_assigned(&self) -> bool {
         matches!(self.extent, Extent::Assigned | Extent::Unassigned)
     }
 
-    /// Returns true if the permission applies only to runs that the caller started.
+    /// Returns true if the caller's permission applies only to runs that the caller started.
     pub fn reaches_own(&self) -> bool {
         self.extent == Extent::Own
     }
@@ -529,7 +528,7 @@ impl Caller {
     }
 
     /// Checks that the caller's permission applies to a run. If the run is in memory, the store is not read. The result
-    /// of this check for a run never changes, so a caller of this function may cache it.
+    /// of this check never changes for a run, so the result can be cached.
     pub async fn sees(&self, id: &RunId) -> Answer<()> {
         let Some(run) = self.app.driver.glance(id) else { return self.run(id).await.map(drop) };
         let sees = self.reaches_all() || (self.extent == Extent::Own && run.is_begun_by(&self.actor));
@@ -559,8 +558,8 @@ impl Caller {
         Ok(takes_part(&self.app, &self.actor, &before, id, &*self.app.driver.glance_system().await?))
     }
 
-    /// Returns the id of the session that a request body names. An agent may name only a session that contains one of
-    /// its own runs. Any other session is reported as unknown, like a malformed id.
+    /// Returns the id of the session that a request body names. An agent may name only a session that contains a run of
+    /// this agent. Any other session is reported as unknown, like a malformed id.
     pub async fn session(&self, text: Option<&str>) -> Answer<Option<SessionId>> {
         const LOOKED_AT: usize = 100;
         let Some(text) = text else { return Ok(None) };
@@ -592,7 +591,6 @@ impl Caller {
     }
 }
 
-/// Returns the principal of a token, and the access that the token gives.
 async fn by_token(app: &App, token: &str) -> Answer<Option<(Principal, Access)>> {
     if let Some(principal) = app.tokens.principal_of(token) {
         return Ok(Some((principal, Access::Token)));
@@ -617,7 +615,8 @@ fn charge(app: &App, principal: &Principal) -> Answer<()> {
     }
 }
 
-/// Returns the owner of an external run, which is the agent that started the run. The owner of a run never changes.
+/// Returns the owner of an external run, which is the agent that started the run. Returns `None` for any other run. The
+/// owner of a run never changes.
 pub async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
     if row.workflow != EXTERNAL {
         return Ok(None);
@@ -630,8 +629,8 @@ pub async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
     Ok(Some(first.actor))
 }
 
-/// Marks the current connection as authenticated, for a person or an agent. Returns an error if the quota of agents is
-/// used up.
+/// Marks the current connection as authenticated, for a person or an agent. Returns an error if the connection quota of
+/// agents is used up.
 fn authenticated(is_person: bool) -> Answer<()> {
     let Some(connection) = connections::current() else { return Ok(()) };
     if is_person {
@@ -651,7 +650,7 @@ fn others() -> Refused {
 
 impl<'a> Credentials<'a> {
     /// Reads the credentials from the headers of a request. Rejects a request that contains both kinds of credentials,
-    /// or that repeats a header.
+    /// or that repeats one of these headers.
     pub fn from_headers(headers: &'a HeaderMap) -> Answer<Self> {
         let given = match (headers.contains_key(AUTHORIZATION), headers.contains_key(header::SECRET)) {
             (true, true) => {
@@ -666,7 +665,7 @@ impl<'a> Credentials<'a> {
     }
 }
 
-/// Returns the value of a header that occurs exactly once. Otherwise returns `None`.
+/// Returns the value of a request header that occurs exactly once. Otherwise returns `None`.
 fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return None };
@@ -678,7 +677,7 @@ fn bearer(value: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' '))
 }
 
-/// Returns the client that the header `X-Holdshort-Via` names: `cli`, or `rest` for every other value.
+/// Returns the client that the request header `X-Holdshort-Via` names: `cli`, or `rest` for every other value.
 fn via(headers: &HeaderMap) -> &'static str {
     match headers.get(header::VIA).map(axum::http::HeaderValue::as_bytes) {
         Some(b"cli") => "cli",

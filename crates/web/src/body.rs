@@ -22,7 +22,7 @@ use serde_path_to_error::{Path, Segment};
 use crate::limits::{BODY_BYTES, BODY_TIME, DRAINED_BYTES};
 use crate::problem::{Answer, Refused};
 
-/// Unread request body.
+/// Request body that was not read yet.
 pub struct Body {
     headers: HeaderMap,
     raw: RawBody,
@@ -38,12 +38,12 @@ impl<S: Send + Sync> FromRequest<S> for Body {
 }
 
 impl Body {
-    /// Reads the body as JSON, and rejects ambiguous JSON such as duplicate members.
+    /// Reads the request body as JSON, and rejects ambiguous JSON such as duplicate members.
     pub async fn value(self) -> Answer<Value> {
         self.optional().await?.ok_or_else(|| Refused::new(Code::MalformedJson, "the body is empty"))
     }
 
-    /// Like [`Body::value`], but returns `None` for an empty body.
+    /// Like [`Body::value`], but returns `None` for an empty request body.
     pub async fn optional(self) -> Answer<Option<Value>> {
         let is_json = is(&self.headers, "application/json");
         let bytes = self.bytes().await?;
@@ -56,12 +56,12 @@ impl Body {
         json::parse(&bytes).map(Some).map_err(|error| Refused::new(Code::MalformedJson, error.to_string()))
     }
 
-    /// Reads the body as JSON of the type `T`.
+    /// Reads the request body as JSON of the type `T`.
     pub async fn json<T: DeserializeOwned>(self) -> Answer<T> {
         read_strict(&self.value().await?)
     }
 
-    /// Reads the fields of a submitted form. Fields that `T` does not define are rejected.
+    /// Reads the request body as the fields of a submitted form. Fields that `T` does not define are rejected.
     pub async fn form<T: DeserializeOwned>(self) -> Answer<T> {
         let is_form = is(&self.headers, "application/x-www-form-urlencoded");
         let bytes = self.bytes().await?;
@@ -72,7 +72,7 @@ impl Body {
         serde_urlencoded::from_bytes(&bytes).map_err(|error| Refused::invalid_at("", error.to_string()))
     }
 
-    /// Reads the body without parsing it.
+    /// Reads the request body without parsing it.
     pub async fn bytes(self) -> Answer<Bytes> {
         if declared(&self.headers).is_some_and(|length| length > BODY_BYTES as u64) {
             // A client that sent the header `Expect` waits for the response `100 Continue` before it sends the body.
@@ -113,8 +113,8 @@ impl Body {
     }
 }
 
-/// Reads the rest of a body and discards it. If the server closed the connection while the client is still sending, the
-/// client would not receive the response.
+/// Reads the rest of a request body and discards it. If the server closed the connection while the client is still
+/// sending, the client would not receive the response.
 async fn drain(raw: RawBody) {
     let mut read = 0;
     let mut chunks = raw.into_data_stream();
@@ -139,7 +139,7 @@ fn is(headers: &HeaderMap, media_type: &str) -> bool {
     essence.trim().eq_ignore_ascii_case(media_type)
 }
 
-/// Converts a JSON value to the type `T`. The error contains the JSON pointer of the invalid value.
+/// Converts a JSON value of a request to the type `T`. The error contains the JSON pointer of the invalid value.
 pub fn read_strict<T: DeserializeOwned>(value: &Value) -> Answer<T> {
     serde_path_to_error::deserialize(Strict(value)).map_err(|error| {
         let mut pointer = pointer(error.path());

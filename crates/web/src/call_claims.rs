@@ -21,12 +21,12 @@ use crate::auth::Caller;
 use crate::limits::{LET_GO_ATTEMPTS, LET_GO_PAUSE};
 use crate::problem::{Answer, Refused};
 
-/// Owner of a session, and name of the session: the key under which the session's connections are stored.
+/// Owner of a client session, and name of the session. The connections of the session are stored under this key.
 pub type Key = (String, String);
 
 #[derive(Default)]
 pub struct Clients {
-    /// Number of this server process among the nodes of the journal.
+    /// Number of this server process among the nodes that share the journal.
     node: OnceLock<u64>,
     connected: Mutex<Connected>,
 }
@@ -40,34 +40,33 @@ struct Connected {
 /// Connections of one client session, which has at least one.
 #[derive(Default)]
 struct SessionConnections {
-    /// Connections by their number. The connection with the highest number is the newest.
+    /// Connections of the session by their number. The connection with the highest number is the newest.
     clients: BTreeMap<u64, Arc<Notify>>,
-    /// Calls that were sent in completed HTTP responses. The clients that received the responses run these calls, even
-    /// if they disconnect.
+    /// Calls that were sent to clients of the session in completed HTTP responses. The clients that received the
+    /// responses run these calls, even if they disconnect.
     kept: BTreeSet<InterruptId>,
 }
 
-/// Connection of a client. Dropping the value ends the connection.
+/// Connection of a client that runs calls. Dropping the value ends the connection.
 pub struct Client {
     clients: Arc<Clients>,
     caller: Caller,
     key: Key,
     holder: ClaimHolder,
-    /// Notified when a different connection of the same session closes.
+    /// Signal that a different connection of the same session has closed.
     left: Arc<Notify>,
     held: Mutex<ClientCalls>,
 }
 
-/// Calls that the client of a connection has claimed or decided on.
 #[derive(Default)]
 struct ClientCalls {
     calls: BTreeMap<InterruptId, RunId>,
     told: BTreeSet<InterruptId>,
-    /// Runs in which the client decided on a call over this connection. A call that the client approved may become
-    /// ready later, and is then sent over this connection.
+    /// Runs in which the client decided on a call over its connection. A call that the client approved may become ready
+    /// later, and is then sent over the same connection.
     decided_in: BTreeSet<RunId>,
-    /// True once the HTTP response is complete. From then on, the client will run the calls in the response, even if it
-    /// disconnects.
+    /// True once the HTTP response to the client is complete. From then on, the client will run the calls in the
+    /// response, even if it disconnects.
     is_over: bool,
 }
 
@@ -123,7 +122,7 @@ impl Client {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns true if this is the newest connection of its session on this node.
+    /// Returns true if the client's connection is the newest connection of its session on this node.
     fn is_newest(&self) -> bool {
         let connected = self.clients.lock();
         let newest = connected.by_session.get(&self.key).and_then(|each| each.clients.last_key_value());
@@ -157,13 +156,13 @@ impl Client {
         self.claim(run, handed_out, Some(claim.seq)).await
     }
 
-    /// Returns true if a completed HTTP response contained the call. The client that received the response runs the
+    /// Returns true if a completed HTTP response contained the call. The client that received this response runs the
     /// call, even if it has disconnected.
     fn is_kept(&self, handed_out: &InterruptId) -> bool {
         self.clients.lock().by_session.get(&self.key).is_some_and(|room| room.kept.contains(handed_out))
     }
 
-    /// Like [`Self::accept_call`], for a call that was ready before the connection opened. Also claims a call that an
+    /// Like [`Self::accept_call`], for a call that was ready before the client connected. Also claims a call that an
     /// earlier HTTP response contained, because the client of that response may be gone.
     pub async fn accept_earlier_call(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         if let Some(room) = self.clients.lock().by_session.get_mut(&self.key) {
@@ -206,13 +205,14 @@ impl Client {
         self.held().calls.insert(handed_out.opened.interrupt.clone(), run.id.clone());
     }
 
-    /// Marks a claimed call as sent to the client. Returns true if the call was claimed here and not yet marked.
+    /// Marks a claimed call as sent to the client. Returns true if this connection had claimed the call and not yet
+    /// marked it.
     pub fn mark_as_sent(&self, handed_out: &InterruptId) -> bool {
         let mut held = self.held();
         held.calls.contains_key(handed_out) && held.told.insert(handed_out.clone())
     }
 
-    /// Removes a call that has ended from the calls of this connection and its session.
+    /// Removes a call that has ended from the calls of the client's connection and its session.
     pub fn over(&self, handed_out: &InterruptId) {
         let mut held = self.held();
         held.calls.remove(handed_out);
@@ -228,7 +228,8 @@ impl Client {
         self.left.notified().await;
     }
 
-    /// Marks the HTTP response as complete. The client will run the calls in the response, even if it disconnects.
+    /// Marks the HTTP response to the client as complete. The client will run the calls in the response, even if it
+    /// disconnects.
     pub fn ended(&self) {
         self.held().is_over = true;
     }

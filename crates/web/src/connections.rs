@@ -31,8 +31,9 @@ pub struct Quotas {
 }
 
 impl Quotas {
-    /// Computes the quotas from the number of files that this process may open. Unauthenticated clients get at most a
-    /// quarter of this number, and agents at most half. The rest is for the connections of people and for files.
+    /// Computes the connection quotas from the number of files that this process may open. Unauthenticated clients get
+    /// at most a quarter of this number, and agents at most half. The rest is for the connections of people and for
+    /// files.
     pub fn of_this_process() -> Self {
         let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let share = |part: u64| usize::try_from(descriptors / part).unwrap_or(usize::MAX);
@@ -51,19 +52,19 @@ pub struct Connections {
 #[derive(Default)]
 struct Open {
     next: u64,
-    /// Unauthenticated connections by their number; the lowest number is the oldest connection.
+    /// Unauthenticated connections by their number. The lowest number is the oldest connection.
     unauthenticated: BTreeMap<u64, Arc<Notify>>,
     agents: BTreeSet<u64>,
 }
 
-/// Addresses of the two ends of a connection.
+/// Addresses of the two ends of a network connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
     pub peer: SocketAddr,
     pub local: SocketAddr,
 }
 
-/// Open connection. A connection is unauthenticated until its client authenticates. When the value is dropped, the
+/// Open connection to the server. It is unauthenticated until its client authenticates. When the value is dropped, the
 /// connection is no longer counted.
 pub struct Connection {
     number: u64,
@@ -105,7 +106,7 @@ impl Connection {
         self.forget();
     }
 
-    /// Marks the connection as the connection of an agent. Returns false if the quota of agents is used up.
+    /// Marks the connection as the connection of an agent. Returns false if the connection quota of agents is used up.
     pub fn try_mark_as_agent(&self) -> bool {
         let mut open = self.all.open();
         if !open.agents.contains(&self.number) && open.agents.len() >= self.all.quotas.agents {
@@ -122,8 +123,8 @@ impl Connection {
         open.agents.remove(&self.number);
     }
 
-    /// Resolves when a newer connection needs the place of this connection in the quota, so that this one must be
-    /// closed.
+    /// Resolves when a newer connection needs the place of this connection in the quota, so that this connection must
+    /// be closed.
     pub async fn evicted(&self) {
         self.evicted.notified().await;
     }
@@ -135,12 +136,12 @@ impl Drop for Connection {
     }
 }
 
-/// Serves a request that arrived over this connection.
+/// Serves a request that arrived over this connection, so that [`current`] returns the connection.
 pub fn serving<F: Future>(connection: Arc<Connection>, request: F) -> impl Future<Output = F::Output> {
     CONNECTION.scope(connection, request)
 }
 
-/// Returns the connection of the request that is being served.
+/// Returns the connection of the request that the current task serves.
 pub fn current() -> Option<Arc<Connection>> {
     CONNECTION.try_with(Arc::clone).ok()
 }

@@ -15,16 +15,16 @@ const HEADERS: &str =
 const EXPOSED: &str =
     "Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Idempotency-Replayed";
 
-/// Origins whose pages may call an edge.
+/// Origins whose web pages may call an edge.
 #[derive(Clone, Debug, Default)]
 pub struct Cors {
-    /// Prefix of the paths that these pages may call.
+    /// Prefix of the paths that pages from these origins may call.
     pub base: &'static str,
     pub origins: Vec<HeaderValue>,
 }
 
 impl Cors {
-    /// Returns the origin of the page that sent a request. Returns `None` if the page is not allowed to read the
+    /// Returns the origin of the web page that sent a request. Returns `None` if this page is not allowed to read the
     /// response.
     pub(crate) fn origin<B>(&self, request: &Request<B>) -> Option<HeaderValue> {
         let mut said = request.headers().get_all(ORIGIN).iter();
@@ -35,14 +35,14 @@ impl Cors {
     }
 }
 
-/// Returns true for a preflight request, with which a browser asks for permission before it sends the request of a
+/// Returns true for a preflight request, with which a browser asks for permission before it sends the request of a web
 /// page.
 pub(crate) fn is_preflight<B>(request: &Request<B>) -> bool {
     request.method() == Method::OPTIONS && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// Returns the response to a preflight request. A preflight request needs no authentication, because its response does
-/// not reveal whether a resource exists.
+/// Returns the response to a preflight request of a browser. Such a request needs no authentication, because its
+/// response does not reveal if a resource exists.
 pub(crate) fn preflight() -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
     let headers = response.headers_mut();
@@ -52,7 +52,7 @@ pub(crate) fn preflight() -> Response {
     response
 }
 
-/// Adds the headers with which the browser lets the page read the response.
+/// Adds the headers to a response with which the browser lets a web page of the origin read the response.
 pub(crate) fn add_headers(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));

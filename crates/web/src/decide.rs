@@ -21,14 +21,14 @@ use crate::problem::{Answer, Refused};
 use crate::view;
 use crate::view::assignment::Reader;
 
-/// Records a decision, and returns the interrupt with its resolution as soon as the resolution is stored durably. If
-/// the interrupt was already resolved, the error contains the existing resolution.
+/// Records a decision on an interrupt, and returns the interrupt with its resolution as soon as the resolution is
+/// stored durably. If the interrupt was already resolved, the error contains the existing resolution.
 pub async fn decide(app: &App, asked: &InterruptRef, actor: Actor, decision: Decision) -> Answer<Interrupt> {
     carry_out(app, asked, actor, read(decision)?, None).await
 }
 
-/// Records a decision that a client makes on behalf of a person. The person is recorded with the decision. The server
-/// does not verify that the person agrees, and the person's permissions are not used.
+/// Records a decision on an interrupt that a client makes on behalf of a person. The person is recorded with the
+/// decision. The server does not verify that the person agrees, and the person's permissions are not used.
 pub async fn decide_on_behalf(
     app: &App,
     asked: &InterruptRef,
@@ -40,8 +40,8 @@ pub async fn decide_on_behalf(
     carry_out(app, asked, actor, decision, None).await
 }
 
-/// Records a decision that was sent with the form of a page. With an idempotency key, a repeated request has no effect
-/// and returns the current interrupt.
+/// Records a decision on an interrupt that was sent with the form of a page. With an idempotency key, a repeated
+/// request has no effect and returns the current interrupt.
 pub async fn decide_on_page(
     app: &App,
     asked: &InterruptRef,
@@ -113,7 +113,7 @@ async fn carry_out(
     }
 }
 
-/// Adds the existing resolution to the error about a decision that came too late.
+/// Adds the existing resolution of an interrupt to the error about a decision that came too late.
 pub async fn add_resolution(
     app: &App,
     asked: &InterruptRef,

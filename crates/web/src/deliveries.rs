@@ -32,7 +32,7 @@ pub async fn find_delivery(app: &App, id: &DeliveryId) -> Answer<Delivery> {
     app.journal().delivery(id).await?.ok_or_else(|| Refused::not_found("delivery"))
 }
 
-/// Retries a delivery that a person has chosen. Returns the delivery in its new state.
+/// Retries a delivery of a notification on request of a person. Returns the delivery in its new state.
 pub async fn retry(caller: &Caller, id: &DeliveryId) -> Answer<Delivery> {
     let app = &caller.app;
     let before = find_delivery(app, id).await?;
@@ -51,8 +51,8 @@ pub async fn retry(caller: &Caller, id: &DeliveryId) -> Answer<Delivery> {
     Ok(row)
 }
 
-/// Returns the reason why a delivery can reach nobody: its channel, its recipient or the recipient's browser was
-/// removed. Returns `None` if the delivery can be retried.
+/// Returns the reason why a delivery of a notification can reach nobody: its channel, its recipient or the recipient's
+/// browser was removed. Returns `None` if the delivery can be retried.
 async fn gone(app: &App, row: &Delivery) -> Answer<Option<String>> {
     let name = &row.channel;
     if name == CALLBACKS {

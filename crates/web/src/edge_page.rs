@@ -10,22 +10,22 @@ use axum::http::header::{ORIGIN, REFERER};
 use axum::http::{HeaderMap, HeaderName};
 use url::Url;
 
-/// Header `Sec-Fetch-Site` (Fetch Metadata, 2.4).
+/// Request header `Sec-Fetch-Site` (Fetch Metadata, 2.4).
 pub(crate) const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Sign-in path of the page. It is appended to the first of the two forwarded paths.
+/// Sign-in path of an edge's page. It is appended to the first of the two paths that the page's server forwards.
 const SIGN_IN: &str = "/holdshort/sign-in";
 
 /// Page of another system that may use one edge with a cookie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdgePage {
-    /// Prefix of the edge's paths on this server.
+    /// Prefix of the edge's paths on the Holdshort server.
     base: &'static str,
-    /// Paths whose requests the page's server forwards to the edge.
+    /// The two paths below which the page's server forwards requests to the edge.
     paths: [&'static str; 2],
-    /// Origin of the page, in the form in which browsers write it.
+    /// Origin of the edge's page, in the form in which browsers write it.
     origin: String,
-    /// Accepted values of the `Host` header of requests to the page's server.
+    /// Accepted values of the `Host` header of requests to the server of the edge's page.
     hosts: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ impl EdgePage {
         Self { base, paths, origin, hosts }
     }
 
-    /// Returns the origin of the page, in the form in which browsers write it.
+    /// Returns the origin of the edge's page, in the form in which browsers write it.
     pub fn origin(&self) -> &str {
         &self.origin
     }
@@ -47,24 +47,24 @@ impl EdgePage {
         self.origin.starts_with("https:")
     }
 
-    /// Returns the URL at which a person signs a browser in, so that the page can use the edge.
+    /// Returns the URL at which a person signs a browser in, so that the edge's page can use the edge.
     pub fn sign_in_url(&self) -> String {
         format!("{}{}{SIGN_IN}", self.origin, self.paths[0])
     }
 
-    /// Returns true if a path of this server belongs to the edge.
+    /// Returns true if a path of the Holdshort server belongs to the edge of this page.
     pub(crate) fn covers(&self, path: &str) -> bool {
         path.starts_with(self.base)
     }
 
-    /// Returns true if `host` is the host of the page's server. The page's server reports this host for a request that
-    /// it forwards as a trusted proxy.
+    /// Returns true if `host` is the host of the page's server. That server reports this host for a request that it
+    /// forwards as a trusted proxy.
     pub(crate) fn is_host(&self, host: &str) -> bool {
         self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
     }
 
-    /// Returns true if the page sent the request, according to the header `Origin`. Browsers omit `Origin` when a page
-    /// reads from its own origin; then `Referer` names the page. A script can set neither header.
+    /// Returns true if the edge's page sent the request, according to the header `Origin`. Browsers omit `Origin` when
+    /// a page reads from its own origin; then `Referer` names the page. A script can set neither header.
     pub(crate) fn sent(&self, headers: &HeaderMap) -> bool {
         let origin = &self.origin;
         let is_origin = match (&values(headers, &ORIGIN)[..], &values(headers, &REFERER)[..]) {
@@ -75,8 +75,8 @@ impl EdgePage {
         is_origin && matches!(values(headers, &SEC_FETCH_SITE)[..], [] | ["same-origin"])
     }
 
-    /// Returns the `Set-Cookie` values for a sign-in: one for each forwarded path, because the browser must not send
-    /// the cookie to other paths of the page's server.
+    /// Returns the `Set-Cookie` values for a sign-in at the edge's page: one for each forwarded path, because the
+    /// browser must not send the cookie to other paths of the page's server.
     pub(crate) fn set_cookies(&self, name: &str, value: &str, seconds: u64) -> [String; 2] {
         let secure = if self.is_https() { "; Secure" } else { "" };
         self.paths.map(|path| {
@@ -85,7 +85,7 @@ impl EdgePage {
     }
 }
 
-/// Returns the values of a header, with an empty text for each value that is not readable text.
+/// Returns the values of a request header, with an empty text for each value that is not readable text.
 fn values<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Vec<&'h str> {
     headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default()).collect()
 }

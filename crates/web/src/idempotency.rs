@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::limits::IDEMPOTENCY_KEY_BYTES;
 use crate::problem::{Answer, Refused};
 
-/// Idempotency key of a request; `None` if the header is missing.
+/// Idempotency key of a request; `None` if the request has no such header.
 pub struct Idempotency(Option<String>);
 
 impl<S: Send + Sync> FromRequestParts<S> for Idempotency {
@@ -33,8 +33,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Idempotency {
 }
 
 impl Idempotency {
-    /// Returns the idempotency key for this caller and route. The key includes a digest of the parsed body, so that
-    /// white space and the order of JSON members do not matter.
+    /// Returns the idempotency key for this caller and route. The key includes a digest of the parsed request body, so
+    /// that white space and the order of JSON members do not matter.
     pub fn into_key(self, actor: &Actor, route: &str, body: &Value) -> Option<IdempotencyKey> {
         self.0.map(|key| IdempotencyKey {
             scope: format!("{} {route}", actor.id),

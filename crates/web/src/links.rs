@@ -14,7 +14,7 @@ use crate::seal::Seal;
 
 pub struct Links(Seal);
 
-/// Signs the values of buttons in chat messages. A button opens a form.
+/// Signer for the values of buttons in chat messages. A button opens a form.
 pub struct Pressed(Seal);
 
 /// Action of a button in a chat message. The button opens a form in which a person decides for the option `option`.
@@ -37,7 +37,8 @@ impl Pressed {
         self.0.seal(press)
     }
 
-    /// Returns the action in a button's value. Returns `None` if this server did not create the value.
+    /// Returns the action in the value of a chat message's button. Returns `None` if this server did not create the
+    /// value.
     pub fn press(&self, value: &str) -> Option<Press> {
         self.0.open(value)
     }
@@ -48,7 +49,7 @@ impl Pressed {
 pub struct Claim {
     #[serde(rename = "i")]
     pub interrupt: InterruptId,
-    /// Person who decides with the link.
+    /// Person who decides with the decision link.
     #[serde(rename = "p")]
     pub person: String,
     /// Digest of the action or content that the decision is about, from `view::interrupt::subject_digest`.
@@ -56,36 +57,38 @@ pub struct Claim {
     pub subject: Digest,
     #[serde(rename = "x")]
     pub expires_at: Timestamp,
-    /// API key with which the link was created. If the key expires or is revoked, the link becomes invalid.
+    /// Access key with which the decision link was created. If the key expires or is revoked, the link becomes invalid.
     #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyId>,
-    /// Creation time. If the person of the link is removed after this time, the link becomes invalid. Links that an
-    /// earlier version of Holdshort created have no creation time.
+    /// Creation time of the decision link. If the person of the link is removed after this time, the link becomes
+    /// invalid. Links that an earlier version of Holdshort created have no creation time.
     #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
     pub made_at: Option<Timestamp>,
-    /// Number of the last installation event (a change to people, keys or settings) that was known when the link was
-    /// created.
+    /// Number of the last installation event (a change to people, keys or settings) that was known when the decision
+    /// link was created.
     #[serde(rename = "q", default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// Delivery that mailed the link to its person. Each mailed link can be used only once. Links to risky interrupts
-    /// are never mailed.
+    /// Delivery that mailed the decision link to its person. Each mailed link can be used only once. Links to risky
+    /// interrupts are never mailed.
     #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
     pub mailed: Option<DeliveryId>,
-    /// The only option that the person can choose with the link. `None` if the person can choose any option.
+    /// The only option that the person can choose with the decision link. `None` if the person can choose any option.
     #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
     pub option: Option<String>,
-    /// Digests of the session and the subject at the identity provider, if the person opened the link by signing in
-    /// there. The link becomes invalid when the person signs out, here or at the provider.
+    /// Digests of the session and the subject at the identity provider, if the person opened the decision link by
+    /// signing in at the provider. The link becomes invalid when the person signs out, at this server or at the
+    /// provider.
     #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
     pub there: Option<Vec<Digest>>,
-    /// Person who created the login link of the person of this decision link. `None` if both are the same person.
+    /// Person who created the login link with which the person of the decision link signed in. `None` if both are the
+    /// same person.
     #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
 }
 
 impl Claim {
-    /// Returns the idempotency key of a mailed link, so that it can be used only once. Returns `None` for any other
-    /// link.
+    /// Returns the idempotency key of a mailed decision link, so that the link can be used only once. Returns `None`
+    /// for any other link.
     pub fn once(&self) -> Option<IdempotencyKey> {
         let delivery = self.mailed.as_ref()?;
         // The digest does not cover the decision, so that the link cannot be used for a second, different decision.
@@ -94,7 +97,8 @@ impl Claim {
         Some(IdempotencyKey { scope, key: delivery.to_string(), digest })
     }
 
-    /// Returns the time at which the link was created, or `None` if an earlier version created the link without it.
+    /// Returns the time at which the decision link was created, or `None` if an earlier version of Holdshort created it
+    /// without a time.
     pub fn since(&self) -> Option<Since> {
         self.made_at.map(|at| Since { at, seq: self.seq })
     }
@@ -109,15 +113,15 @@ impl Links {
         self.0.seal(claim)
     }
 
-    /// Returns the number of four digits that the page of a link shows. The person must type it into the form, so that
-    /// a program that follows links and submits forms does not decide.
+    /// Returns the number of four digits that the page of a decision link shows. The person must type this number into
+    /// the form, so that a program that follows links and submits forms does not decide.
     pub fn number(token: &str) -> String {
         let digest = Digest::of_parts(&[b"holdshort shown number\n", token.as_bytes()]);
         let [a, b, ..] = digest.as_bytes();
         format!("{:04}", u16::from_be_bytes([*a, *b]) % 10_000)
     }
 
-    /// Returns the content of the token of a link. Returns `None` if this server did not create the token.
+    /// Returns the content of the token of a decision link. Returns `None` if this server did not create the token.
     pub fn claim(&self, token: &str) -> Option<Claim> {
         self.0.open(token)
     }

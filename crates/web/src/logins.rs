@@ -27,30 +27,29 @@ use crate::secrets::{self, Error};
 const FILE: &str = "logins.json";
 const MEND: &str = "If others may have read the file, or if it is damaged, delete it; all people must \
     then sign in again";
-/// Prefix of the token of a terminal.
 const TOKEN_PREFIX: &str = "hs_login_";
-/// Length of a terminal's token: the prefix and 256 bits in hexadecimal.
+/// Length of the token of a signed-in terminal: the prefix and 256 bits in hexadecimal.
 const TOKEN_CHARS: usize = TOKEN_PREFIX.len() + 64;
 
 pub struct Logins {
     path: PathBuf,
-    /// Name of the login cookie. It contains the port, so that two servers on one host do not overwrite each other's
-    /// cookies.
+    /// Name of the login cookie. The name contains the port, so that two servers on one host do not overwrite each
+    /// other's cookies.
     cookie: String,
-    /// Name of the cookie for the page of an edge, without a prefix such as `__Host-`. A cookie with this prefix would
+    /// Name of the cookie for the page of an edge, without a prefix such as `__Host-`. A cookie with that prefix would
     /// have to be valid for all paths.
     page_cookie: String,
-    /// True if browsers may send the login cookie only over TLS. The cookie's name then begins with `__Host-`, so that
-    /// other hosts of the domain cannot set it.
+    /// True if browsers may send the login cookie only over TLS. The name of the cookie then begins with `__Host-`, so
+    /// that other hosts of the domain cannot set the cookie.
     is_secure: bool,
     operator: Digest,
     codes: Mutex<VecDeque<Code>>,
-    /// Logins, as they are stored in `logins.json`. To change this value, lock `changing` and write the file first.
+    /// All logins, as they are stored in `logins.json`. To change this value, lock `changing` and write the file first.
     kept: watch::Sender<Arc<Vec<Login>>>,
     changing: Mutex<()>,
 }
 
-/// Code that has not been used to sign in.
+/// Login code that has not been used to sign in.
 struct Code {
     digest: Digest,
     invited: Invitation,
@@ -59,37 +58,38 @@ struct Code {
 }
 
 impl Code {
-    /// Returns true if a browser can use the code now. `began` contains the digests of the sign-ins at the provider
-    /// that the browser has begun.
+    /// Returns true if a browser can use the login code now. `began` contains the digests of the sign-ins at the
+    /// identity provider that the browser has begun.
     fn is_valid(&self, began: &[Digest], known: &System, now: Timestamp) -> bool {
         self.expires_at > now
             && !self.is_over(known)
             && self.invited.bound.is_none_or(|bound| began.contains(&bound))
     }
 
-    /// Returns true if the code is invalid because its person was removed or has signed out.
+    /// Returns true if the login code is invalid because its person was removed or has signed out.
     fn is_over(&self, known: &System) -> bool {
         is_over(known, &self.invited.person, self.since, &self.invited.there)
     }
 }
 
-/// Person whom a code signs in, and properties of the login that the code creates.
+/// Person whom a login code signs in, and properties of the login that the code creates.
 #[derive(Clone, Debug)]
 pub struct Invitation {
     pub person: String,
-    /// Number of milliseconds for which the login is valid.
+    /// Number of milliseconds for which the login is valid that the code creates.
     pub lasts_ms: u64,
-    /// Path of the page that the browser opens after the sign-in.
+    /// Path of the page that the browser opens after the sign-in with the login code.
     pub to: Option<String>,
-    /// Digest of the sign-in at the provider that created the code. Only the browser that has the cookie of this
-    /// sign-in can redeem the code.
+    /// Digest of the sign-in at the identity provider that created the login code. Only the browser that has the cookie
+    /// of this sign-in can redeem the code.
     pub bound: Option<Digest>,
-    /// Number of the last installation event (a change to people, keys or settings) that was known when the code was
-    /// created.
+    /// Number of the last installation event (a change to people, keys or settings) that was known when the login code
+    /// was created.
     pub seq: u64,
-    /// Digests of the session and subject at the identity provider. When either is signed out there, the login ends.
+    /// Digests of the session and subject at the identity provider. When either is signed out at the provider, the
+    /// login ends.
     pub there: Vec<Digest>,
-    /// Person who created the login link. `None` if the person who signs in created the link.
+    /// Person who created the login link that contains the code. `None` if the person who signs in created the link.
     pub let_in_by: Option<String>,
 }
 
@@ -105,11 +105,12 @@ impl Invitation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Login {
-    /// Person who is signed in. Files that an earlier version of Holdshort wrote contain no person: their logins belong
-    /// to the operator.
+    /// Person who is signed in with the login. Files that an earlier version of Holdshort wrote contain no person:
+    /// their logins belong to the operator.
     #[serde(default = "operator")]
     pub person: String,
-    /// Digest of the cookie. A terminal has no cookie: it sends only the secret, as a token.
+    /// Digest of the login's cookie. The login of a terminal has no cookie: the terminal sends only the secret, as a
+    /// token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cookie: Option<Digest>,
     secret: Digest,
@@ -118,19 +119,20 @@ pub struct Login {
     /// `None` if an earlier version of Holdshort created the login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
-    /// Digests of the session and subject at the identity provider. When either is signed out there, the login ends.
+    /// Digests of the session and subject at the identity provider. When either is signed out at the provider, the
+    /// login ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     there: Vec<Digest>,
-    /// Person who created the login link of this login. `None` if the signed-in person created the link.
+    /// Person who created the login link with which the login began. `None` if the signed-in person created the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
-    /// True for a login of the page of an edge. Its cookie is accepted without a secret, but only on this edge.
+    /// True for a login of the page of an edge. The cookie of such a login is accepted without a secret, but only on
+    /// this edge.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     page: bool,
     pub expires_at: Timestamp,
 }
 
-/// Digests with which a request is matched to a login.
 struct LoginProof {
     cookie: Option<Digest>,
     secret: Digest,
@@ -152,7 +154,7 @@ impl Login {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
-    /// Digest of the operator's token when the file was written. If the token has changed since, all logins are
+    /// Digest of the operator's token when `logins.json` was written. If the token has changed since, all logins are
     /// invalid.
     operator: Digest,
     logins: Vec<Login>,
@@ -161,7 +163,7 @@ struct Stored {
 /// Values of a new login that are sent to the browser.
 pub struct Issued {
     pub person: String,
-    /// Value of the `Set-Cookie` header.
+    /// Value of the `Set-Cookie` header with the cookie of the new login.
     pub cookie: String,
     pub secret: String,
     pub expires_at: Timestamp,
@@ -169,7 +171,7 @@ pub struct Issued {
     pub to: Option<String>,
 }
 
-/// New login of a terminal.
+/// Token of a terminal's new login.
 #[derive(Clone)]
 pub struct Token {
     pub token: String,
@@ -177,7 +179,7 @@ pub struct Token {
 }
 
 impl Logins {
-    /// Reads `logins.json`, if it exists. The caller must have locked the data folder.
+    /// Reads the logins from `logins.json`, if the file exists. The caller must have locked the data folder.
     pub fn open(data: &Path, port: u16, is_secure: bool, operator: &str) -> Result<Self, Error> {
         let path = data.join(FILE);
         let operator = Digest::of_parts(&[b"holdshort logins\n", operator.as_bytes()]);
@@ -195,13 +197,13 @@ impl Logins {
         })
     }
 
-    /// Creates a code with which a person can sign in once, in one browser. `seq` is the number of the last known
+    /// Creates a login code with which a person can sign in once, in one browser. `seq` is the number of the last known
     /// installation event. Returns the code and its expiry.
     pub fn invite(&self, person: &str, seq: u64, now: Timestamp) -> Result<(String, Timestamp), Error> {
         self.invite_as(Invitation::for_login_link(person, seq), now, LOGIN_CODE_MS)
     }
 
-    /// Like [`Logins::invite`], but the caller chooses the properties of the login and the validity of the code.
+    /// Like [`Logins::invite`], but the caller chooses the properties of the login and the validity of the login code.
     pub fn invite_as(
         &self,
         invited: Invitation,
@@ -225,7 +227,7 @@ impl Logins {
         Ok((code, expires_at))
     }
 
-    /// Redeems a code for the login of a browser. Returns `None` if the code is not valid ([`Logins::take`]).
+    /// Redeems a login code for the login of a browser. Returns `None` if the code is not valid ([`Logins::take`]).
     pub fn redeem(
         &self,
         code: &str,
@@ -243,7 +245,7 @@ impl Logins {
         Ok(Some(Issued { person: invited.person, cookie, secret, expires_at, to: invited.to }))
     }
 
-    /// Signs in a browser that uses the page of an edge. Returns the `Set-Cookie` values.
+    /// Signs in a browser that uses the page of an edge. Returns the `Set-Cookie` values of this login.
     pub(crate) fn issue_for_page(
         &self,
         invited: &Invitation,
@@ -256,8 +258,8 @@ impl Logins {
         Ok(page.set_cookies(&self.page_cookie, &cookie, invited.lasts_ms / 1_000))
     }
 
-    /// Returns the person whom a code would sign in, without using the code. Returns `None` if the code is not valid
-    /// ([`Logins::take`]).
+    /// Returns the person whom a login code would sign in, without using the code. Returns `None` if the code is not
+    /// valid ([`Logins::take`]).
     pub(crate) fn invited(&self, code: &str, known: &System, now: Timestamp) -> Option<String> {
         let digest = Digest::of_bytes(code.as_bytes());
         let codes = lock(&self.codes);
@@ -265,9 +267,9 @@ impl Logins {
         code.is_valid(&[], known, now).then(|| code.invited.person.clone())
     }
 
-    /// Uses up a code, and returns the properties of the login that the code creates. Returns `None` for an unknown,
-    /// used or expired code, and for a code of a removed person. The code is used up even if the sign-in fails. `began`
-    /// contains the digests of the sign-ins at the provider that this browser has begun.
+    /// Uses up a login code, and returns the properties of the login that the code creates. Returns `None` for an
+    /// unknown, used or expired code, and for a code of a removed person. The code is used up even if the sign-in
+    /// fails. `began` contains the digests of the sign-ins at the identity provider that the browser has begun.
     pub(crate) fn take(
         &self,
         code: &str,
@@ -284,7 +286,7 @@ impl Logins {
         Some(Invitation { seq: known.seq, ..invited })
     }
 
-    /// Creates a token that signs a terminal in.
+    /// Creates a login with a token that signs a terminal in.
     pub fn issue(&self, invited: &Invitation, now: Timestamp) -> Result<Token, Error> {
         let token = format!("{TOKEN_PREFIX}{}", secrets::draw()?);
         let secret = Digest::of_bytes(token.as_bytes());
@@ -343,8 +345,8 @@ impl Logins {
         logins.iter().find(is_it).cloned()
     }
 
-    /// Returns the login of a browser that uses the page of an edge. Before calling this function, the caller must
-    /// check that the page sent the request.
+    /// Returns the login of a browser that uses the page of an edge. The caller must have checked that this page sent
+    /// the request.
     pub(crate) fn find_page(&self, headers: &HeaderMap, now: Timestamp) -> Option<Login> {
         let logins = self.kept.borrow().clone();
         let mut cookies = self.page_cookies(headers).map(|cookie| Digest::of_bytes(cookie.as_bytes()));
@@ -354,7 +356,6 @@ impl Logins {
         })
     }
 
-    /// Returns true if a request has the cookie of an edge's page.
     pub(crate) fn has_page_cookie(&self, headers: &HeaderMap) -> bool {
         self.page_cookies(headers).next().is_some()
     }
@@ -368,8 +369,8 @@ impl Logins {
         self.kept.subscribe()
     }
 
-    /// Ends the logins of people who were removed or signed out, and deletes their codes. `logins.json` is written only
-    /// if a login ends.
+    /// Ends the logins of people who were removed or signed out, and deletes their login codes. `logins.json` is
+    /// written only if a login ends.
     pub fn purge(&self, known: &System) -> Result<(), Error> {
         lock(&self.codes).retain(|code| !code.is_over(known));
         let is_out = |login: &Login| login.is_over(known);
@@ -385,7 +386,7 @@ impl Logins {
         self.change(|logins| logins.retain(|each| each != login))
     }
 
-    /// Returns the `Set-Cookie` value with which the browser deletes the cookie of its login.
+    /// Returns the `Set-Cookie` value with which the browser deletes its login cookie.
     pub fn forget(&self) -> String {
         self.set_cookie("", 0)
     }
@@ -398,12 +399,12 @@ impl Logins {
         cookies(headers, |name| name == self.cookie)
     }
 
-    /// Returns the name of this server's cookie for a purpose, such as `oidc`.
+    /// Returns the name of the cookie that this server uses for a purpose, such as `oidc`.
     pub(crate) fn cookie_of(&self, purpose: &str) -> String {
         format!("{}_{purpose}", self.cookie)
     }
 
-    /// Returns the cookie attribute that limits a cookie to TLS, or an empty text if this server does not use TLS.
+    /// Returns the cookie attribute that limits a cookie to TLS. The result is empty if this server does not use TLS.
     pub(crate) fn secure(&self) -> &'static str {
         if self.is_secure { "; Secure" } else { "" }
     }
@@ -419,12 +420,12 @@ impl Logins {
     }
 }
 
-/// Returns a `Set-Cookie` value. If `seconds` is 0, the browser deletes the cookie.
+/// Returns the value of a `Set-Cookie` header. If `seconds` is 0, the browser deletes the cookie.
 pub(crate) fn set_cookie(name: &str, value: &str, same_site: &str, seconds: u64, secure: &str) -> String {
     format!("{name}={value}; HttpOnly; SameSite={same_site}; Path=/; Max-Age={seconds}{secure}")
 }
 
-/// Returns the values of those cookies in a request whose names satisfy the condition.
+/// Returns the values of those cookies in a request for whose names `is_it` returns true.
 pub(crate) fn cookies<'a>(
     headers: &'a HeaderMap,
     is_it: impl Fn(&str) -> bool + 'a,
@@ -434,8 +435,8 @@ pub(crate) fn cookies<'a>(
     pairs.filter(move |(name, _)| is_it(name)).map(|(_, value)| value)
 }
 
-/// Returns true if the person was removed or signed out after `since`. `there` contains digests of the person's session
-/// and subject at the provider; a sign-out of either also counts.
+/// Returns true if the person was removed or signed out after `since`, at this server or at the identity provider.
+/// `there` contains digests of the person's session and subject at the provider.
 pub(crate) fn is_over(known: &System, person: &str, since: Since, there: &[Digest]) -> bool {
     known.people.is_signed_out(person, since) || known.signed_out_there.has_ended(there, since)
 }
@@ -492,7 +493,7 @@ mod tests {
         sign_in_as(logins, "anna")
     }
 
-    /// Signs a person in. Returns the cookie's value, the secret and the expiry.
+    /// Signs a person in. Returns the value of the login cookie, the secret and the expiry of the login.
     fn sign_in_as(logins: &Logins, id: &str) -> (String, String, Timestamp) {
         let (code, _) = logins.invite(id, 0, NOW).unwrap();
         let issued = logins.redeem(&code, &[], &system_with_people(&[id]), NOW).unwrap().unwrap();
@@ -560,7 +561,7 @@ mod tests {
         assert_eq!(redeemed, [false, true]);
     }
 
-    /// Tests that a sign-out at the provider invalidates login codes that were created by a sign-in at the provider.
+    /// A sign-out at the identity provider invalidates the login codes that a sign-in at this provider created.
     #[test]
     fn whoever_is_signed_out_at_their_provider_is_invited_no_more() {
         let data = tempfile::tempdir().unwrap();

@@ -12,26 +12,27 @@ use crate::route_limit::RouteLimit;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     pub permission: Permission,
-    /// Rate limit against which each request is counted.
+    /// Rate limit against which each request to the route is counted.
     pub limit: RouteLimit,
-    /// True if the permission must apply to all objects. This is so for routes about objects without an owner, such as
-    /// lists, sessions or the installation.
+    /// True if the permission must apply to all objects. Such routes are about objects without an owner, such as lists,
+    /// sessions or the installation.
     pub of_all: bool,
 }
 
-/// Requires a permission, even if it applies only to some objects. The handler must then check the object of the route.
+/// Requires a permission for a route, even if the permission applies only to some objects. The handler must then check
+/// the object of the route.
 pub const fn any(permission: Permission) -> Needs {
     Needs { permission, limit: RouteLimit::None, of_all: false }
 }
 
-/// Requires a permission that applies to all objects.
+/// Requires for a route a permission that applies to all objects.
 pub const fn all(permission: Permission) -> Needs {
     Needs { permission, limit: RouteLimit::None, of_all: true }
 }
 
 impl Needs {
-    /// Returns the objects to which the permission applies for a role. Returns `None` if the role may not use the
-    /// route.
+    /// Returns the objects to which the permission of the route applies for a role. Returns `None` if the role may not
+    /// use the route.
     pub fn extent(self, role: Role) -> Option<Extent> {
         match rights::extent(role, self.permission) {
             Extent::Nothing => None,
@@ -40,8 +41,8 @@ impl Needs {
         }
     }
 
-    /// Adds the rate limit of decisions. Use it for routes on which each request records a decision, or records that a
-    /// person has viewed an interrupt.
+    /// Adds the rate limit of decisions, for a route on which each request records a decision, or records that a person
+    /// has viewed an interrupt.
     #[must_use]
     pub const fn with_decision_limit(self) -> Self {
         Self { limit: RouteLimit::Decisions, ..self }

@@ -16,9 +16,9 @@ use crate::connections::Connection;
 pub struct PatientStream {
     stream: TcpStream,
     patience: Duration,
-    /// Timer after which the connection is closed. It runs only while the client takes no bytes.
+    /// Timer after which the connection is closed, running only while the client takes no bytes.
     stalled: Option<Pin<Box<Sleep>>>,
-    /// Entry of this connection in its quota, which counts the connection until the socket is closed.
+    /// Entry of the connection in its quota, which counts the connection until the socket is closed.
     _connection: Arc<Connection>,
 }
 
@@ -27,7 +27,7 @@ impl PatientStream {
         Self { stream, patience, stalled: None, _connection: connection }
     }
 
-    /// Returns the result of a write, or an error if the client has taken no bytes for too long.
+    /// Returns the result of a write to the client, or an error if the client has taken no bytes for too long.
     fn written<T>(&mut self, written: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.stalled = None;

@@ -16,8 +16,8 @@ use axum::http::header::FORWARDED;
 
 use crate::connections::Ends;
 
-/// Reason why no trials run for the process at the other end of a connection. The text completes a sentence such as
-/// "not tried: …".
+/// Reason why no trials run for the process at the other end of a connection. The text of the reason completes a
+/// sentence such as "not tried: …".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unproved {
     #[error("the request came from another machine")]
@@ -32,23 +32,23 @@ pub enum Unproved {
     Unknown,
 }
 
-/// Headers that proxies add. A request with one of these headers may come from another machine.
+/// Request headers that proxies add. A request with one of these headers may come from another machine.
 const OF_PROXIES: [&str; 4] = ["x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
 
-/// Tables of TCP sockets in the network namespace of this process.
+/// Kernel's tables of TCP sockets in the network namespace of this process.
 const TABLES: [&str; 2] = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
 
-/// State of a socket with an open connection.
+/// State, in the kernel's socket table, of a socket with an open connection.
 const ESTABLISHED: &str = "01";
 
-/// Returns an error for a request that a proxy forwarded.
+/// Returns an error for a request that a proxy forwarded, because no trials run for such a request.
 pub fn check_headers(headers: &HeaderMap) -> Result<(), Unproved> {
     let is_proxied =
         headers.contains_key(FORWARDED) || OF_PROXIES.iter().any(|name| headers.contains_key(*name));
     if is_proxied { Err(Unproved::Proxied) } else { Ok(()) }
 }
 
-/// Checks that the process at the other end of a connection is trusted to request trials. It must run on this machine,
+/// Checks that the process at the other end of a connection is trusted to request trials: it must run on this machine,
 /// as the user of this process, and must see the same files. The connection must stay open during this check. Blocks.
 pub fn prove(ends: Ends) -> Result<(), Unproved> {
     let (peer, local) = (canonical(ends.peer), canonical(ends.local));
@@ -95,7 +95,7 @@ fn find_socket(peer: SocketAddr, local: SocketAddr) -> Option<Socket> {
 }
 
 /// Parses a row of the kernel's socket table: number, local address, remote address, state, queues, timers,
-/// retransmissions, uid, time-out, inode. Returns `None` for a row that is not in `wanted`.
+/// retransmissions, uid, time-out, inode. Returns `None` if the two addresses are not in `wanted`.
 fn parse_row(line: &str, wanted: &BTreeSet<(String, String)>) -> Option<Socket> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [_, local, remote, state, _, _, _, uid, _, inode, ..] = fields.as_slice() else { return None };
@@ -105,8 +105,8 @@ fn parse_row(line: &str, wanted: &BTreeSet<(String, String)>) -> Option<Socket> 
         .flatten()
 }
 
-/// Returns the spellings of an address in the kernel's tables: the address in its own family and, for an IPv4 address,
-/// also the address mapped into IPv6. Each word of 32 bits is in the byte order of the machine.
+/// Returns the spellings of a socket address in the kernel's tables: the address in its own family and, for an IPv4
+/// address, also the address mapped into IPv6. Each word of 32 bits is in the byte order of the machine.
 fn spellings(address: SocketAddr) -> Vec<String> {
     let render = |octets: &[u8]| {
         let words =
@@ -121,7 +121,7 @@ fn spellings(address: SocketAddr) -> Vec<String> {
     }
 }
 
-/// Returns the directories in `/proc` of this user's processes that have the socket open.
+/// Returns the directories in `/proc` of the user's processes that have the socket with this inode open.
 fn holders(inode: u64, uid: u32) -> io::Result<Vec<PathBuf>> {
     let wanted = format!("socket:[{inode}]");
     let is_process = |path: &Path| {
@@ -138,7 +138,7 @@ fn holders(inode: u64, uid: u32) -> io::Result<Vec<PathBuf>> {
     Ok(processes.filter(|path| is_process(path) && has_user(path, uid) && holds(path)).collect())
 }
 
-/// Returns true if the process has this user as its real, effective, saved and file system user.
+/// Returns true if the process has the user `uid` as its real, effective, saved and file system user.
 fn has_user(process: &Path, uid: u32) -> bool {
     let Ok(status) = fs::read_to_string(process.join("status")) else { return false };
     let users = status.lines().find_map(|line| line.strip_prefix("Uid:"));
@@ -148,7 +148,7 @@ fn has_user(process: &Path, uid: u32) -> bool {
     })
 }
 
-/// Identifies the files that a process sees: its mount namespace, and the device and inode of its root folder.
+/// Identity of the files that a process sees: its mount namespace, and the device and inode of its root folder.
 #[derive(PartialEq, Eq)]
 struct View {
     mounts: PathBuf,

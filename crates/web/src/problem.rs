@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::{request_id, secrets};
 
-/// Rejection of a request, with its error code and the reason.
+/// Rejection of a request, with the error code and the reason.
 #[derive(Debug)]
 pub struct Refused(pub Box<Problem>);
 
@@ -28,7 +28,7 @@ impl Refused {
         Self(Box::new(Problem::new(code, detail)))
     }
 
-    /// Returns an error with this code. Its detail is the standard advice for the code.
+    /// Returns an error with this code. The detail of the error is the standard advice for the code.
     pub fn from_code(code: Code) -> Self {
         Self::new(code, code.fix())
     }
@@ -37,7 +37,7 @@ impl Refused {
         Self::new(Code::NotFound, format!("there is no such {what}"))
     }
 
-    /// Returns an error that lists the invalid fields of a body.
+    /// Returns an error that lists the invalid fields of a request body.
     pub fn invalid(problems: Vec<schema::Problem>) -> Self {
         Self::at_places(Code::InvalidRequest, problems)
     }
@@ -54,7 +54,7 @@ impl Refused {
     }
 
     /// Applies `name` to each field error, so that an edge can use its own field names and messages. Also rewrites the
-    /// detail, because some clients of other systems show only the detail.
+    /// detail of the error, because some clients of other systems show only the detail.
     #[must_use]
     pub fn map_field_errors(mut self, name: impl FnMut(&mut FieldError)) -> Self {
         self.0.errors.iter_mut().for_each(name);
@@ -65,7 +65,7 @@ impl Refused {
         self
     }
 
-    /// Returns an error that names one invalid field of a body.
+    /// Returns an error that names one invalid field of a request body.
     pub fn invalid_at(pointer: &str, message: impl Into<String>) -> Self {
         Self::invalid(vec![schema::Problem::new(pointer, message)])
     }
@@ -80,14 +80,14 @@ impl Refused {
         self.0.code
     }
 
-    /// Returns true if the request certainly wrote nothing to the journal. Returns false after an error of the store,
-    /// because it is then unknown whether the event was written.
+    /// Returns true if the rejected request certainly wrote nothing to the journal. Returns false after an error of the
+    /// store, because it is then unknown if the event was written.
     pub fn wrote_nothing(&self) -> bool {
         self.code().status() < 500
     }
 }
 
-/// Returns the text of the only field error, or `None` if there are none or several.
+/// Returns the text of the only field error of a request, or `None` if there are none or several.
 fn one(errors: &[FieldError]) -> Option<String> {
     if let [only] = errors { Some(describe_field_error(only)) } else { None }
 }

@@ -18,27 +18,27 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// Settings for how clients reach this server.
+/// Settings for how clients reach the server: public address, proxies, TLS and other pages.
 #[derive(Clone, Debug, Default)]
 pub struct PublicEndpoint {
     pub public_url: Option<PublicUrl>,
     pub proxies: Proxies,
-    /// Certificate files; `None` if the server itself does not use TLS.
+    /// TLS certificate files; `None` if the server itself does not use TLS.
     pub tls: Option<TlsFiles>,
-    /// Origins of the pages that may call an edge from a browser, and the path of this edge.
+    /// Origins of the web pages that may call an edge from a browser, and the path of this edge.
     pub cors: Cors,
     /// Page of another system that may use its edge with a cookie, or `None` if there is no such page.
     pub page: Option<EdgePage>,
 }
 
-/// Files with the certificate chain and its private key, in PEM.
+/// Files with the certificate chain of the server and its private key, in PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
     pub certificate: PathBuf,
     pub key: PathBuf,
 }
 
-/// URL that browsers and agents use, with a scheme, a host and an optional port.
+/// URL at which browsers and agents reach the server, with a scheme, a host and an optional port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl(Url);
 
@@ -93,8 +93,8 @@ impl PublicUrl {
         }
     }
 
-    /// Describes the page at this URL as the page of an edge. `base` is the prefix of the edge's paths on this server.
-    /// `paths` are the paths whose requests the page's server forwards to the edge.
+    /// Describes the page at this URL as the page of an edge. `base` is the prefix of the edge's paths on the Holdshort
+    /// server. `paths` are the paths whose requests the page's server forwards to the edge.
     pub fn page_of_edge(&self, base: &'static str, paths: [&'static str; 2]) -> EdgePage {
         EdgePage::new(base, paths, (self.origin(), self.hosts()))
     }
@@ -129,14 +129,14 @@ pub fn network(text: &str) -> Result<IpNet, String> {
 #[derive(Clone, Debug, Default)]
 pub struct Proxies(Vec<IpNet>);
 
-/// Client, host and scheme of a request. They come from the connection, or from the headers of a trusted proxy.
+/// Client, host and scheme of a request, from the connection or from the headers of a trusted proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Forwarded<'a> {
     pub(crate) client: IpAddr,
-    /// Host that the client used, as a trusted proxy reports it. `None` if no proxy reports a host; the `Host` header
-    /// then applies.
+    /// Host to which the client sent its request, as a trusted proxy reports it. `None` if no proxy reports a host; the
+    /// `Host` header then applies.
     pub(crate) host: Option<&'a str>,
-    /// Scheme that the client used, as a trusted proxy reports it.
+    /// Scheme (`http` or `https`) that the client used, as a trusted proxy reports it.
     pub(crate) scheme: Option<&'a str>,
 }
 
@@ -165,9 +165,9 @@ impl Proxies {
         Forwarded { client: self.client(peer, headers), host: last(FORWARDED_HOST), scheme }
     }
 
-    /// Returns the address of the client. Each proxy appends the address from which it received the request, so the
-    /// client is the last address that is not a trusted proxy. All earlier addresses were sent by the client and may be
-    /// forged.
+    /// Returns the address of the client that sent a request. Each proxy appends the address from which it received the
+    /// request, so the client is the last address that is not a trusted proxy. All earlier addresses were sent by the
+    /// client and may be forged.
     fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer;
         for text in values(headers, &FORWARDED_FOR).into_iter().rev() {
@@ -181,13 +181,13 @@ impl Proxies {
     }
 }
 
-/// Returns the items of a header that contains a list. A value that is not readable text becomes an empty item.
+/// Returns the items of a request header that contains a list. A value that is not readable text becomes an empty item.
 fn values<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Vec<&'a str> {
     let lines = headers.get_all(name).iter().map(|value: &HeaderValue| value.to_str().unwrap_or_default());
     lines.flat_map(|line| line.split(',')).map(str::trim).collect()
 }
 
-/// Parses an address. A port after the address is ignored, because some proxies append one.
+/// Parses the address of a client or proxy. A port after the address is ignored, because some proxies append one.
 fn address(text: &str) -> Option<IpAddr> {
     let bare = text.trim_start_matches('[').trim_end_matches(']');
     bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()))

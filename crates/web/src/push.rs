@@ -28,7 +28,7 @@ const FOLDER: &str = "push";
 const MEND: &str = "The stored data cannot be recreated: repair it and retry the delivery, or ask the \
     person to turn notifications off and on again in that browser";
 
-/// Data of a push subscription that are stored in the secret store, outside the journal.
+/// Endpoint and keys of a browser's push subscription, which are stored in the secret store, outside the journal.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -40,7 +40,8 @@ struct Stored {
 pub struct Push {
     kept: SecretStore,
     vapid: Arc<Vapid>,
-    /// Lock that allows one change at a time. A change first stores the secrets and then records the event.
+    /// Lock that allows one change of push subscriptions at a time. A change first stores the secrets and then records
+    /// the event.
     changing: Mutex<()>,
 }
 
@@ -53,7 +54,8 @@ impl Push {
         }
     }
 
-    /// Returns the public key with which browsers subscribe, or `None` if no channel has the type `push`.
+    /// Returns the public key with which browsers subscribe to push notifications, or `None` if no channel has the type
+    /// `push`.
     pub fn key(&self, channels: &[Channel]) -> Option<String> {
         channels.iter().any(|channel| channel.via == Via::Push).then(|| self.vapid.public())
     }
@@ -72,15 +74,16 @@ impl Push {
         Ok(())
     }
 
-    /// Returns the browser of a subscription, or `None` if the data of the subscription is missing or cannot be used.
+    /// Returns the browser of a push subscription, or `None` if the data of the subscription is missing or cannot be
+    /// used.
     pub async fn browser(&self, app: &App, push: &PushId) -> Answer<Option<Browser>> {
         let stored: Option<Stored> = self.kept.find(app, push.as_str()).await?;
         let Some(Stored { endpoint, p256dh, auth }) = stored else { return Ok(None) };
         Ok(Browser::open(&endpoint, &p256dh, &auth, self.vapid.clone()).ok())
     }
 
-    /// Subscribes a browser of the caller. If a subscription with this endpoint exists, it is replaced and keeps its
-    /// id.
+    /// Subscribes a browser of the caller to push notifications. If a subscription with this endpoint exists, it is
+    /// replaced and keeps its id.
     pub async fn subscribe(
         app: &Arc<App>,
         new: SubscribePush,
@@ -130,7 +133,7 @@ impl Push {
         .await
     }
 
-    /// Deletes the stored endpoints and keys of subscriptions that the journal does not contain. Checks the
+    /// Deletes the stored endpoints and keys of push subscriptions that the journal does not contain. Checks the
     /// subscriptions in `before` and all stored subscriptions. Returns the subscriptions that the journal contains.
     pub(crate) async fn sweep(&self, app: &App, before: &BTreeSet<PushId>) -> Answer<BTreeSet<PushId>> {
         let _one = self.changing.lock().await;
@@ -151,12 +154,12 @@ impl Push {
     }
 }
 
-/// Returns the id of a subscription with this person and endpoint, or `None` if the journal contains none.
+/// Returns the id of the push subscription with this person and endpoint, or `None` if the journal contains none.
 fn find_subscription(system: &System, is: &Subscription) -> Option<PushId> {
     system.push.iter().find(|(_, known)| known.is == *is).map(|(id, _)| id.clone())
 }
 
-/// Deletes the stored endpoints and keys of people who were removed or signed out everywhere. Runs until the store
+/// Deletes the stored push endpoints and keys of people who were removed or signed out everywhere. Runs until the store
 /// closes.
 pub async fn keep_forgetting(app: Arc<App>) {
     let mut standing = app.standing.clone();

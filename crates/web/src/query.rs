@@ -39,7 +39,7 @@ impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for Id<T> {
     }
 }
 
-/// Two ids in a path.
+/// Two ids in the path of a URL. If one of them is malformed, the response is 404.
 pub struct Ids<A, B>(pub A, pub B);
 
 impl<A: FromStr, B: FromStr, S: Send + Sync> FromRequestParts<S> for Ids<A, B> {
@@ -52,12 +52,12 @@ impl<A: FromStr, B: FromStr, S: Send + Sync> FromRequestParts<S> for Ids<A, B> {
     }
 }
 
-/// Parses a query parameter as a number. `name` is its name in the error.
+/// Parses a query parameter as a number. `name` is the name of the parameter in the error.
 pub fn number(name: &str, text: Option<&str>) -> Answer<Option<u64>> {
     id(name, text)
 }
 
-/// Parses a query parameter as an id. `name` is its name in the error.
+/// Parses a query parameter as an id. `name` is the name of the parameter in the error.
 pub fn id<T: FromStr<Err: std::fmt::Display>>(name: &str, text: Option<&str>) -> Answer<Option<T>> {
     text.map(str::parse)
         .transpose()

@@ -19,16 +19,16 @@ use crate::route_limit::RouteLimit;
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const STANDING: HeaderName = HeaderName::from_static("ratelimit");
-/// Period to which the rate limits apply.
+/// Period to which the rate limits of sign-ins and decisions apply.
 const WINDOW: Duration = Duration::from_mins(1);
 
-/// Rate limits of sign-ins and of decisions, per minute.
+/// Rate limits of sign-ins and of decisions, as numbers per minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PerMinute {
-    /// Maximum number of sign-in requests from each address.
+    /// Maximum number of sign-in requests per minute from each address.
     pub sign_ins: u32,
-    /// Maximum number of decisions that each principal may make. Requests that are authenticated only by their path or
-    /// body, such as decision links and callbacks, are also counted by address.
+    /// Maximum number of decisions per minute that each principal may make. Requests that are authenticated only by
+    /// their path or body, such as decision links and callbacks, are also counted by address.
     pub decisions: u32,
 }
 
@@ -51,20 +51,20 @@ pub struct Quota {
     each: Mutex<HashMap<String, Rate>>,
 }
 
-/// State of a bucket after a request was counted.
+/// State of a rate limit's bucket after a request was counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BucketState {
     name: &'static str,
     pub per_minute: u32,
     pub left: u32,
-    /// Time until the bucket has its maximum number of requests again.
+    /// Time until the rate limit's bucket has its maximum number of requests again.
     pub full: Duration,
     /// Time until a request is allowed again, or `None` if the request was allowed.
     pub refused: Option<Duration>,
 }
 
-/// State of the bucket of the current request. It is set once, when the request is counted, and reported in the
-/// response.
+/// State of the bucket against which the current request was counted. The state is set once, when the request is
+/// counted, and reported in the response.
 #[derive(Debug, Default)]
 pub struct Meter(OnceLock<BucketState>);
 
@@ -76,8 +76,8 @@ impl Allowances {
         }
     }
 
-    /// Counts a request that is limited by address, when it arrives. [`Self::count_decision`] counts decisions by
-    /// principal.
+    /// Counts a request that is limited by address, when the request arrives. [`Self::count_decision`] counts decisions
+    /// by principal.
     pub(crate) fn arrives(&self, limit: RouteLimit, client: IpAddr, meter: &Meter) -> Answer<()> {
         match limit {
             RouteLimit::None | RouteLimit::Decisions => Ok(()),
@@ -86,15 +86,15 @@ impl Allowances {
         }
     }
 
-    /// Counts a decision of a principal. Returns an error if the rate limit of the principal is exceeded.
+    /// Counts a decision against the rate limit of a principal. Returns an error if this limit is exceeded.
     pub(crate) fn count_decision(&self, principal: &str, meter: Option<&Meter>) -> Answer<()> {
         // With the prefix, the name of a principal cannot equal an address.
         self.decisions.take(&format!("as {principal}"), meter.unwrap_or(&Meter::default()))
     }
 }
 
-/// Returns the key under which the requests from an address are counted. All IPv6 addresses of a /64 network are
-/// counted under one key, because such a network usually belongs to one client.
+/// Returns the key under which the rate limit counts the requests from an address. All IPv6 addresses of a /64 network
+/// have one key, because such a network usually belongs to one client.
 fn address_key(client: IpAddr) -> String {
     match client.to_canonical() {
         IpAddr::V4(address) => address.to_string(),
@@ -113,7 +113,8 @@ impl Quota {
         if standing.refused.is_none() { Ok(()) } else { Err(Refused::from_code(Code::TooManyRequests)) }
     }
 
-    /// Counts a request against the bucket of a key. A request that the empty bucket refuses is not counted.
+    /// Counts a request against the bucket of a key. A request that is refused because the bucket is empty is not
+    /// counted.
     pub fn count(&self, key: &str, now: Instant) -> BucketState {
         let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
         if each.len() >= RATED && !each.contains_key(key) {
@@ -134,7 +135,7 @@ impl Quota {
 }
 
 impl Meter {
-    /// Writes the state of the bucket into the rate limit headers of a response.
+    /// Writes the state of the request's bucket into the rate limit headers of the response.
     pub(crate) fn add_headers(&self, headers: &mut HeaderMap) {
         let Some(BucketState { name, per_minute, left, full, refused }) = self.0.get() else { return };
         let mut put = |header, text: String| {
@@ -175,7 +176,7 @@ mod tests {
         assert_eq!(count("a", 200), (2, 20, None));
     }
 
-    /// Tests that a client that has used up its limit gets no further requests when many other clients arrive.
+    /// A client that has used up its rate limit gets no further requests when many other clients arrive.
     #[test]
     fn those_who_rest_longest_are_forgotten_first() {
         let quota = Quota { name: "sign-in", per_minute: 2, each: Mutex::default() };

@@ -15,14 +15,14 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Creates the rate limits. `per_second` is the average number of requests of each agent. All agents together may
-    /// send [`AGENT_SHARES`] times this number.
+    /// Creates the rate limits of agents. `per_second` is the average number of requests of each agent. All agents
+    /// together may send [`AGENT_SHARES`] times this number.
     pub fn new(per_second: u32) -> Self {
         let all = per_second.saturating_mul(AGENT_SHARES);
         Self { per_second, each: Mutex::default(), all: Rate::per_second(all) }
     }
 
-    /// Returns true if this agent may send a request now. An allowed request is counted.
+    /// Returns true if an agent may send a request at the time `now`. An allowed request is counted.
     pub fn admits(&self, agent: &str, now: Instant) -> bool {
         let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
         if each.len() >= RATED_AGENTS && !each.contains_key(agent) {
@@ -44,9 +44,9 @@ impl Rates {
 pub(crate) struct Rate {
     /// Average time between two requests that the rate limit allows.
     interval: Duration,
-    /// Time by which a request may come early, measured against the average rate. It allows bursts.
+    /// Time by which a request may come early, measured against the average rate, so that bursts are possible.
     ahead: Duration,
-    /// Time at which the next request would be due at the average rate (GCRA).
+    /// Time at which the next request would be due at the average rate of the limit (GCRA).
     due: Mutex<Option<Instant>>,
 }
 
@@ -65,18 +65,18 @@ impl Rate {
         Self { interval, ahead: interval * burst.saturating_sub(1), due: Mutex::new(None) }
     }
 
-    /// Returns the time until a burst of the maximum size is allowed again.
+    /// Returns the time until the rate limit allows a burst of the maximum size again.
     pub(crate) fn full(&self, now: Instant) -> Duration {
         let due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         due.map_or(Duration::ZERO, |due| due.saturating_duration_since(now))
     }
 
-    /// Returns the time until a request is allowed again.
+    /// Returns the time until the rate limit allows a request again.
     pub(crate) fn wait(&self, now: Instant) -> Duration {
         self.full(now).saturating_sub(self.ahead)
     }
 
-    /// Returns the number of requests that are allowed now.
+    /// Returns the number of requests that the rate limit allows now.
     pub(crate) fn left(&self, now: Instant) -> u32 {
         let room = (self.ahead + self.interval).saturating_sub(self.full(now));
         u32::try_from(room.as_nanos() / self.interval.as_nanos().max(1)).unwrap_or(u32::MAX)
@@ -86,7 +86,7 @@ impl Rate {
         self.due.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|due| due > now)
     }
 
-    /// Returns true if a request is allowed now. An allowed request is counted.
+    /// Returns true if the rate limit allows a request at the time `now`. An allowed request is counted.
     pub(crate) fn admits(&self, now: Instant) -> bool {
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         let expected = due.map_or(now, |due| due.max(now));

@@ -19,7 +19,7 @@ tokio::task_local! {
     static CURRENT: RequestId;
 }
 
-/// Random part of the ids, which differs for each start of a server process.
+/// Random part of all request ids, which differs for each start of a server process.
 static PROCESS: LazyLock<String> = LazyLock::new(|| {
     let mut drawn = [0; 6];
     // If the random source fails, this part is constant. Ids are then unique only within this process. Only logs are
@@ -33,8 +33,8 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 pub(crate) struct RequestId(Arc<str>);
 
 impl RequestId {
-    /// Returns the id that the caller sent, if there is exactly one and it is safe to write into a log. If the caller's
-    /// id is missing or unsafe, returns a new id.
+    /// Returns the request id that the caller sent, if there is exactly one and it is safe to write into a log. If the
+    /// caller's id is missing or unsafe, returns a new id.
     pub(crate) fn from_headers(headers: &HeaderMap) -> Self {
         let mut values = headers.get_all(HEADER).iter();
         let (first, second) = (values.next(), values.next());
@@ -50,7 +50,7 @@ impl RequestId {
         Self(format!("{}-{count}", *PROCESS).into())
     }
 
-    /// Returns the id as a header value of the response.
+    /// Returns the request id as a header value of the response.
     pub(crate) fn value(&self) -> Option<HeaderValue> {
         // Every id that is safe in a log is also valid in a header.
         HeaderValue::from_str(&self.0).ok()
@@ -68,12 +68,12 @@ fn is_fit(id: &str) -> bool {
     (1..=REQUEST_ID_CHARS).contains(&id.len()) && id.bytes().all(fits)
 }
 
-/// Serves a request with this id.
+/// Serves a request with this request id.
 pub(crate) fn serving<F: Future>(id: RequestId, request: F) -> impl Future<Output = F::Output> {
     CURRENT.scope(id, request)
 }
 
-/// Returns the id of the request that is being served.
+/// Returns the id of the request that the current task serves.
 pub(crate) fn current() -> Option<RequestId> {
     CURRENT.try_with(Clone::clone).ok()
 }

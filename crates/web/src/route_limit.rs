@@ -24,16 +24,16 @@ use crate::quota::Meter;
 pub enum RouteLimit {
     /// The route has no rate limit of its own. The limits on agents' requests and on connections still apply.
     None,
-    /// Limit of sign-in requests per address.
+    /// Rate limit of sign-in requests per address.
     SignIns,
-    /// Limit of decisions per address, for callers that have not authenticated.
+    /// Rate limit of decisions per address, for callers that have not authenticated.
     DecisionsOfAddress,
-    /// Limit of decisions per principal.
+    /// Rate limit of decisions per principal.
     Decisions,
 }
 
 impl RouteLimit {
-    /// Returns the name of the limit as the API document shows it.
+    /// Returns the name of the rate limit as the API document shows it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -43,7 +43,7 @@ impl RouteLimit {
         }
     }
 
-    /// Counts each request of these routes against the limit per address.
+    /// Counts each request of these routes against the rate limit per address.
     pub fn on<S: Clone + Send + Sync + 'static>(self, routes: MethodRouter<S>) -> MethodRouter<S> {
         match self {
             Self::SignIns | Self::DecisionsOfAddress => {
@@ -60,7 +60,7 @@ pub(crate) struct Arrival {
     pub(crate) auth: AuthState,
     pub(crate) client: IpAddr,
     pub(crate) meter: Arc<Meter>,
-    /// Renders a refusal as a page for a browser.
+    /// Function that renders the error for a rejected request as a page for a browser.
     pub(crate) pages: Page,
 }
 

@@ -13,10 +13,10 @@ use sha2::Sha256;
 
 type Code = Hmac<Sha256>;
 
-/// Number of bytes of the HMAC-SHA-256 of a value.
+/// Number of bytes of the HMAC-SHA-256 that seals a value.
 const SEAL_BYTES: usize = 32;
 
-/// Signs and verifies values for one purpose. A value that was signed for another purpose is rejected.
+/// Key that signs and verifies values for one purpose. A value that was signed for another purpose is rejected.
 pub struct Seal(Code);
 
 impl Seal {
@@ -35,8 +35,8 @@ impl Seal {
         BASE64URL_NOPAD.encode(&bytes)
     }
 
-    /// Returns the value that the sealed text contains. Returns `None` if this server did not create `text`. The sealed
-    /// value is parsed only after its HMAC is verified.
+    /// Returns the value that a sealed text contains. Returns `None` if this server did not create `text`. The value is
+    /// parsed only after its HMAC is verified.
     pub fn open<T: DeserializeOwned>(&self, text: &str) -> Option<T> {
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
         let (value, seal) = bytes.split_last_chunk::<SEAL_BYTES>()?;

@@ -29,10 +29,10 @@ use crate::problem::{Answer, Refused};
 use crate::secrets::{self, Error};
 
 pub(crate) struct SecretStore {
-    /// Name of the directory, and prefix of the names of the database rows.
+    /// Name of the directory with the secrets, and prefix of the names of the database rows.
     name: &'static str,
     folder: PathBuf,
-    /// Advice in the log for the operator if a file or a row cannot be used.
+    /// Advice for the operator in the log if a file or database row with a secret cannot be used.
     mend: &'static str,
 }
 
@@ -41,8 +41,8 @@ impl SecretStore {
         Self { name, folder: data.join(name), mend }
     }
 
-    /// Returns the secret with this id, or `None` if it is missing or cannot be used. Logs a warning about a file that
-    /// other users can read or whose content is invalid.
+    /// Returns the stored secret with this id, or `None` if it is missing or cannot be used. Logs a warning about a
+    /// file that other users can read or whose content is invalid.
     pub(crate) async fn find<T>(&self, app: &App, id: &str) -> Answer<Option<T>>
     where
         T: DeserializeOwned + Send + 'static,
@@ -102,7 +102,7 @@ impl SecretStore {
         .await
     }
 
-    /// Returns the ids of the secrets that are stored as files in the directory.
+    /// Returns the ids of the secrets that are stored as files in the store's directory.
     pub(crate) async fn file_ids<I>(&self) -> Answer<BTreeSet<I>>
     where
         I: FromStr + Ord + Send + 'static,
@@ -116,7 +116,8 @@ impl SecretStore {
         .await
     }
 
-    /// Removes incomplete files that a crash left and that are too old to be still in use by a process.
+    /// Removes incomplete files of the secret store that a crash left and that are too old to be still in use by a
+    /// process.
     pub(crate) async fn remove_unfinished(&self, app: &App) -> Answer<()> {
         let before = app.now().minus_ms(KEPT_UNKNOWN_MS);
         let folder = self.folder.clone();
@@ -140,7 +141,6 @@ impl SecretStore {
         .await
     }
 
-    /// Returns the ids of all stored secrets.
     pub(crate) async fn all<I>(&self, app: &App) -> Answer<BTreeSet<I>>
     where
         I: FromStr + Ord + Send + 'static,
@@ -151,8 +151,8 @@ impl SecretStore {
         Ok(names.iter().filter_map(|name| name.strip_prefix(&*prefix)?.parse().ok()).collect())
     }
 
-    /// Returns the ids of secrets that are older than [`KEPT_UNKNOWN_MS`]. By this age, the event that refers to a
-    /// secret is in the journal or will never be written.
+    /// Returns the ids of stored secrets that are older than [`KEPT_UNKNOWN_MS`]. By this age, the event that refers to
+    /// a secret is in the journal or will never be written.
     pub(crate) async fn settled<I>(&self, app: &App) -> Answer<BTreeSet<I>>
     where
         I: Id + FromStr + Ord + Send + 'static,
@@ -188,8 +188,8 @@ pub async fn sweep_periodically(app: Arc<App>) {
     }
 }
 
-/// Creates a directory that only its owner may enter. The parent directory is synced to disk, so that the new directory
-/// survives a power failure.
+/// Creates a directory for secrets that only its owner may enter. The parent directory is synced to disk, so that the
+/// new directory survives a power failure.
 fn make(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());

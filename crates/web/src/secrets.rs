@@ -13,7 +13,7 @@ use holdshort_core::digest::Digest;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Maximum number of bytes that are read from a file with secrets. This server never writes a larger one.
+/// Maximum number of bytes that are read from a file with secrets. The server never writes a larger file.
 const FILE_BYTES: u64 = 1_024 * 1_024;
 
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +41,7 @@ pub fn draw() -> Result<String, Error> {
 }
 
 /// Reads a file with secrets. Returns `None` if the file is missing. `mend` is the advice in the error about an
-/// unusable file, and says what following it changes.
+/// unusable file, and says what changes if the operator follows the advice.
 pub fn read<T: DeserializeOwned>(path: &Path, mend: &'static str) -> Result<Option<T>, Error> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     let file = match File::open(path) {
@@ -59,7 +59,7 @@ pub fn read<T: DeserializeOwned>(path: &Path, mend: &'static str) -> Result<Opti
     serde_json::from_str(&text).map(Some).map_err(|_| malformed())
 }
 
-/// Writes the file atomically: after a crash, the file has either the old or the new content.
+/// Writes a file with secrets atomically: after a crash, the file has either the old or the new content.
 pub fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
     replace(path, value).map_err(|source| Error::Io { path: path.to_owned(), source })
 }

@@ -40,17 +40,17 @@ use crate::problem::{Answer, Refused};
 use crate::seal::Seal;
 use crate::view;
 
-/// Path at which a browser begins a sign-in.
+/// Path at which a browser begins a sign-in at the identity provider.
 pub const BEGIN: &str = "/login/oidc";
-/// Path to which the provider sends the browser back. The path of the callback is registered at the provider.
+/// Path to which the identity provider sends the browser back. This path is registered at the provider.
 pub const CALLBACK: &str = "/login/oidc/callback";
-/// Prefix of the path in a decision link for several people. The id of an interrupt follows the prefix. A person who
-/// opens the link signs in, and then decides on a page without scripts.
+/// Prefix of the path in a decision link for several people, followed by the id of an interrupt. A person who opens
+/// such a link signs in, and then decides on a page without scripts.
 pub const DECIDE: &str = "/decide/";
-/// Path that also signs the browser out at the provider.
+/// Path that redirects the browser to the page at which it signs out at the identity provider.
 pub const SIGN_OUT: &str = "/login/oidc/out";
 
-/// Number of characters of the digest in the name of a sign-in's cookie. The digest of `state` distinguishes the
+/// Number of characters of the digest in the name of a sign-in's cookie. This digest of `state` distinguishes the
 /// sign-ins of one browser.
 const STATE_CHARS: usize = 16;
 
@@ -61,12 +61,12 @@ pub struct SignIns {
     cookie: String,
     secure: &'static str,
     done: Mutex<VecDeque<(Digest, Timestamp)>>,
-    /// Terminals that have signed in recently: the digest of the terminal's device code, the end of the entry, and the
-    /// result.
+    /// Terminals that have signed in recently: the digest of the terminal's device code, the time until which this
+    /// entry is kept, and the result.
     told: Mutex<VecDeque<(Digest, Timestamp, SignedIn)>>,
 }
 
-/// Values that a browser must bring back from the provider. These values are stored in a signed cookie of the browser.
+/// Values that a browser must bring back from the identity provider, stored in a signed cookie of the browser.
 #[derive(Serialize, Deserialize)]
 struct Pending {
     #[serde(rename = "s")]
@@ -81,19 +81,19 @@ struct Pending {
     expires_at: Timestamp,
 }
 
-/// Sign-in of a terminal that is not complete. The sign-in is stored in the signed handle that the terminal sends.
+/// Sign-in of a terminal that is not complete, stored in the signed handle that the terminal sends.
 #[derive(Clone, Serialize, Deserialize)]
 struct PendingDevice {
     #[serde(rename = "c")]
     code: String,
-    /// Minimum number of seconds between two polls, as the provider last requested.
+    /// Minimum number of seconds between two polls for a terminal's sign-in, as the identity provider last requested.
     #[serde(rename = "i", default = "usual_interval")]
     interval_s: u64,
     #[serde(rename = "x")]
     expires_at: Timestamp,
 }
 
-/// Query parameters of the callback URL (RFC 6749, 4.1.2; RFC 9207).
+/// Query parameters of the URL to which the identity provider sends the browser back (RFC 6749, 4.1.2; RFC 9207).
 #[derive(Debug, Default, Deserialize)]
 pub struct CallbackQuery {
     pub code: Option<String>,
@@ -111,15 +111,15 @@ pub struct BrowserRedirect {
 /// Sign-in that a terminal began, before the person has completed it.
 pub struct DeviceSignIn {
     pub device: Device,
-    /// Signed text that contains the state of the sign-in. The terminal sends it with each poll.
+    /// Signed text that contains the state of the terminal's sign-in. The terminal sends this text with each poll.
     pub handle: String,
     pub expires_at: Timestamp,
 }
 
 /// State of the sign-in of a terminal, as the terminal receives it when it polls.
 pub enum Progress {
-    /// The terminal must wait `wait_ms` before it polls again. If `handle` is present, the terminal must send this new
-    /// handle.
+    /// The sign-in is not complete, and the terminal must wait `wait_ms` before it polls again. If `handle` is present,
+    /// the terminal must send this new handle.
     Pending {
         wait_ms: u64,
         handle: Option<String>,
@@ -135,7 +135,7 @@ pub struct SignedIn {
     pub token: Token,
 }
 
-/// Returns the default time between two polls, in seconds (RFC 8628, 3.2).
+/// Returns the default time between two polls for a terminal's sign-in, in seconds (RFC 8628, 3.2).
 fn usual_interval() -> u64 {
     5
 }
@@ -153,7 +153,7 @@ impl SignIns {
         }
     }
 
-    /// Returns the name of the provider, or `None` if no provider is configured.
+    /// Returns the name of the identity provider, or `None` if no provider is configured.
     pub fn name(&self) -> Option<String> {
         self.provider.as_ref().map(|provider| provider.config().called())
     }
@@ -164,22 +164,23 @@ impl SignIns {
             .ok_or_else(|| Refused::new(Code::NotFound, "no identity provider is configured on this server"))
     }
 
-    /// Returns the `Set-Cookie` value of a sign-in. `SameSite=Strict` would not work, because the browser returns from
-    /// the provider's site. Each sign-in has its own cookie, so that sign-ins in two tabs do not interfere.
+    /// Returns the `Set-Cookie` value with the cookie of a browser's sign-in. `SameSite=Strict` would not work, because
+    /// the browser returns from the provider's site. Each sign-in has its own cookie, so that sign-ins in two tabs do
+    /// not interfere.
     fn set_cookie(&self, state: &str, value: &str, seconds: u64) -> String {
         let digest = Digest::of_bytes(state.as_bytes()).to_string();
         let name = format!("{}_{}", self.cookie, &digest[..STATE_CHARS]);
         set_cookie(&name, value, "Lax", seconds, self.secure)
     }
 
-    /// Returns the `Set-Cookie` values that delete the cookie of the sign-in with the value `state`.
+    /// Returns the `Set-Cookie` values that delete the cookie of the browser's sign-in with the value `state`.
     pub fn forget(&self, headers: &HeaderMap, state: Option<&str>) -> Vec<String> {
         let is_it = |pending: &Pending| state.is_some_and(|state| is_same(state, &pending.state));
         self.opened(headers).filter(is_it).map(|pending| self.set_cookie(&pending.state, "", 0)).collect()
     }
 
     /// Returns the `Set-Cookie` values that delete the cookies of the browser's oldest sign-ins, so that a new sign-in
-    /// does not exceed the limit.
+    /// does not exceed the maximum number.
     fn make_room(&self, headers: &HeaderMap) -> Vec<String> {
         let mut pending: Vec<Pending> = self.opened(headers).collect();
         pending.sort_by_key(|pending| pending.expires_at);
@@ -203,7 +204,7 @@ impl SignIns {
         told.push_back((code, now.plus_ms(SIGN_IN_TOLD_MS), signed_in));
     }
 
-    /// Returns the digests of the sign-ins that this browser has begun, which are stored in its cookies.
+    /// Returns the digests of the sign-ins that the browser has begun, which are stored in its cookies.
     pub(crate) fn began(&self, headers: &HeaderMap) -> Vec<Digest> {
         self.opened(headers).map(|pending| Digest::of_bytes(pending.state.as_bytes())).collect()
     }
@@ -213,7 +214,7 @@ impl SignIns {
             .filter_map(|value| self.pending.open(value))
     }
 
-    /// Finds the sign-in that this browser began with the value `state`, and marks it as used. Returns an error if the
+    /// Finds the sign-in that the browser began with the value `state`, and marks it as used. Returns an error if this
     /// sign-in is missing, expired or already used.
     fn pending(&self, headers: &HeaderMap, state: Option<&str>, now: Timestamp) -> Answer<Pending> {
         let mut began = self.opened(headers).peekable();
@@ -257,8 +258,8 @@ fn refused(trouble: &SignInError) -> Refused {
     }
 }
 
-/// Returns the path of a local page, without its query. Returns `None` for a URL of another server, a login path or an
-/// API path.
+/// Returns the path of a page of this server, without its query. Returns `None` for a URL of another server, a login
+/// path or an API path.
 fn own_place(text: &str) -> Option<String> {
     let is_path = text.starts_with('/')
         && !text.starts_with("//")
@@ -273,7 +274,7 @@ fn own_place(text: &str) -> Option<String> {
 }
 
 impl AuthState {
-    /// Returns the name of the provider at which people sign in, or `None` if no provider is configured.
+    /// Returns the name of the identity provider at which people sign in, or `None` if no provider is configured.
     pub fn provider(&self) -> Option<String> {
         self.app().sign_ins.name()
     }
@@ -283,7 +284,7 @@ impl AuthState {
         format!("{}{path}", self.app().base)
     }
 
-    /// Begins the sign-in of a browser. Returns the redirect to the provider.
+    /// Begins the sign-in of a browser. Returns the redirect to the identity provider.
     pub async fn begin_sign_in(&self, headers: &HeaderMap, to: Option<&str>) -> Answer<BrowserRedirect> {
         let app = self.app();
         let begun = app.sign_ins.provider()?.begin(&callback(app)?).await.map_err(|it| refused(&it))?;
@@ -300,12 +301,13 @@ impl AuthState {
         Ok(BrowserRedirect { to: begun.url.to_string(), cookies })
     }
 
-    /// Returns the `Set-Cookie` values that delete the cookie of this browser's sign-in with this state.
+    /// Returns the `Set-Cookie` values that delete the cookie of the browser's sign-in with the value `state`.
     pub fn forget_sign_in(&self, headers: &HeaderMap, state: Option<&str>) -> Vec<String> {
         self.app().sign_ins.forget(headers, state)
     }
 
-    /// Completes a sign-in with the response of the provider. Returns the URL that the browser opens next.
+    /// Completes the sign-in of a browser with the response of the identity provider. Returns the URL that the browser
+    /// opens next.
     pub async fn finish_sign_in(&self, headers: &HeaderMap, back: CallbackQuery) -> Answer<String> {
         let app = self.app();
         let provider = app.sign_ins.provider()?;
@@ -332,7 +334,7 @@ impl AuthState {
         Ok(app.login_url(&code))
     }
 
-    /// Begins the sign-in of a terminal.
+    /// Begins the sign-in of a terminal at the identity provider.
     pub async fn begin_device(&self) -> Answer<DeviceSignIn> {
         let app = self.app();
         let device = app.sign_ins.provider()?.device().await.map_err(|it| refused(&it))?;
@@ -343,7 +345,7 @@ impl AuthState {
         Ok(DeviceSignIn { handle: app.sign_ins.devices.seal(&waiting), device, expires_at })
     }
 
-    /// Polls the provider for the sign-in of a terminal.
+    /// Polls the identity provider for the sign-in of a terminal.
     pub async fn poll_device(&self, handle: &str) -> Answer<Progress> {
         let app = self.app();
         let provider = app.sign_ins.provider()?;
@@ -379,8 +381,8 @@ impl AuthState {
         Ok(Progress::SignedIn(signed_in))
     }
 
-    /// Returns the URL at which a browser signs out at the provider. If the provider has no URL for signing out,
-    /// returns the URL of this server's login page.
+    /// Returns the URL at which a browser signs out at the identity provider. If the provider has no URL for signing
+    /// out, returns the URL of this server's login page.
     pub async fn provider_sign_out_url(&self) -> Answer<String> {
         let app = self.app();
         let back = Url::parse(&self.address("/login")).map_err(|_| Refused::from_code(Code::Internal))?;
@@ -388,7 +390,7 @@ impl AuthState {
         Ok(place.unwrap_or(back).to_string())
     }
 
-    /// Handles a logout notice of the provider. The notice names a session or a subject at the provider. All logins
+    /// Handles a logout notice of the identity provider, which names a session or a subject at the provider. All logins
     /// that belong to this session or subject end, on every node.
     pub async fn handle_logout_notice(&self, token: &str) -> Answer<()> {
         let app = self.app();
@@ -408,8 +410,8 @@ impl AuthState {
         Ok(())
     }
 
-    /// Records the person who has signed in at the provider. Returns the properties of the new login, the person's
-    /// role, and the authenticated caller.
+    /// Records the person who has signed in at the identity provider. Returns the properties of the new login, the
+    /// person's role, and the authenticated caller.
     async fn admit_signed_in(
         &self,
         provider: &Provider,
@@ -478,8 +480,8 @@ async fn page(
     Ok(format!("{}/d/{}", app.base, app.links.token(&claim)))
 }
 
-/// Returns the digest of a session or subject at the provider, under which its sign-out is recorded. The digest does
-/// not reveal the name.
+/// Returns the digest of a session or subject at the identity provider, under which the sign-out is recorded. The
+/// digest does not reveal the name of the session or subject.
 fn digest(issuer: &str, ended: &LogoutScope) -> Digest {
     match ended {
         LogoutScope::Session(session) => digest_of(issuer, "session", session),

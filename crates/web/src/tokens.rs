@@ -15,9 +15,9 @@ const FILE: &str = "tokens.json";
 const MEND: &str = "If others may have read the file, or if it is damaged, delete it; new tokens are \
     created at the next start. Nodes also store their tokens in their shared database; docs/nodes.md \
     explains how to replace them";
-/// Name under which nodes with a common database store their common tokens.
+/// Name under which nodes with a common database store the tokens that they share.
 const AGREED: &str = "tokens";
-/// Minimum length of a token in bytes. A shorter token could be found by guessing.
+/// Minimum length of the operator's and the agents' token, in bytes. An attacker could guess a shorter token.
 const TOKEN_BYTES: usize = 32;
 
 /// Content of the file `tokens.json`.
@@ -36,7 +36,8 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Reads the file, or creates it if it is missing. The caller must have locked the data folder.
+    /// Reads the tokens from `tokens.json`, or creates the file if it is missing. The caller must have locked the data
+    /// folder.
     pub fn open(data: &Path) -> Result<Self, Error> {
         let path = data.join(FILE);
         let stored = match secrets::read::<Stored>(&path, MEND)? {
@@ -54,8 +55,8 @@ impl Tokens {
         Ok(Self::from_stored(stored))
     }
 
-    /// Replaces the tokens by those of the first node, if several nodes share a database. Writes the replaced tokens
-    /// into `tokens.json`.
+    /// Replaces the tokens with those of the first node, if several nodes share a database. Writes the new tokens into
+    /// `tokens.json`.
     pub async fn agree<E>(self, data: &Path, store: &Store) -> Result<Self, E>
     where
         E: From<Error> + From<holdshort_store::Error>,

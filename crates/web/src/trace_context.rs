@@ -9,8 +9,8 @@ use holdshort_core::trace_parent::TraceParent;
 
 const HEADER: &str = "traceparent";
 
-/// Trace that a request belongs to. `None` if the header is missing, or if it is invalid: the standard requires that an
-/// invalid header is ignored.
+/// Trace to which a request belongs. `None` if the header of the trace is missing, or if it is invalid: the standard
+/// requires that an invalid header is ignored.
 pub struct JoinedTrace(pub Option<TraceParent>);
 
 impl<S: Send + Sync> FromRequestParts<S> for JoinedTrace {

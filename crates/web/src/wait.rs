@@ -11,7 +11,7 @@ use crate::problem::{Answer, Refused};
 use crate::view;
 use crate::view::assignment::Reader;
 
-/// Waits until the interrupt is resolved, and returns the resolved interrupt. After the time limit, or when the server
+/// Waits until an interrupt is resolved, and returns the resolved interrupt. After the time limit, or when the server
 /// stops, returns the open interrupt. A waiting request uses only a receiver and a timer, which are dropped if the
 /// client disconnects.
 pub async fn for_resolution(caller: &Caller, asked: &InterruptRef, seconds: u16) -> Answer<Interrupt> {
@@ -47,8 +47,8 @@ pub async fn for_resolution(caller: &Caller, asked: &InterruptRef, seconds: u16)
     view::now::interrupt(app, asked, &reader).await
 }
 
-/// Returns the interrupt if it is resolved. If the run of the interrupt is in memory, the store is not read. Each
-/// change to a run in memory wakes the waiting requests, and the resolution of an interrupt never changes.
+/// Returns the interrupt if it is resolved. If its run is in memory, the store is not read. Each change to a run in
+/// memory wakes the waiting requests, and the resolution of an interrupt never changes.
 async fn resolved(app: &App, asked: &InterruptRef, reader: &Reader) -> Answer<Option<Interrupt>> {
     let InterruptRef { run, interrupt: id } = asked;
     if let Some(run) = app.driver.glance(run)

@@ -52,10 +52,10 @@ pub struct Sending {
     pub timeout: Duration,
     pub attempts: u64,
     pub retry_delay: Duration,
-    /// Networks to which webhooks may send although the addresses there are not public.
+    /// Networks to which webhooks may send although the addresses in these networks are not public.
     pub allow: Vec<String>,
     pub encoding: Encoding,
-    /// True if notifications include the redacted summary of the findings.
+    /// True if notifications to webhooks include the redacted summary of the findings.
     pub has_summaries: bool,
 }
 
@@ -80,12 +80,13 @@ pub struct New {
     pub headers: BTreeMap<String, String>,
 }
 
-/// Details of a webhook's URL and headers that responses may show. The values themselves stay secret.
+/// Details of a webhook's URL and headers that responses may show. The URL itself and the values of the headers stay
+/// secret.
 #[derive(Default)]
 pub struct WebhookDetails {
-    /// Scheme of the URL.
+    /// Scheme of the webhook's URL.
     pub scheme: Option<String>,
-    /// Names of the headers that are added to each delivery.
+    /// Names of the headers that are added to each delivery of the webhook.
     pub headers: Vec<String>,
     pub is_signed: bool,
 }
@@ -95,20 +96,18 @@ pub struct Webhooks {
     /// Database rows with the URLs and secrets of webhooks. Used only if the journal is in a database.
     rows: SecretStore,
     sending: Sending,
-    /// Channels that are configured in the channels file.
     configured: Channels,
     /// Channels that exist without registration: those of the channels file, and the channel for all callbacks.
     standing: Channels,
     tell: watch::Sender<Arc<Channels>>,
-    /// Lock that allows one change at a time. A change first stores the secrets and then records the event.
+    /// Lock that allows one change of webhooks at a time. A change first stores the secrets and then records the event.
     changing: Mutex<()>,
-    /// URLs and secrets of webhooks, by webhook. They come from the webhooks file, or from the database rows read so
-    /// far.
+    /// URLs and secrets of webhooks, by webhook, from the webhooks file, or from the database rows read so far.
     kept: Mutex<BTreeMap<WebhookId, Stored>>,
 }
 
 impl Webhooks {
-    /// Reads the webhooks file. Also returns a receiver of the list of all channels.
+    /// Reads the file with the registered webhooks. Also returns a receiver of the list of all channels.
     pub fn open(
         data: &Path,
         configured: Channels,
@@ -205,8 +204,8 @@ impl Webhooks {
         self.sending.has_summaries
     }
 
-    /// Returns the details of a webhook that responses may show. They are empty if the URL and secrets of the webhook
-    /// are not stored on this node.
+    /// Returns the details of a webhook that responses may show. The details are empty if the URL and secrets of this
+    /// webhook are not stored on this node.
     pub async fn details(&self, id: &WebhookId) -> WebhookDetails {
         let kept = self.kept.lock().await;
         let Some(stored) = kept.get(id) else { return WebhookDetails::default() };
@@ -255,7 +254,7 @@ impl Webhooks {
         .await
     }
 
-    /// Removes a webhook. No further deliveries to it are created or sent.
+    /// Removes a webhook. No further deliveries to this webhook are created or sent.
     pub async fn remove(app: &Arc<App>, id: WebhookId, actor: Actor) -> Answer<()> {
         let app = app.clone();
         detached(async move {
@@ -267,7 +266,6 @@ impl Webhooks {
         .await
     }
 
-    /// Stores the URL and secrets of a webhook, or deletes them.
     async fn keep(&self, app: &App, id: &WebhookId, stored: Option<Stored>) -> Answer<()> {
         let mut kept = self.kept.lock().await;
         let mut next = self.of_journal(app, &kept).await?;
@@ -291,7 +289,7 @@ impl Webhooks {
     }
 
     /// Deletes stored URLs and secrets of webhooks that the journal does not contain. A crash before the event of a
-    /// webhook leaves such an entry.
+    /// webhook is written leaves such an entry.
     pub(crate) async fn sweep(&self, app: &App) -> Answer<()> {
         let _one = self.changing.lock().await;
         if app.journal().database().is_some() {
@@ -325,7 +323,7 @@ impl Webhooks {
         Ok(known)
     }
 
-    /// Writes the webhooks file, if the journal is not in a database.
+    /// Writes the file with the registered webhooks, if the journal is not in a database.
     async fn write(&self, app: &App, kept: &BTreeMap<WebhookId, Stored>) -> Answer<()> {
         if app.journal().database().is_some() {
             return Ok(());

@@ -43,9 +43,9 @@ pub(crate) struct AddressArgs {
     pub tls_key: Option<PathBuf>,
 }
 
-/// Parses the duration of a lease into milliseconds. The lease is the time after which other nodes take over the runs
-/// of a node that sends no sign of life. A shorter lease would expire while its node is only busy. A longer lease would
-/// delay the takeover of the runs of a stopped node.
+/// Parses the duration of a node's lease into milliseconds. The lease is the time after which other nodes take over the
+/// runs of a node that sends no sign of life. A shorter lease would expire while its node is only busy. A longer lease
+/// would delay the takeover of the runs of a stopped node.
 pub(crate) fn lease(text: &str) -> Result<u64, String> {
     match duration(text)? {
         ms @ 2_000..=600_000 => Ok(ms),
@@ -53,7 +53,8 @@ pub(crate) fn lease(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Parses an address and a port. Reads `localhost` as 127.0.0.1. Browsers try 127.0.0.1 for `localhost` too.
+/// Parses the address and port on which a server listens. Reads `localhost` as 127.0.0.1, because browsers try
+/// 127.0.0.1 for `localhost` too.
 pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
     let address = match text.split_once(':') {
         Some(("localhost", port)) => format!("127.0.0.1:{port}"),
@@ -70,7 +71,7 @@ pub(crate) fn callback_reach(text: &str) -> Result<CallbackReach, String> {
     text.parse()
 }
 
-/// Checks that a text is a network address range, and returns the text unchanged.
+/// Checks that a text is a network address range for callbacks, and returns the text unchanged.
 pub(crate) fn callback_network(text: &str) -> Result<String, String> {
     range(text).map(|_| text.to_owned()).map_err(|_| "is not a network such as `10.0.0.0/8`".to_owned())
 }

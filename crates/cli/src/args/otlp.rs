@@ -3,7 +3,8 @@
 
 use reqwest::Url;
 
-/// Parses the endpoint. Rejects a URL with credentials or a query, because the URL is displayed.
+/// Parses the endpoint to which traces are sent. Rejects a URL with credentials or a query, because the URL is
+/// displayed.
 pub(crate) fn otlp_endpoint(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let url = url.ok_or("is not a URL such as `http://localhost:4318`")?;

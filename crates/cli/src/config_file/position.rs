@@ -2,7 +2,7 @@
 
 use toml::de::DeTable;
 
-/// Phrases of the TOML deserializer, each with the plain phrase that replaces it.
+/// Phrases in error messages of the TOML deserializer, each with the plain phrase that replaces it.
 const WORDS: [(&str, &str); 7] = [
     ("expected a sequence", "expected a list such as `[\"…\"]`"),
     ("expected a string", "expected a quoted string"),
@@ -14,7 +14,8 @@ const WORDS: [(&str, &str); 7] = [
     (", `engine`", ""),
 ];
 
-/// Describes an error with its position. Never contains a line of the file, because the line may contain a secret.
+/// Describes an error in the configuration file with its position. The description never contains a line of the file,
+/// because the line may contain a secret.
 pub(super) fn describe_error(text: &str, error: &toml::de::Error) -> String {
     let place = format_position(text, error.span().map_or(0, |span| span.start));
     let said = WORDS.iter().fold(error.message().to_owned(), |said, (of, word)| said.replace(of, word));
@@ -28,8 +29,8 @@ fn format_position(text: &str, start: usize) -> String {
     format!("line {line}, column {column}")
 }
 
-/// Returns the line and column of the value at the path `steps`. If the value is missing, returns the position of the
-/// innermost existing table on the path.
+/// Returns the line and column of the TOML value at the path `steps`. If the value is missing, returns the position of
+/// the innermost existing table on the path.
 pub(super) fn position_of_value(text: &str, steps: &[&str]) -> String {
     let table = DeTable::parse(text).ok();
     let mut steps = steps.iter();

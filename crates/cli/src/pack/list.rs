@@ -15,7 +15,6 @@ impl Packs {
         self.0.iter().copied()
     }
 
-    /// Returns the pack that contains this workflow.
     pub(crate) fn for_workflow(self, workflow: &str) -> Option<&'static dyn Pack> {
         self.iter().find(|pack| pack.workflows().iter().any(|shipped| shipped.name == workflow))
     }
@@ -29,14 +28,14 @@ impl Packs {
         }
     }
 
-    /// Returns all shipped workflows and those of packs, sorted by name. Each of them has a sample.
+    /// Returns all built-in workflows and the workflows of packs, sorted by name. Each of them has a sample.
     pub fn samples(self) -> Vec<&'static Shipped> {
         let mut all: Vec<_> = shipped().iter().chain(self.iter().flat_map(Pack::workflows)).collect();
         all.sort_by_key(|shipped| shipped.name);
         all
     }
 
-    /// Returns the error for a workflow for which `init` cannot write a file.
+    /// Returns the error for a workflow for which the command `init` cannot write a file.
     pub(crate) fn no_init(self, workflow: &str) -> anyhow::Error {
         if self.0.is_empty() {
             return usage(format!(
@@ -51,7 +50,7 @@ impl Packs {
         ))
     }
 
-    /// Returns the error for `--output-dir` with a workflow that writes no files.
+    /// Returns the error for the option `--output-dir` with a workflow that writes no files.
     pub(crate) fn no_output(self) -> anyhow::Error {
         let of = self.iter().map(|pack| format!("for `{}` with {}", pack.name(), pack.texts().start_option));
         let of: Vec<String> = of.collect();
@@ -64,7 +63,7 @@ impl Packs {
         usage(format!("--output-dir is {}", of.join(", and ")))
     }
 
-    /// Lists the files that `init` can write: `` `a` has a configuration, `b` a case ``.
+    /// Lists the files that the packs' `init` can write: `` `a` has a configuration, `b` a case ``.
     fn written(self, between: &str) -> String {
         let mut listed: Vec<String> = Vec::new();
         for pack in self.iter() {

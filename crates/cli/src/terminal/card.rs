@@ -18,18 +18,19 @@ use super::quote::{Cap, quote};
 use super::time;
 use crate::program_name::holdshort;
 
-/// Maximum number of lines that are printed of one part of a card. The key `v` shows the whole card.
+/// Maximum number of lines that are printed of one part of a card. The key `v` prints the whole card.
 const PART: Cap = Cap::Lines(60);
-/// Width of the column of labels, in characters. A longer label is printed with a colon and without the column.
+/// Width of the label column of a card, in characters. A longer label is printed with a colon and without the column.
 const LABEL: usize = 9;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a> {
     pub paint: Paint,
     pub uncut: bool,
-    /// True if the card stands alone. The task and the workspace are then printed on the card.
+    /// True if the card is printed without the other output of a run. The task and the workspace are then printed on
+    /// the card.
     pub alone: bool,
-    /// Message of the agent that is already printed above the card, so that the card omits it.
+    /// Message of the agent that is already printed above the card. The card omits this message.
     pub said: &'a str,
 }
 
@@ -67,8 +68,8 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     out
 }
 
-/// Returns the number of lines that the terminal omits from the card, and that the key `v` shows. Parts that the server
-/// has already omitted (`Interrupt::unseen`) are not counted.
+/// Returns the number of lines that the terminal omits from an interrupt's card, and that the key `v` shows. Parts that
+/// the server has already omitted (`Interrupt::unseen`) are not counted.
 pub(crate) fn cut_lines(interrupt: &Interrupt, view: View<'_>) -> usize {
     let interrupt = &LookAlikes::written(interrupt);
     let judged = InspectedCall::from_interrupt(interrupt);
@@ -87,8 +88,8 @@ const fn setting(judged: Option<&InspectedCall>) -> Setting<'_> {
     Setting { judged, is_rehearsal: false, time: &time::at }
 }
 
-/// Lists the suggested answers and the options with their numbers. If a number can be the answer, options have names
-/// instead of numbers, and suggested answers have numbers such as `#1`.
+/// Lists the suggested answers and the options of an interrupt with their numbers. If a number can be the answer,
+/// options have names instead of numbers, and suggested answers have numbers such as `#1`.
 pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let interrupt = &LookAlikes::written(interrupt);
     let mut out = earlier_answers::lines(interrupt, paint);
@@ -123,12 +124,13 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     out
 }
 
-/// Returns the effect of an option, which is printed after its label. The text is empty if the label says enough.
+/// Returns the effect of an option, which is printed after the label of the option. The result is empty if the label
+/// says enough.
 pub(crate) fn does(interrupt: &Interrupt, option: &Offer, paint: Paint) -> String {
     effect_beside(interrupt, option).map(|effect| paint.dim(&format!(" ({effect})"))).unwrap_or_default()
 }
 
-/// Formats the given answer, with one line for each field of a structured answer.
+/// Formats the answer to a resolved interrupt, with one line for each field of a structured answer.
 pub(crate) fn answered(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let end = End::from_interrupt(interrupt, &time::at);
     let line = |label: &str, text: &str| match label {
@@ -158,8 +160,8 @@ pub(crate) fn outcome(outcome: Outcome) -> String {
     lower(card::outcome(outcome))
 }
 
-/// Returns the hint that says how to revoke the grant which the decision gave. Returns `None` if the decision gave no
-/// grant.
+/// Returns the hint that says how to revoke the grant which the decision on an interrupt created. Returns `None` if the
+/// decision created no grant.
 pub(crate) fn revoke_command(interrupt: &Interrupt, words: &str) -> Option<String> {
     let effect = interrupt.resolution.as_ref()?.effect.as_deref()?;
     let name = holdshort();
@@ -182,12 +184,12 @@ pub(crate) fn kind(kind: Kind) -> String {
     lower(card::kind(kind))
 }
 
-/// Returns lines with the approvers and their votes so far.
+/// Returns lines with the approvers of an interrupt and their votes so far.
 pub(crate) fn assigned(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     facts(&card::people(interrupt, &time::at), paint)
 }
 
-/// Formats facts as labelled lines. A label is not repeated on consecutive lines.
+/// Formats facts of a card as labelled lines. A label is not repeated on consecutive lines.
 fn facts<'f>(listed: impl IntoIterator<Item = &'f Fact>, paint: Paint) -> Vec<String> {
     let mut before = None;
     let line = |fact: &'f Fact| {
@@ -211,8 +213,8 @@ fn facts<'f>(listed: impl IntoIterator<Item = &'f Fact>, paint: Paint) -> Vec<St
     listed.into_iter().flat_map(line).collect()
 }
 
-/// Returns the sections of a card that are truncated to `cap` lines: the message of the agent, the subject, and the
-/// schema of an answer.
+/// Returns the sections of an interrupt's card that are truncated to `cap` lines: the message of the agent, the
+/// subject, and the schema of an answer.
 fn capped_sections(card: &Card<'_>, interrupt: &Interrupt, view: View<'_>, cap: Cap) -> [Vec<String>; 3] {
     let is_above = card.said == view.said.trim();
     let said = if is_above { Vec::new() } else { quote(card.said, &lead(card), cap, view.paint) };
@@ -230,7 +232,7 @@ fn lead(card: &Card<'_>) -> String {
     format!("  {}", card.speaker)
 }
 
-/// Returns the subject of the card: its title, the facts about the call, and the parts. Omits a part with the same text
+/// Returns the subject of a card: the title, the facts about the call, and the parts. Omits a part with the same text
 /// as `above`, which is already printed above the card.
 fn subject(card: &Card<'_>, above: &str, cap: Cap, paint: Paint) -> Vec<String> {
     let title = match card.title_by {
@@ -293,7 +295,7 @@ fn command(text: &str, cap: Cap, paint: Paint) -> Vec<String> {
     drawn.chain(long).collect()
 }
 
-/// Formats the result of a trial: each path with its change, and the output.
+/// Formats the result of a command's trial: each path with its change, and the output.
 fn trial(part: &Part<'_>, cap: Cap, paint: Paint) -> Vec<String> {
     let Part::Trial { head, words, git, changes, unseen, left, output } = part else { return Vec::new() };
     let mut out = paint.fold(&format!("  {}", paint.bold(&format!("{}: {words}", lower(head)))), 4);
@@ -330,7 +332,6 @@ fn subtask(subtask: &Subtask<'_>, cap: Cap, paint: Paint) -> Vec<String> {
     out
 }
 
-/// Formats one proposal with the arguments for and against it.
 fn proposal(proposal: &Proposal<'_>, cap: Cap, paint: Paint) -> Vec<String> {
     let Proposal { title, description, pros, cons } = proposal;
     let mut out = quote(title, "   •", cap, paint);
@@ -341,7 +342,7 @@ fn proposal(proposal: &Proposal<'_>, cap: Cap, paint: Paint) -> Vec<String> {
     out
 }
 
-/// Returns a heading in lower case, so that it fits into a sentence.
+/// Returns a heading with its first letter in lower case, so that the heading fits into a sentence.
 fn lower(heading: &str) -> String {
     let mut chars = heading.chars();
     chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()

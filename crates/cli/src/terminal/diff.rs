@@ -6,7 +6,6 @@ use similar::{ChangeTag, TextDiff};
 use super::paint::Paint;
 use super::quote::Cap;
 
-/// Returns the line above a diff, with the path and the kind of change.
 pub(crate) fn head(path: &str, kind: &str, diff: &Diff, is_outside: bool, paint: Paint) -> String {
     let path = if path.is_empty() { "the file" } else { path };
     let counts = format!("{kind}, +{} −{}", diff.added, diff.removed);
@@ -14,7 +13,6 @@ pub(crate) fn head(path: &str, kind: &str, diff: &Diff, is_outside: bool, paint:
     if is_outside { format!("{head}, {}", paint.yellow(OUTSIDE)) } else { head }
 }
 
-/// Returns the lines of a diff.
 pub(crate) fn hunks(diff: &Diff, cap: Cap, paint: Paint) -> Vec<String> {
     let mut lines = Vec::new();
     for hunk in &diff.hunks {
@@ -36,7 +34,7 @@ pub(crate) fn hunks(diff: &Diff, cap: Cap, paint: Paint) -> Vec<String> {
     lines
 }
 
-/// Returns the changes that a person made in `$EDITOR`, as lines of a diff.
+/// Returns the difference between a text before and after a person edited it in `$EDITOR`, as lines of a diff.
 pub(crate) fn between(old: &str, new: &str, paint: Paint) -> Vec<String> {
     let diff = TextDiff::from_lines(old, new);
     let mut out = Vec::new();

@@ -8,16 +8,17 @@ use serde_json::Value;
 use super::paint::Paint;
 use super::time;
 
-/// Maximum number of characters of an earlier answer in the list. The complete answer is shown before it is sent.
+/// Maximum number of characters that the list of earlier answers shows of each answer. The complete answer is shown
+/// before it is sent.
 const SHOWN: usize = 300;
 
-/// Lists the earlier answers with the keys that select them.
+/// Lists the earlier answers to a question, each with the key that selects it.
 pub(crate) fn lines(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let key = |number: usize| if number == 1 { "h".to_owned() } else { format!("h{number}") };
     list_answers(interrupt, |number, _| format!("{:>2}", key(number)), paint)
 }
 
-/// Lists the earlier answers with the values that `--from` accepts for them.
+/// Lists the earlier answers to a question, each with the value of `--from` that selects it.
 pub(crate) fn sources(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     list_answers(interrupt, |_, suggestion| format!("--from {}", plain::line(&suggestion.interrupt)), paint)
 }
@@ -48,14 +49,15 @@ fn list_answers(
     out
 }
 
-/// Returns the number of the earlier answer that a line selects: `h` selects the first answer, `h2` the second. Returns
-/// `None` for a line that selects no earlier answer.
+/// Returns the number of the earlier answer that a typed line selects: `h` selects the first answer, `h2` the second.
+/// Returns `None` for a line that selects no earlier answer.
 pub(crate) fn parse_answer_number(interrupt: &Interrupt, line: &str) -> Option<usize> {
     let number = line.strip_prefix('h').filter(|_| !interrupt.suggestions_from_history.is_empty())?;
     if number.is_empty() { Some(1) } else { number.parse().ok().filter(|_| number.len() == 1) }
 }
 
-/// Returns the decision that sends an earlier answer. Returns `None` if no option of the question takes an answer.
+/// Returns the decision that sends an earlier answer to a question. Returns `None` if no option of the question takes
+/// an answer.
 pub(crate) fn decision(interrupt: &Interrupt, suggestion: &Suggestion) -> Option<Decision> {
     let offer = interrupt.options.iter().find(|offer| offer.effect == "respond")?;
     let taken = Decision {

@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use crate::shell;
 
-/// Maximum size, in bytes, of the text that a person saves in the editor. The server accepts no larger request.
+/// Maximum size, in bytes, of a text that a person saves in the editor. The server accepts no larger request.
 const BYTES: u64 = 1024 * 1024;
 
 pub(crate) async fn edit(text: &str, suffix: &str) -> anyhow::Result<String> {
@@ -40,7 +40,7 @@ pub(crate) async fn edit(text: &str, suffix: &str) -> anyhow::Result<String> {
     Ok(saved)
 }
 
-/// Returns the person's configured editor, or a common editor that is installed.
+/// Returns the text editor that the person has configured, or a common editor that is installed.
 pub(crate) fn editor() -> Option<String> {
     let set = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let usual = || ["sensible-editor", "nano", "vi"].into_iter().find(|name| shell::program(name).is_some());

@@ -31,7 +31,7 @@ use crate::stream::{Events, Item, Watched};
 
 /// Number of the newest events that are printed after attaching to a long run.
 const HISTORY: u64 = 80;
-/// Pause between two attempts to reach the server.
+/// Pause between two attempts of the terminal to reach the server.
 pub(super) const AGAIN: Duration = Duration::from_secs(1);
 const TRIES: usize = 10;
 /// Types of events that change which agents work. After such an event, the list of working agents is read again.
@@ -39,13 +39,12 @@ const SHIFTS: [&str; 5] = ["phase_ended", "step_started", "step_ended", "step_re
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Prints lines for a person, and lets the person decide.
+    /// Prints the events of a run as text, and lets the person decide.
     Told,
-    /// Prints events as JSON lines, without prompts.
+    /// Prints the events of a run as JSON lines, without prompts.
     Json,
 }
 
-/// Result of following a run: the run has ended, or the person has left.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Ended(Box<Run>),
@@ -54,9 +53,9 @@ pub(crate) enum Outcome {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LeaveReason {
-    /// The person typed `d`, or the input ended.
+    /// The person typed `d` at the prompt, or the input ended.
     Detached,
-    /// The process received Ctrl-C or a signal to terminate.
+    /// The command line received Ctrl-C or a signal to terminate.
     Signal,
     /// The run waits for a decision, but the input is not a terminal, so that no person can decide here.
     Nobody,
@@ -80,7 +79,7 @@ pub(crate) fn exit_for_status(status: Status) -> Exit {
     }
 }
 
-/// Follows a run until it ends or the person leaves.
+/// Follows a run in the terminal until it ends or the person leaves.
 pub(crate) async fn follow(packs: Packs, client: &Client, run: &str, form: Form) -> anyhow::Result<Outcome> {
     let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
     let untold = match form {
@@ -126,28 +125,27 @@ struct Follower<'a> {
     input: Option<Input>,
     projector: Projector,
     progress: Progress,
-    /// Ids of the open interrupts, in the order in which the cards are shown.
+    /// Ids of the open interrupts of the followed run, in the order in which the cards are shown.
     open: VecDeque<String>,
-    /// Sequence number of the last event that was received.
+    /// Sequence number of the last event that was received from the followed run.
     seen: u64,
-    /// Sequence number of the last event that is too old to print. Events up to it are read only for the names of calls
-    /// and steps.
+    /// Sequence number of the last event that is too old to print. Events up to this number are read only for the names
+    /// of calls and steps.
     untold: u64,
-    /// Sequence number of the last event when the terminal attached to the run. No card is shown before this event is
-    /// processed.
+    /// Sequence number of the run's last event when the terminal attached to the run. No card is shown before this
+    /// event is processed.
     known: u64,
     asking: Option<Prompt>,
-    /// Events that arrived while a card was shown. They are printed after the person's decision.
+    /// Events of the run that arrived while a card was shown. They are printed after the person's decision.
     held: Vec<Event>,
-    /// Agents that work on the run, as the server last reported them.
+    /// Agents that work on the followed run, according to the last response of the server.
     team: Vec<Work>,
-    /// Sequence number of the last event that was received before `team` was read.
+    /// Sequence number of the last event that was received before `team` was read from the server.
     team_at: u64,
-    /// Screens of a pack for questions, or `None` if the standard card is used.
+    /// Screens of a pack for the questions of the run, or `None` if the standard card is used.
     asker: Option<Box<dyn Asker>>,
 }
 
-/// Next action of the main loop: continue or stop.
 enum Next {
     On,
     Over(Outcome),
@@ -262,7 +260,7 @@ impl Follower<'_> {
         Ok(Next::On)
     }
 
-    /// Reads the run, and tries again while the server restarts.
+    /// Reads the followed run, and tries again while the server restarts.
     async fn read_run(&self) -> anyhow::Result<Run> {
         let path = format!("/v1/runs/{}", self.run);
         for _ in 1..TRIES {
@@ -274,7 +272,7 @@ impl Follower<'_> {
         self.client.get(&path).await
     }
 
-    /// Returns true if the run cannot continue without a decision of a person.
+    /// Returns true if the followed run cannot continue without a decision of a person.
     async fn is_left_waiting(&self) -> anyhow::Result<bool> {
         Ok(match self.read_run().await?.status {
             Status::Waiting | Status::Paused => true,
@@ -284,7 +282,7 @@ impl Follower<'_> {
         })
     }
 
-    /// Shows the card of the next open interrupt.
+    /// Prints the card of the next open interrupt of the run.
     async fn open_next(&mut self) -> anyhow::Result<()> {
         if self.input.is_none() {
             return Ok(());
@@ -309,8 +307,8 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Reads which agents work on the run. An error is ignored, because the list is only for information; no agents are
-    /// then shown.
+    /// Reads from the server which agents work on the run. An error is ignored, because the list is only for
+    /// information; no agents are then shown.
     async fn read_team(&mut self) {
         if self.team_at == self.seen {
             return;
@@ -365,7 +363,7 @@ impl Follower<'_> {
         is_whole
     }
 
-    /// Prints the prompt before the person's input.
+    /// Prints the prompt before the person's input, if a card is open.
     fn cursor(&self) {
         if let Some(prompt) = &self.asking {
             output::prompt(prompt.label());
@@ -440,7 +438,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Sends a decision and prints the result. Returns lines to print if the person has to decide again.
+    /// Sends a decision to the server and prints the result. Returns lines to print if the person has to decide again.
     async fn decide(&mut self, decision: Decision) -> anyhow::Result<Option<Vec<String>>> {
         let paint = Paint::stderr();
         let Some(prompt) = &mut self.asking else { return Ok(None) };
@@ -518,7 +516,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Prints a message about the connection, and then the prompt again.
+    /// Prints a message about the connection to the server, and then the prompt again.
     fn message(&mut self, text: &str) {
         self.progress.hide();
         if self.asking.is_some() {
@@ -530,13 +528,13 @@ impl Follower<'_> {
     }
 }
 
-/// Returns true if the server rejected a decision because its earlier answer is no longer valid. The card is then shown
-/// again without this answer.
+/// Returns true if the server rejected a decision because the earlier answer that it sends is no longer valid. The card
+/// is then shown again without this answer.
 pub(super) fn takes_another_source(error: &anyhow::Error) -> bool {
     client::errors(error).iter().any(|problem| problem.pointer == "/from")
 }
 
-/// Describes a decision by the label of its option.
+/// Describes a decision by the label of the chosen option.
 pub(super) fn chosen(interrupt: &Interrupt, decision: &Decision, paint: Paint) -> String {
     let choice = interrupt.offer(&decision.option);
     let label = plain::line(choice.map_or(&*decision.option, |choice| &choice.label)).into_owned();

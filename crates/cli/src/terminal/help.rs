@@ -6,10 +6,10 @@ use super::paint::Paint;
 use super::{naming, time};
 use crate::program_name::holdshort;
 
-/// Column at which the explanations begin.
+/// Column at which the explanations of the help for a card begin.
 const HANG: usize = 19;
 
-/// Lists every option with its effect, and then the keys.
+/// Returns the help for a card: each option with its effect, and then the keys.
 pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<String> {
     let mut out = vec![String::new()];
     for offer in &interrupt.options {

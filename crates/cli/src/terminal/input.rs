@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{QueueSelector, isatty, tcflush};
 use tokio::sync::mpsc;
 
-/// Maximum length of a line from a terminal. The terminal silently discards the rest of a longer line.
+/// Maximum length of a line from a terminal, in bytes. The terminal silently discards the rest of a longer line.
 const LONGEST: usize = 4_095;
 
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Input {
     terminal: Arc<Terminal>,
     ask: thread_mpsc::Sender<()>,
     lines: mpsc::Receiver<Read>,
-    /// True while the reading thread waits for a line.
+    /// True while the thread that reads the terminal waits for a line.
     is_asked: bool,
 }
 
@@ -34,12 +34,11 @@ pub(crate) enum Line {
 #[derive(Debug)]
 struct Terminal {
     fd: OwnedFd,
-    /// Number of calls of `Input::forget`. The lock is held while a part of a line is read, so that `Input::forget`
+    /// Number of calls of `Input::forget`. The mutex is locked while a part of a line is read, so that `Input::forget`
     /// discards a whole line or none of it.
     age: Mutex<u64>,
 }
 
-/// Beginning of a line that is not complete yet.
 #[derive(Debug, Default)]
 struct PartialLine {
     age: u64,
@@ -53,7 +52,7 @@ struct Read {
 }
 
 impl Input {
-    /// Opens the input. Returns `None` if standard input or standard error is not a terminal.
+    /// Opens the terminal for input. Returns `None` if standard input or standard error is not a terminal.
     pub(crate) fn open() -> Option<Self> {
         let stdin = rustix::stdio::stdin();
         if !isatty(stdin) || !isatty(rustix::stdio::stderr()) {
@@ -74,7 +73,7 @@ impl Input {
         Some(Self { terminal, ask, lines, is_asked: false })
     }
 
-    /// Discards everything that was typed before this call.
+    /// Discards everything that a person typed into the terminal before this call.
     pub(crate) fn forget(&mut self) {
         let mut age = self.terminal.age();
         *age += 1;
@@ -82,7 +81,7 @@ impl Input {
         let _ = tcflush(&self.terminal.fd, QueueSelector::IFlush);
     }
 
-    /// Returns the next line. If the future is dropped, no input is lost.
+    /// Returns the next line that a person types into the terminal. If the future is dropped, no input is lost.
     pub(crate) async fn line(&mut self) -> io::Result<Line> {
         let gone = || io::Error::other("the terminal is not read any more");
         loop {
@@ -117,8 +116,8 @@ impl Terminal {
         }
     }
 
-    /// Waits for input and reads it. Returns `None` if the line is not complete, or if `Input::forget` discarded the
-    /// input in between.
+    /// Waits for terminal input and reads it. Returns `None` if the line is not complete, or if `Input::forget`
+    /// discarded the input.
     fn take(&self, begun: &mut PartialLine) -> rustix::io::Result<Option<Read>> {
         poll(&mut [PollFd::new(&self.fd, PollFlags::IN)], None)?;
         let age = self.age();

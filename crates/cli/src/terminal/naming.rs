@@ -2,13 +2,14 @@
 
 use holdshort_protocol::{Interrupt, Kind, Offer, Origin};
 
-/// Parses the number of an option or a suggested answer. Returns `None` if a number may be the answer itself.
+/// Parses the number of an option or a suggested answer of an interrupt. Returns `None` if a number may be the answer
+/// itself.
 pub(super) fn number(interrupt: &Interrupt, word: &str) -> Option<usize> {
     word.parse().ok().filter(|_| !interrupt.takes_a_number())
 }
 
-/// Returns the suggested answer with this text or number. The number has the form `#2` if a plain number may be the
-/// answer.
+/// Returns the suggested answer with the typed text or number. The number has the form `#2` if a plain number may be
+/// the answer.
 pub(super) fn suggested<'i>(interrupt: &'i Interrupt, line: &str) -> Option<&'i str> {
     let all = interrupt.suggestions();
     let by_text = all.iter().find(|choice| choice.trim() == line && !line.is_empty());
@@ -16,13 +17,13 @@ pub(super) fn suggested<'i>(interrupt: &'i Interrupt, line: &str) -> Option<&'i 
     by_text.or_else(by_number).copied()
 }
 
-/// Parses the number of a suggested answer in the form that the card shows.
+/// Parses the number of a suggested answer in the form that the card of the interrupt shows.
 pub(super) fn parse_suggestion_number(interrupt: &Interrupt, line: &str) -> Option<usize> {
     if interrupt.takes_a_number() { line.strip_prefix('#')?.parse().ok() } else { line.parse().ok() }
 }
 
-/// Returns the option with this number, id or label. Labels of external agents are not compared, because the agent
-/// could imitate another option.
+/// Returns the option of an interrupt with this number, id or label. Labels from external agents are not compared,
+/// because the agent could imitate another option.
 pub(super) fn listed<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Offer> {
     let options = &interrupt.options;
     if let Some(number) = number(interrupt, word) {
@@ -34,7 +35,8 @@ pub(super) fn listed<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Off
     by_id.or_else(|| by_label().filter(|_| interrupt.origin == Origin::Native))
 }
 
-/// Returns the option with this number, id or label, or with this name in the console of an earlier system.
+/// Returns the option of an interrupt with this number, id or label, or with this name in the console of an earlier
+/// system.
 pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Offer> {
     let by_id = |id: &str| interrupt.offer(id);
     let either = |ids: [&str; 2]| by_id(ids[0]).or_else(|| by_id(ids[1]));
@@ -59,8 +61,8 @@ pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Off
     })
 }
 
-/// Returns the option to which free text belongs (contract A31). Returns `None` for an interrupt without such an
-/// option.
+/// Returns the option of an interrupt to which free text belongs (contract A31). Returns `None` for an interrupt
+/// without such an option.
 pub(super) fn natural(interrupt: &Interrupt) -> Option<&Offer> {
     let by_id = |id: &str| interrupt.offer(id);
     let id = match interrupt.kind {

@@ -3,15 +3,16 @@
 use console::{Style, Term};
 use textwrap::{Options, WordSplitter};
 
-/// Maximum width of a line of text, even if the window is wider.
+/// Maximum width of printed text, in columns, even if the terminal is wider.
 const WIDEST: usize = 110;
 const NARROWEST: usize = 20;
 const WIDTH_UNKNOWN: usize = 80;
 
-/// Placeholder for a space at which a line must not be broken. Neither escaped text nor our own text contains it.
+/// Placeholder for a space at which a printed line must not be broken. Neither escaped text nor Holdshort's own texts
+/// contain this character.
 const BOUND: char = '\u{e000}';
 
-/// Prevents line breaks inside text in backticks, so that a person can copy a command.
+/// Prevents line breaks inside text in backticks, so that a person can copy a command from the terminal.
 fn bound(text: &str) -> String {
     let bind = |(i, part): (usize, &str)| {
         if i % 2 == 1 { part.replace(' ', BOUND.encode_utf8(&mut [0; 4])) } else { part.to_owned() }
@@ -27,12 +28,12 @@ pub struct Paint {
 }
 
 impl Paint {
-    /// Returns the colours and width of standard output.
+    /// Returns the colours and the width with which text is printed to standard output.
     pub fn stdout() -> Self {
         Self::for_terminal(&Term::stdout(), console::colors_enabled())
     }
 
-    /// Returns the colours and width of standard error.
+    /// Returns the colours and the width with which text is printed to standard error.
     pub fn stderr() -> Self {
         Self::for_terminal(&Term::stderr(), console::colors_enabled_stderr())
     }
@@ -99,7 +100,7 @@ impl Paint {
         out
     }
 
-    /// Wraps text to the width of the terminal. Lines after the first are indented by `hang` columns.
+    /// Wraps a text to the width of the terminal. Lines after the first are indented by `hang` columns.
     pub(crate) fn fold(self, text: &str, hang: usize) -> Vec<String> {
         let hang = " ".repeat(hang);
         let options = Options::new(self.width).break_words(false).subsequent_indent(&hang);
@@ -107,7 +108,8 @@ impl Paint {
         textwrap::wrap(&bound(text), options).iter().map(|line| line.replace(BOUND, " ")).collect()
     }
 
-    /// Returns a message: wrapped to the width of a terminal, or as a single line if the output is not a terminal.
+    /// Returns the lines of a message: wrapped to the width of a terminal, or a single line if the output is not a
+    /// terminal.
     pub fn message(self, text: &str, hang: usize) -> Vec<String> {
         if self.is_terminal { self.fold(text, hang) } else { vec![text.to_owned()] }
     }
@@ -116,7 +118,7 @@ impl Paint {
         style.force_styling(self.colours).apply_to(text).to_string()
     }
 
-    /// Returns a horizontal line with the title of a section.
+    /// Returns a horizontal line across the terminal, with the title of a section.
     pub(crate) fn rule(self, title: &str) -> String {
         let used = console::measure_text_width(title) + 4;
         let rest = "─".repeat(self.width.saturating_sub(used));

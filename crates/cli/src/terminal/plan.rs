@@ -6,7 +6,7 @@ use super::paint::Paint;
 use super::quote::{Cap, quote};
 use crate::plural::count;
 
-/// Formats the whole graph of a plan. Each line fits the terminal.
+/// Formats the whole graph of a plan as lines that fit the terminal.
 pub(crate) fn render(plan: &Plan, paint: Paint) -> Vec<String> {
     let mut out = paint.fold(&paint.bold(&title(plan)), 2);
     let layers = plan.subtasks.iter().map(|subtask| subtask.layer).max().map_or(0, |last| last + 1);
@@ -38,7 +38,7 @@ fn title(plan: &Plan) -> String {
     format!("Plan `{}`{versions}: {of}, {stands}", plain::line(&plan.phase))
 }
 
-/// Describes how many subtasks have each status. Only a completed subtask is counted as done.
+/// Describes how many subtasks of a plan have each status. Only a completed subtask is counted as done.
 fn describe_counts(plan: &Plan) -> String {
     let counted = |status| plan.subtasks.iter().filter(|each| each.status == status).count();
     let others =
@@ -65,7 +65,7 @@ fn head(subtask: &Subtask, paint: Paint) -> String {
     text
 }
 
-/// Returns true if two plans are equal except for the status of their subtasks.
+/// Returns true if the graphs of two plans are equal except for the status of their subtasks.
 pub(crate) fn is_drawn_alike(old: &Plan, now: &Plan) -> bool {
     let drawn = |plan: &Plan| {
         let places = plan.subtasks.iter().map(|each| (each.id.clone(), each.layer, each.row));
@@ -74,14 +74,14 @@ pub(crate) fn is_drawn_alike(old: &Plan, now: &Plan) -> bool {
     drawn(old) == drawn(now)
 }
 
-/// Returns one line for each subtask whose status has changed.
+/// Returns one line for each subtask of a plan whose status has changed.
 pub(crate) fn moves(old: &Plan, now: &Plan, paint: Paint) -> Vec<String> {
     let pairs = old.subtasks.iter().zip(&now.subtasks);
     let moved = pairs.filter(|(old, now)| old.status != now.status);
     moved.flat_map(|(_, now)| paint.fold(&head(now, paint), 6)).collect()
 }
 
-/// Returns the symbol for a status. The browser shows the same symbol.
+/// Returns the symbol for the status of a subtask. The browser shows the same symbol.
 fn mark(status: SubtaskStatus, paint: Paint) -> String {
     match status {
         SubtaskStatus::Pending => paint.dim("○"),

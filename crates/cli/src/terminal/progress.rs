@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::paint::Paint;
 
 const TICK: Duration = Duration::from_millis(100);
-/// Maximum number of lines of streamed text below the spinner.
+/// Maximum number of lines of streamed text that are shown below the spinner.
 const TAIL_LINES: usize = 4;
 const KEPT_BYTES: usize = 4_096;
 
@@ -21,12 +21,13 @@ pub(crate) struct Progress {
     enabled: bool,
     paint: Paint,
     preview: String,
-    /// Current activity of the run, shown next to the spinner.
+    /// Description of the run's current activity, shown next to the spinner.
     activity: String,
-    /// Number of working agents in words, shown instead of the activity, and one line for each agent.
+    /// Number of working agents in words, which the spinner shows instead of the activity.
     counted: String,
     team: Vec<String>,
-    /// Id of the step whose text is shown. If several steps run in parallel, the text of only one is shown.
+    /// Id of the step whose streamed text is shown below the spinner. If several steps run in parallel, the text of
+    /// only one is shown.
     speaker: String,
 }
 
@@ -44,7 +45,7 @@ impl Progress {
         }
     }
 
-    /// Shows a new activity, and discards the text that was streamed so far.
+    /// Shows a new activity of the run next to the spinner, and discards the text that was streamed so far.
     pub(crate) fn show(&mut self, activity: &str) {
         if !self.enabled {
             return;
@@ -65,18 +66,18 @@ impl Progress {
         self.bar.is_some()
     }
 
-    /// Returns true if standard error is a terminal.
+    /// Returns true if progress is shown because standard error is a terminal.
     pub(crate) fn is_enabled(&self) -> bool {
         self.enabled
     }
 
-    /// Sets the agents that work on the run. With empty `lines`, the activity is shown instead.
+    /// Shows the agents that work on the run next to the spinner. With empty `lines`, the activity is shown instead.
     pub(crate) fn team(&mut self, counted: String, lines: Vec<String>) {
         (self.counted, self.team) = (counted, lines);
         self.draw();
     }
 
-    /// Adds text of a step that is shown below the spinner.
+    /// Adds streamed text of a step to the lines below the spinner.
     pub(crate) fn stream(&mut self, step: &str, text: &str) {
         if self.bar.is_none() {
             return;
@@ -120,7 +121,7 @@ impl Progress {
         bar.set_message(lines.concat());
     }
 
-    /// Erases the spinner and the text below it.
+    /// Erases the spinner and the streamed text below it.
     pub(crate) fn hide(&mut self) {
         self.preview.clear();
         if let Some(bar) = self.bar.take() {

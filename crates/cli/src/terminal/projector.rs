@@ -14,9 +14,9 @@ use super::reply_flaws;
 use crate::plural::count;
 use crate::program_name::holdshort;
 
-/// Maximum number of lines of an agent's message that are printed.
+/// Maximum number of lines that are printed of an agent's message.
 const SAID: Cap = Cap::Lines(24);
-/// Maximum number of lines of a command's output that are printed. These are its last lines.
+/// Maximum number of lines that are printed of a command's output. The last lines are printed.
 const OUTPUT_LINES: usize = 6;
 
 #[derive(Debug)]
@@ -27,8 +27,8 @@ pub(crate) struct Projector {
     steps: BTreeMap<String, Step>,
     /// Id of the step that started last, for each phase that has not ended.
     last: BTreeMap<String, String>,
-    /// Interrupts that were decided in this terminal. Their resolution is not printed, because the person already knows
-    /// it.
+    /// Interrupts that were decided in this terminal. Their resolutions are not printed, because the person already
+    /// knows them.
     own: BTreeSet<String>,
     asked: BTreeMap<String, OpenInterrupt>,
     said: String,
@@ -38,12 +38,12 @@ pub(crate) struct Projector {
 #[derive(Debug)]
 struct Step {
     agent: String,
-    /// Name of the step: `step work`, or `subtask build (2 of 3)`.
+    /// Name of a step in the output: `step work`, or `subtask build (2 of 3)`.
     name: String,
-    /// True if the step assesses a call, routes a task or writes a summary. Its text is for the run itself and is not
-    /// shown to people.
+    /// True if the step assesses a call, routes a task or writes a summary. The text of such a step is for the run
+    /// itself and is not shown to people.
     aside: bool,
-    /// True if the step writes a plan. The text of the plan is not printed, because the plan has its own card.
+    /// True if the step writes a plan. Its text is not printed, because the plan has its own card.
     plans: bool,
 }
 
@@ -51,22 +51,22 @@ struct Step {
 struct Call {
     tool: String,
     arguments: Value,
-    /// True if a person edited the call before it ran.
+    /// True if a person edited the tool call before it ran.
     edited: bool,
 }
 
-/// Interrupt that was opened and is not resolved yet.
 #[derive(Debug, Default)]
 struct OpenInterrupt {
     title: String,
-    /// Labels of the options, by option id.
+    /// Labels of the interrupt's options, by option id.
     labels: BTreeMap<String, String>,
-    /// Text that a person sent with the decision.
+    /// Text that a person sent with the decision on the interrupt.
     words: String,
 }
 
 impl Projector {
-    /// Creates a projector. `words` are the command-line arguments with which another command selects the server.
+    /// Creates a projector, which converts events of a run to lines. `words` are the command-line arguments with which
+    /// another command selects the server.
     pub(crate) fn new(paint: Paint, words: &str) -> Self {
         Self {
             paint,
@@ -81,23 +81,22 @@ impl Projector {
         }
     }
 
-    /// Returns the last message that an agent wrote for a person.
+    /// Returns the last message that an agent of the run wrote for a person.
     pub(crate) fn last_message(&self) -> &str {
         &self.said
     }
 
-    /// Describes the current activity of the run in a few words.
     pub(crate) fn activity(&self) -> &str {
         &self.activity
     }
 
-    /// Records that the interrupt was decided in this terminal. The person already knows the outcome, so it is not
-    /// printed.
+    /// Records that an interrupt was decided in this terminal. Its outcome is not printed, because the person already
+    /// knows it.
     pub(crate) fn mark_decided_here(&mut self, interrupt: &str) {
         self.own.insert(interrupt.to_owned());
     }
 
-    /// Returns the lines to print for an event. An event that does not matter to a person has none.
+    /// Returns the lines to print for an event of the run. An event that does not matter to a person has none.
     pub(crate) fn project(&mut self, event: &Event) -> Vec<String> {
         let paint = self.paint;
         let data = &event.data;
@@ -270,8 +269,8 @@ impl Projector {
         }
     }
 
-    /// Records the start of a step, and returns the line to print. A further step of the same agent in a phase has no
-    /// line.
+    /// Records the start of a step, and returns the line to print. No line is printed for a further step of the same
+    /// agent in one phase.
     fn started(&mut self, data: &Value) -> Vec<String> {
         let string = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
         let (id, agent) = (string("step"), string("agent"));
@@ -322,7 +321,7 @@ impl Projector {
         out
     }
 
-    /// Describes a call in one line: the tool and the subject of the call.
+    /// Describes a tool call in one line: the tool and the subject of the call.
     fn name(&self, call: &str) -> String {
         let Some(Call { tool, arguments, edited }) = self.calls.get(call) else {
             return plain::line(call).into_owned();
@@ -468,7 +467,7 @@ impl OpenInterrupt {
     }
 }
 
-/// Returns the name of a step: its position in the plan if it belongs to a plan, otherwise its id.
+/// Returns the name of a step: the position in the plan if the step belongs to a plan, otherwise the id.
 fn name_of_step(started: &Value) -> String {
     let string = |pointer: &str| started.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let number = |pointer: &str| started.pointer(pointer).and_then(Value::as_u64);

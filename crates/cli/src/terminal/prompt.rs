@@ -26,44 +26,45 @@ use fields::{Filled, Filling};
 pub struct Prompt {
     pub interrupt: Interrupt,
     stage: Stage,
-    /// Form whose answer is complete and waits for the person's confirmation.
+    /// Form of an interrupt whose answer is complete and waits for the person's confirmation.
     filled: Option<Filling>,
-    /// True if the hint about an empty line was already printed.
+    /// True if the hint about an empty input line was already printed.
     hinted: bool,
     /// Time at which the card was printed on the terminal.
     shown: Instant,
     /// Number of lines of the card that the person has not seen, because the terminal omitted them.
     cut_lines: usize,
-    /// True if the lines come from a script, which cannot answer a question that follows.
+    /// True if the input is a script, which cannot answer a further question.
     in_script: bool,
 }
 
 #[derive(Debug)]
 enum Stage {
     Choose,
-    /// The chosen option needs a text, and the next line is this text. Contains the id of the option.
+    /// The chosen option needs a text, and the next input line is this text. Contains the id of the option.
     Words(String),
-    /// The form of a structured answer is being filled in, field by field.
+    /// The person fills in the form of a structured answer, field by field.
     Fill(Filling),
-    /// A decision was printed for confirmation. Enter or `yes` sends it, and `no` discards it. A risky decision needs
-    /// `yes`.
+    /// A decision was printed for confirmation. Enter or `yes` sends the decision, and `no` discards it. A risky
+    /// decision needs `yes`.
     Confirm(Decision),
-    /// A decision with a grant waits. The person was shown the other open calls that the grant would approve.
+    /// A decision that creates a grant waits for confirmation. The person was shown the other open calls that the grant
+    /// would approve.
     Also(Decision),
-    /// The next line is the reason for a freeze.
+    /// The next input line is the reason for a freeze.
     Freeze,
 }
 
-/// Reaction to a line that a person typed.
+/// Action of the terminal after a person has typed a line at a prompt.
 #[derive(Debug, PartialEq)]
 pub enum Reaction {
-    /// Print these lines, and wait for another line.
+    /// The terminal prints these lines, and waits for another line.
     Ask(Vec<String>),
     Decide(Decision),
     Edit(Editing),
     Help,
     Uncut,
-    /// Freeze all runs, with this reason.
+    /// The terminal freezes all runs, with this reason.
     Freeze(String),
     Detach,
 }
@@ -78,13 +79,13 @@ pub struct Editing {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// The edit is JSON.
+    /// The text that the person edits is JSON, and is parsed when the editor closes.
     Json,
-    /// The edit is plain text.
+    /// The text that the person edits is plain text.
     Text,
-    /// The edit is a list of paths, one per line. The changes of these paths are kept.
+    /// The text that the person edits is a list of paths, one per line. The changes of these paths are kept.
     Paths,
-    /// The text is a message that is sent with the decision, and not an edit.
+    /// The text that the person writes is a message that is sent with the decision.
     Words,
 }
 
@@ -99,32 +100,33 @@ impl Form {
 }
 
 impl Prompt {
-    /// Creates a prompt for an interrupt. `cut_lines` is the number of lines that the card omitted.
+    /// Creates a prompt for an interrupt. `cut_lines` is the number of lines that the card of the interrupt omitted.
     pub(crate) fn new(interrupt: Interrupt, cut_lines: usize) -> Self {
         let stage = filling(&interrupt).map_or(Stage::Choose, Stage::Fill);
         let shown = Instant::now();
         Self { interrupt, stage, filled: None, hinted: false, shown, cut_lines, in_script: false }
     }
 
-    /// Records that the terminal has printed all lines of the card. Returns true if the server had omitted nothing from
-    /// it.
+    /// Records that the terminal has printed all lines of a card. Returns true if the server had omitted nothing from
+    /// the card.
     pub(crate) fn mark_shown_whole(&mut self) -> bool {
         self.cut_lines = 0;
         self.shows_all()
     }
 
-    /// Returns true if the person has seen the whole card: neither the terminal nor the server has omitted anything.
+    /// Returns true if the person has seen the whole card: neither the terminal nor the server has omitted a part of
+    /// it.
     pub(crate) fn shows_all(&self) -> bool {
         self.cut_lines == 0 && self.interrupt.unseen.is_none()
     }
 
-    /// Adds to the decision how long the card was on the screen.
+    /// Adds to the decision the time, in milliseconds, for which the card was on the screen.
     pub(crate) fn timed(&self, decision: Decision) -> Decision {
         let ms = u64::try_from(self.shown.elapsed().as_millis()).ok();
         Decision { viewed_ms: ms, ..decision }
     }
 
-    /// Returns the text of the prompt before the person's input.
+    /// Returns the text that is printed before the person's input.
     pub(crate) fn label(&self) -> &'static str {
         match &self.stage {
             Stage::Choose => "> ",
@@ -139,7 +141,7 @@ impl Prompt {
         }
     }
 
-    /// Returns the lines below the options that describe what the person can type.
+    /// Returns the lines below the options of a card that describe what the person can type.
     pub(crate) fn keys(&self, paint: Paint) -> Vec<String> {
         let typed = match naming::natural(&self.interrupt) {
             Some(offer) if self.interrupt.takes_a_number() && offer.needs_edit => {
@@ -202,8 +204,8 @@ impl Prompt {
         }
     }
 
-    /// Handles a line that was typed in a conversation. The answer to a question is sent without confirmation. A script
-    /// cannot confirm, so its text is also sent at once if the decision starts no work.
+    /// Handles a line that a person typed in a conversation. The answer to a question is sent without confirmation. A
+    /// script cannot confirm, so its text is also sent at once if the decision starts no work.
     pub fn read_conversation_line(&mut self, line: &str, in_script: bool, paint: Paint) -> Reaction {
         self.in_script = in_script;
         let was_choosing = self.is_choosing();
@@ -227,13 +229,13 @@ impl Prompt {
         matches!(&self.stage, Stage::Fill(filling) if filling.accepts_value(line))
     }
 
-    /// Returns true while no option is chosen and no decision waits for confirmation.
+    /// Returns true while the person has chosen no option of the card, and no decision waits for confirmation.
     pub fn is_choosing(&self) -> bool {
         matches!(self.stage, Stage::Choose)
     }
 
     /// Returns the number of options that a single key can select. Returns 0 if there are none, for example for a
-    /// question, whose answer may begin with a digit.
+    /// question, because its answer may begin with a digit.
     pub(crate) fn digits(&self) -> usize {
         let is_words = matches!(self.interrupt.kind, Kind::Question | Kind::Choice | Kind::Turn);
         let count = self.interrupt.suggestions().len() + self.interrupt.options.len();
@@ -244,7 +246,7 @@ impl Prompt {
         }
     }
 
-    /// Handles a line that was typed while a form is filled in. A line of JSON is the complete answer, and not the
+    /// Handles a line that a person typed while a form is filled in. A line of JSON is the complete answer, and not the
     /// value of one field.
     fn fill(&mut self, mut filling: Filling, line: &str, paint: Paint) -> Reaction {
         let is_key = matches!(line, "?" | "help" | "d" | "detach" | "v" | "e" | "!")
@@ -278,8 +280,8 @@ impl Prompt {
         }
     }
 
-    /// Handles an answer that the server rejected. In a form, only the fields with errors are asked again. Returns the
-    /// lines that describe the keys, because the errors have pushed them off the screen.
+    /// Handles an answer that the server rejected. In a form, the person has to fill in only the fields with errors
+    /// again. Returns the lines that describe the keys, because the errors have pushed them off the screen.
     pub(crate) fn refused(&mut self, problems: &[FieldError], paint: Paint) -> Vec<String> {
         if let Some(filling) = self.filled.take().and_then(|filling| filling.refused(problems)) {
             self.stage = Stage::Fill(filling);
@@ -287,14 +289,14 @@ impl Prompt {
         self.keys(paint)
     }
 
-    /// Returns true if the person has to type the complete answer as JSON.
+    /// Returns true if the person has to type the complete answer to the interrupt as JSON.
     pub(crate) fn takes_json(&self) -> bool {
         let takes_data = naming::natural(&self.interrupt).is_some_and(|offer| offer.needs_edit);
         self.interrupt.kind == Kind::Question && takes_data && filling(&self.interrupt).is_none()
     }
 
-    /// Handles a line that was typed while the completed form waits for confirmation. Returns `None` if the line is not
-    /// about the form.
+    /// Handles a line that a person typed while the completed form waits for confirmation. Returns `None` if the line
+    /// is not about the form.
     fn beside_a_form(&mut self, decision: &Decision, line: &str, paint: Paint) -> Option<Reaction> {
         let filled = self.filled.as_ref()?;
         if line == "o" {
@@ -328,7 +330,7 @@ impl Prompt {
         offer.is_some_and(|offer| self.editing_for(offer).text == editing.text)
     }
 
-    /// Handles the text that was saved in the editor.
+    /// Handles the text that a person saved in the editor.
     pub(crate) fn edited(&mut self, editing: &Editing, saved: &str, paint: Paint) -> Reaction {
         let saved = saved.trim_end_matches('\n');
         // A draft that the person has not changed, such as the schema's `default`, can be the answer. A draft with
@@ -428,7 +430,7 @@ impl Prompt {
         }
     }
 
-    /// Prints the earlier answer `number`, so that the person can confirm it before it is sent.
+    /// Prints the earlier answer with the number `number`, so that the person can confirm it before it is sent.
     fn earlier(&mut self, number: usize, paint: Paint) -> Reaction {
         let all = &self.interrupt.suggestions_from_history;
         let chosen = number.checked_sub(1).and_then(|at| all.get(at));
@@ -457,7 +459,8 @@ impl Prompt {
         Reaction::Ask(hint)
     }
 
-    /// Chooses the option with the typed number or name. Returns `None` if the line names no option.
+    /// Chooses the option of the interrupt with the typed number or name. Returns `None` if the typed line names no
+    /// option.
     fn picked(&mut self, line: &str) -> Option<Reaction> {
         let suggested = self.interrupt.suggestions().len();
         if let Some(number) = naming::number(&self.interrupt, line) {
@@ -492,7 +495,7 @@ impl Prompt {
         Some(Reaction::Ask(shown))
     }
 
-    /// Parses a structured answer that was typed as JSON on one line, and asks for confirmation.
+    /// Parses a structured answer that a person typed as JSON on one line, and asks for confirmation.
     fn data(&mut self, option: &str, line: &str, paint: Paint) -> Reaction {
         let edit = match serde_json::from_str(line) {
             Ok(edit) => edit,
@@ -512,7 +515,7 @@ impl Prompt {
         Decision { option, text, version, ..Decision::default() }
     }
 
-    /// Returns the text that the key `e` opens in the editor.
+    /// Returns the text of the interrupt that the key `e` opens in the editor.
     fn editing(&self) -> Option<Editing> {
         match self.interrupt.editable() {
             Some(offer) => Some(self.editing_for(offer)),
@@ -535,8 +538,8 @@ impl Prompt {
     }
 }
 
-/// Returns the empty form for a question with a structured answer. Returns `None` if the answer cannot be asked field
-/// by field.
+/// Returns the empty form for a question with a structured answer. Returns `None` if a form cannot ask for the answer
+/// field by field.
 fn filling(interrupt: &Interrupt) -> Option<Filling> {
     let takes_data = naming::natural(interrupt).is_some_and(|offer| offer.needs_edit);
     let schema =

@@ -4,15 +4,15 @@ use holdshort_protocol::plain;
 
 use super::paint::Paint;
 
-/// Maximum length of a text that is printed.
+/// Maximum length to which a text is cut when it is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cap {
     Lines(usize),
-    /// The whole text is printed, because the person asked for it.
+    /// The whole text is printed, because the person asked for the whole text.
     None,
 }
 
-/// Returns the text with a vertical bar in front of each line. `lead` is printed before the first line.
+/// Returns the lines of a text, each with a vertical bar in front of it. `lead` is printed before the first line.
 pub(crate) fn quote(text: &str, lead: &str, cap: Cap, paint: Paint) -> Vec<String> {
     let indent = " ".repeat(console::measure_text_width(lead));
     let bar = paint.dim("│");
@@ -54,7 +54,7 @@ fn own_indent(paragraph: &str) -> &str {
     &paragraph[..blank.min(20)]
 }
 
-/// Returns the first line of a text, truncated to the given width.
+/// Returns the first line of a text, truncated to `room` columns.
 pub(crate) fn brief(text: &str, room: usize) -> String {
     let first = text.trim().lines().next().unwrap_or_default();
     let escaped = plain::line(first);

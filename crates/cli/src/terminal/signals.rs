@@ -9,8 +9,8 @@ pub(super) struct ExitSignals {
 }
 
 impl ExitSignals {
-    /// Starts listening for signals. `terminal` is the signal for a lost terminal. With `None`, the loss of the
-    /// terminal is ignored, so that `nohup` works.
+    /// Starts listening for the signals that end a command. `terminal` is the signal for a lost terminal. With `None`,
+    /// the loss of the terminal is ignored, so that `nohup` works.
     pub(super) fn new(terminal: Option<SignalKind>) -> std::io::Result<Self> {
         let hang_up = terminal.map(signal).transpose()?;
         Ok(Self { terminate: signal(SignalKind::terminate())?, hang_up })

@@ -5,10 +5,10 @@ use holdshort_protocol::{Work, WorkState, plain};
 use super::paint::Paint;
 use super::time;
 
-/// Maximum number of agents and phases that are listed. The last line states how many more there are.
+/// Maximum number of agents and phases that are listed as working. The last line states how many more there are.
 const LISTED: usize = 8;
 
-/// Returns one line per agent or phase. Returns no lines if there is only one agent or phase.
+/// Returns one line for each working agent or phase. Returns no lines if there is only one agent or phase.
 pub(super) fn lines(work: &[Work], paint: Paint) -> Vec<String> {
     if work.len() < 2 {
         return Vec::new();
@@ -29,7 +29,6 @@ pub(super) fn lines(work: &[Work], paint: Paint) -> Vec<String> {
     lines
 }
 
-/// Describes how many agents work and how many wait.
 pub(super) fn counted(work: &[Work]) -> String {
     let working = work.iter().filter(|each| is_at_work(each)).count();
     match work.len() - working {
@@ -39,7 +38,7 @@ pub(super) fn counted(work: &[Work]) -> String {
     }
 }
 
-/// Describes the agents that keep working while this interrupt is open. Returns `None` if there are none.
+/// Describes the agents that keep working while an interrupt is open. Returns `None` if there are none.
 pub(super) fn meanwhile(work: &[Work], interrupt: &str) -> Option<String> {
     let others = work.iter().filter(|each| !each.interrupts.iter().any(|open| open == interrupt));
     let working: Vec<String> = others
@@ -60,7 +59,8 @@ fn is_at_work(work: &Work) -> bool {
     }
 }
 
-/// Returns the name of the agent, after the name of the phase if the two differ. Without an agent, returns the phase.
+/// Returns the name of a working agent, after the name of the phase if the two differ. Without an agent, returns the
+/// phase.
 fn name(work: &Work) -> String {
     let phase = plain::line(&work.phase);
     match work.agent.as_deref().map(plain::line) {

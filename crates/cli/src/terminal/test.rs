@@ -3,7 +3,6 @@
 use holdshort_protocol::{Interrupt, Kind};
 use serde_json::{Value, json};
 
-/// Returns an interrupt of this kind in the form in which a server lists it.
 pub(crate) fn interrupt(kind: Kind) -> Interrupt {
     let (payload, schema) = match kind {
         Kind::ToolApproval | Kind::UnknownOutcome => (

@@ -5,12 +5,12 @@ use holdshort_protocol::plain;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-/// Describes a past time: `6 min ago`, or a date if the time is more than a day ago.
+/// Describes a past time relative to now: `6 min ago`, or a date if the time is more than a day ago.
 pub(crate) fn ago(at: &str) -> String {
     read(at).map_or_else(|| plain::line(at).into_owned(), |at| since(&at, &now()))
 }
 
-/// Describes the time since `since`: `12 s`, `3 min`, `2 h`.
+/// Describes the duration from `since` to now: `12 s`, `3 min`, `2 h`.
 pub(super) fn lasting(since: &str) -> String {
     let Ok(since) = since.parse::<Timestamp>() else { return plain::line(since).into_owned() };
     span(Timestamp::now().as_second().saturating_sub(since.as_second()))
@@ -25,7 +25,7 @@ fn span(seconds: i64) -> String {
     }
 }
 
-/// Formats a past or future time in the local time zone: `14:30` if it is today, and with its date if not.
+/// Formats a past or future time in the local time zone: `14:30` if the time is today, otherwise with the date.
 pub(crate) fn at(at: &str) -> String {
     read(at).map_or_else(|| plain::line(at).into_owned(), |at| moment(&at, &now()))
 }
@@ -35,7 +35,7 @@ pub(crate) fn is_to_come(at: Option<&str>) -> bool {
     at.and_then(read).is_none_or(|at| at.timestamp() > Timestamp::now())
 }
 
-/// Returns the time of day, to the second.
+/// Returns the time of day in the local time zone, to the second.
 pub(crate) fn clock(at: &str) -> String {
     read(at).map_or_else(|| plain::line(at).into_owned(), |at| at.strftime("%H:%M:%S").to_string())
 }

@@ -71,7 +71,7 @@ pub(super) async fn snooze(scene: &Scene, args: crate::args::Snooze) -> anyhow::
     Ok(Exit::Ok)
 }
 
-/// Prints the approvers of the interrupt and their votes. Prints nothing if the person may not read the interrupt.
+/// Prints the approvers of an interrupt and their votes. Prints nothing if the person may not read the interrupt.
 async fn tell_who_may(client: &Client, interrupt: &str) {
     if let Ok(shown) = client.get::<Interrupt>(&format!("/v1/interrupts/{interrupt}")).await {
         print_message_lines(&card::assigned(&shown, Paint::stderr()));

@@ -50,7 +50,7 @@ pub(super) async fn attach(
     exit
 }
 
-/// Starts a server in this process for the journal in a data folder.
+/// Starts a server in this process for the existing journal in a data folder.
 pub(super) async fn over_journal(
     scene: &Scene,
     data_dir: DataDir,
@@ -66,7 +66,7 @@ pub(super) async fn over_journal(
     bring_along(scene, data_dir, model).await
 }
 
-/// Starts a server in this process. It stops when the verb ends.
+/// Starts a server in this process. The server stops when the command ends.
 pub(super) async fn bring_along(
     scene: &Scene,
     data_dir: DataDir,
@@ -100,8 +100,8 @@ pub(super) async fn bring_along(
     Embedded::start(plan).await
 }
 
-/// Returns the run. Returns an error if the run needs a model and none is configured here, because its next step would
-/// fail.
+/// Returns a run that is to continue. Returns an error if the run needs a model and the server has none, because the
+/// next step of the run would fail.
 async fn can_go_on(client: &Client, run: &str) -> anyhow::Result<Run> {
     let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
     let info: Info = client.get("/v1/info").await?;

@@ -78,7 +78,7 @@ pub(super) async fn verify(scene: &Scene, verify: &Verify) -> anyhow::Result<Exi
     Ok(if report.intact { Exit::Ok } else { Exit::Failed })
 }
 
-/// Reader of the journal: a running server, or this process.
+/// Component that reads the journal for an audit: a running server, or this process.
 enum Source {
     Server(Client),
     Here(Box<Store>),
@@ -118,7 +118,7 @@ fn not_read(error: store::Error) -> anyhow::Error {
     }
 }
 
-/// Heads to compare with the journal, and messages about incomplete checkpoints that are left out.
+/// Heads to compare with the journal, and messages about incomplete checkpoints that are not compared.
 #[derive(Default)]
 struct HeadsToCompare {
     noted: Vec<HeadNote>,
@@ -216,8 +216,8 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<HeadsT
     if is_whole { Ok(kept) } else { Err(usage(format!("{file} contains no complete checkpoint"))) }
 }
 
-/// Returns the head at the end of a line outside the checkpoints, or `None` if the line contains none. Rejects an
-/// incomplete head, which would otherwise be ignored as text.
+/// Returns the head (event count and hash) at the end of a line outside the checkpoints, or `None` if the line contains
+/// none. Rejects an incomplete head, which would otherwise be ignored as text.
 fn parse_head_outside_checkpoints(place: &str, line: &str) -> anyhow::Result<Option<HeadNote>> {
     let is_like_one = |word: &str| {
         word.split_once(':').is_some_and(|(events, digits)| {
@@ -236,7 +236,8 @@ fn parse_head_outside_checkpoints(place: &str, line: &str) -> anyhow::Result<Opt
     }
 }
 
-/// Returns the head at the end of a line, which may follow a date. Also reads the output of `audit head --json`.
+/// Returns the head (event count and hash) at the end of a line, which may begin with a date. Also reads the output of
+/// `audit head --json`.
 fn parse_head(line: &str) -> Option<HeadNote> {
     #[derive(Deserialize)]
     struct Printed {

@@ -13,7 +13,7 @@ use crate::new_file::NewFile;
 use crate::output::print_text;
 use crate::plural::count;
 
-/// Columns of the exported table. The column `data` contains all data of the event.
+/// Columns of the table of exported events. The column `data` contains all data of the event.
 const COLUMNS: [&str; 11] =
     ["at", "stream", "seq", "type", "actor", "role", "via", "interrupt", "option", "outcome", "data"];
 
@@ -38,7 +38,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Writes the events page by page. Returns the number of events that were written.
+/// Writes the exported events page by page. Returns the number of events that were written.
 async fn pages(
     client: &crate::client::Client,
     args: &AuditExport,

@@ -18,7 +18,7 @@ use crate::output::print_lines;
 use crate::terminal::chat::{self, Talk};
 use crate::terminal::paint::Paint;
 
-/// Workflows for a conversation without a named workflow. `chat` uses the first one that the server has.
+/// Workflows that `chat` can use if the person names none. `chat` uses the first one that the server has.
 const PARTNERS: [&str; 2] = ["copilot", "pair"];
 const HISTORY: &str = "chat-history";
 

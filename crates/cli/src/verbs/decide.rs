@@ -80,8 +80,8 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
     Ok(Exit::Ok)
 }
 
-/// Rejects a decision that approves parts which the card does not show, unless the person passes `--unseen`. An option
-/// that the interrupt does not list is checked too, because it may be another name of an option.
+/// Rejects a decision that approves parts which the card of the interrupt does not show, unless the person passes
+/// `--unseen`. An option that the interrupt does not list is checked too, because it may be another name of an option.
 fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::Result<()> {
     let is_open = interrupt.status == InterruptStatus::Open;
     let unseen = match interrupt.offer(option) {
@@ -99,7 +99,8 @@ fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::R
     }
 }
 
-/// Asks the person at the terminal to confirm a risky option. Returns `None` if no confirmation is needed.
+/// Asks the person at the terminal to confirm a risky option of an interrupt. Returns `None` if no confirmation is
+/// needed.
 async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyhow::Result<Option<bool>> {
     let offer = interrupt.offer(option);
     let asked = offer.and_then(|offer| Some((offer, interrupt.stakes(offer)?)));
@@ -117,8 +118,8 @@ async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyho
     Ok(Some(matches!(line, Line::Text(text) if matches!(&*text.trim().to_lowercase(), "y" | "yes"))))
 }
 
-/// Lists the other open calls that a grant would approve, and asks which of them to approve. Returns `None` if the
-/// typed line is no valid reply.
+/// Lists the other open calls that a grant would approve, and asks the person which of them to approve. Returns `None`
+/// if the typed line is no valid reply.
 async fn keep_also(
     interrupt: &Interrupt,
     decision: Decision,
@@ -139,7 +140,8 @@ async fn keep_also(
     })
 }
 
-/// Returns the decision that sends an earlier answer. `from` is the id of its question.
+/// Returns the decision that sends an earlier answer. `from` is the id of the question to which the earlier answer was
+/// given.
 fn taken(interrupt: &Interrupt, from: &str) -> anyhow::Result<Decision> {
     let suggested = interrupt.suggestions_from_history.iter().find(|each| each.interrupt == from);
     suggested.and_then(|suggested| earlier_answers::decision(interrupt, suggested)).ok_or_else(|| {
@@ -151,7 +153,8 @@ fn taken(interrupt: &Interrupt, from: &str) -> anyhow::Result<Decision> {
     })
 }
 
-/// Parses the edit that a person gives: JSON, or the text itself if the edited item is plain text.
+/// Parses the edited value that a person passes with a decision: JSON, or the text itself if the interrupt takes plain
+/// text.
 fn edit(interrupt: &Interrupt, path: &Path, given: &str) -> anyhow::Result<Value> {
     let words = || Value::String(given.trim_end_matches('\n').to_owned());
     let is_free = interrupt.response_schema.is_none() && !interrupt.replaced().is_object();

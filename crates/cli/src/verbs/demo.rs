@@ -26,7 +26,6 @@ use crate::program_name::holdshort;
 use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 
-/// Beginning of the name of a demo's temporary folder.
 const FOLDER_PREFIX: &str = "holdshort-demo-";
 
 pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> anyhow::Result<Exit> {
@@ -157,7 +156,7 @@ fn greet(
     line("you", "answer with a number or in your own words; ? explains, d leaves");
 }
 
-/// Demo that a person has run: its sample, and the temporary copy of the sample.
+/// Demo that a person has run: its sample, and the temporary repository with a copy of the sample.
 pub(super) struct PlayedDemo {
     sample: &'static Shipped,
     repository: PathBuf,
@@ -173,7 +172,7 @@ impl PlayedDemo {
         is_copy.then_some(Self { sample, repository })
     }
 
-    /// Prints what the run changed, and commands that the person can try next.
+    /// Prints what the run of the demo changed, and commands that the person can try next.
     pub(super) fn farewell(&self, packs: Packs, data_dir: &DataDir) {
         farewell(self.sample, packs.for_workflow(self.sample.name), &self.repository, data_dir);
     }
@@ -211,7 +210,7 @@ fn farewell(sample: &Shipped, pack: Option<&dyn Pack>, repository: &Path, data_d
     }
 }
 
-/// Returns the command that runs the same workflow on the person's own data, and a description of what it does.
+/// Returns the command that runs the demo's workflow on the person's own data, and a description of what it does.
 fn yours(holdshort: &str, name: &str, pack: Option<&dyn Pack>) -> (String, &'static str) {
     if let Some(pack) = pack {
         return (format!("{holdshort} init {name}"), pack.texts().init_hint);
@@ -219,7 +218,8 @@ fn yours(holdshort: &str, name: &str, pack: Option<&dyn Pack>) -> (String, &'sta
     (format!("{holdshort} run {name} --workspace PATH \"task\""), "the same in your own folder, with a model")
 }
 
-/// Returns the changes that Git reports. If it is unsafe to run Git, returns a sentence about this instead.
+/// Returns the changes in the demo's repository that Git reports. If it is unsafe to run Git, returns a sentence about
+/// this instead.
 fn changed(repository: &Path) -> Vec<String> {
     // Git runs the filters of its configuration to compare a file. The sample has no filters.
     let filters = git(repository, &["config", "--includes", "--get-regexp", "^filter\\."]);
@@ -240,7 +240,7 @@ fn changed(repository: &Path) -> Vec<String> {
     diff.lines().map(|line| line.trim().to_owned()).collect()
 }
 
-/// Writes the files of the sample into a new Git repository, and commits them.
+/// Writes the files of the demo's sample into a new Git repository, and commits them.
 fn prepare(sample: &Shipped, repository: &Path) -> anyhow::Result<()> {
     for (path, bytes) in sample.sample {
         let path: PathBuf = repository.join(path);
@@ -271,12 +271,12 @@ fn prepare(sample: &Shipped, repository: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Environment variables that are passed on to Git: the search path of programs, and the folder for temporary files.
-/// All other variables are removed, because they could name configuration, templates, repositories, or programs that
-/// Git runs.
+/// Environment variables that the demo passes on to Git: the search path of programs, and the folder for temporary
+/// files. All other variables are removed, because they could name configuration, templates, repositories, or programs
+/// that Git runs.
 const PASSED_ON: [&str; 2] = ["PATH", "TMPDIR"];
 
-/// Runs Git without the person's settings, so that the sample is the same everywhere. Disables programs that a
+/// Runs Git without the person's settings, so that the demo's sample is the same everywhere. Disables programs that a
 /// repository can configure: hooks, a file watcher, a pager.
 fn git(repository: &Path, arguments: &[&str]) -> anyhow::Result<Output> {
     let passed_on = PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
@@ -308,7 +308,7 @@ fn git(repository: &Path, arguments: &[&str]) -> anyhow::Result<Output> {
 mod tests {
     use super::*;
 
-    /// The demo does not run a program that an agent wrote into the Git configuration.
+    /// The demo does not run a program that an agent wrote into the Git configuration of its repository.
     #[test]
     fn a_filter_of_the_repository_does_not_run() {
         let folder = tempfile::tempdir().expect("a folder");

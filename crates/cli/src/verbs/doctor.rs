@@ -88,7 +88,7 @@ fn has_broken_hook(report: &Value) -> bool {
 }
 
 /// Reads everything that `serve` reads before it starts, and returns the first error. Errors of the certificate and the
-/// model are left out, because the report has separate lines for them.
+/// model are left out, because the report of `doctor` has separate lines for them.
 async fn would_start(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettings) -> anyhow::Result<()> {
     log::filter("warn")?;
     let plan = serve::plan(scene, data_dir, settled)?;
@@ -102,7 +102,8 @@ async fn would_start(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettin
     }
 }
 
-/// Reports the configured model. Tests the model's server if its URL is known; otherwise `answers` is null.
+/// Reports the configured model. Tests the model's server if the URL of this server is known; otherwise `answers` is
+/// null.
 async fn configured(args: &ModelArgs) -> Value {
     let model = match model::source(args) {
         Ok(Source::Provider(model)) => model.describe(),
@@ -119,7 +120,7 @@ async fn configured(args: &ModelArgs) -> Value {
     })
 }
 
-/// Returns the mark and the text of the report line about the model.
+/// Returns the mark and the text of the line about the model in the report of `doctor`.
 fn of_model(report: &Value) -> (Mark, String) {
     let string = |key: &str| report[key].as_str().unwrap_or_default();
     if report["missing"].is_string() {
@@ -176,11 +177,11 @@ async fn server(scene: &Scene) -> Value {
 
 #[derive(Clone, Copy)]
 enum Mark {
-    /// The reported part works.
+    /// The part of the installation that `doctor` reports works.
     Good,
-    /// The reported part is missing or limited.
+    /// The part of the installation that `doctor` reports is missing or limited.
     Absent,
-    /// The reported part is configured but does not work.
+    /// The part of the installation that `doctor` reports is configured but does not work.
     Bad,
 }
 

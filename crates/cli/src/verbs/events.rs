@@ -13,7 +13,7 @@ use crate::terminal::follow::exit_for_status;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
-/// Maximum number of events in one response of the server.
+/// Maximum number of events in one page that the command `events` reads from the server.
 const PAGE: usize = 200;
 
 pub(super) async fn events(scene: &Scene, run: &str, follow: bool, since: u64) -> anyhow::Result<Exit> {
@@ -41,7 +41,7 @@ pub(super) async fn events(scene: &Scene, run: &str, follow: bool, since: u64) -
     }
 }
 
-/// Prints events as they arrive, until the run ends.
+/// Prints the events of a run as they arrive, until the run ends.
 async fn followed(client: &Client, run: &Run, since: u64, printer: &mut Printer) -> anyhow::Result<Exit> {
     let mut events = Events::follow(client, &run.id, since, Watched::now());
     while let Some(item) = events.next().await {
@@ -67,7 +67,7 @@ async fn followed(client: &Client, run: &Run, since: u64, printer: &mut Printer)
 struct Printer {
     json: bool,
     paint: Paint,
-    /// Name of the tool of each call, by the id of the call.
+    /// Name of the tool that each call of the run uses, by the id of the call.
     calls: HashMap<String, String>,
 }
 
@@ -81,7 +81,7 @@ impl Printer {
     }
 }
 
-/// Formats an event as one line: time, actor, type, and as many facts as fit.
+/// Formats an event as one line: time, actor, type, and as many further facts as fit.
 fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> String {
     let data = &event.data;
     let string = |key: &str| data.get(key).and_then(serde_json::Value::as_str);

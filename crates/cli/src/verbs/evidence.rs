@@ -63,7 +63,7 @@ pub(super) async fn receipt(scene: &Scene, receipt: &Receipt) -> anyhow::Result<
     Ok(Exit::Ok)
 }
 
-/// Writes a file that only its owner may read, because the file contains the content of events.
+/// Writes a new file that only its owner may read, because the file contains the content of events.
 fn write_new(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let mut file = NewFile::create(path)?;
     file.write_all(bytes).with_context(|| path.display().to_string())?;

@@ -15,7 +15,7 @@ use crate::limits::SUMMARY_BYTES;
 
 pub const SUMMARY: &str = "summary.json";
 
-/// Returns those of the files `names` that exist although no earlier run wrote them.
+/// Returns those of the files `names` in a folder that exist although no earlier run wrote them.
 pub fn find_unmanaged_files(folder: &Path, names: &[&'static str]) -> io::Result<Vec<&'static str>> {
     let earlier = earlier(folder)?.unwrap_or_default().names;
     let mut own = Vec::new();
@@ -32,8 +32,8 @@ pub fn find_unmanaged_files(folder: &Path, names: &[&'static str]) -> io::Result
     Ok(own)
 }
 
-/// Removes result files of an earlier run, except those in `kept`. Only files in `names` are removed, because a summary
-/// could list any name.
+/// Removes result files of an earlier run from a folder, except those in `kept`. Only files in `names` are removed,
+/// because a summary could list any name.
 pub fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> anyhow::Result<()> {
     let earlier = earlier(folder)?.unwrap_or_default().names;
     for name in names.iter().filter(|name| earlier.contains(**name) && !kept.iter().any(|it| it == *name)) {
@@ -47,18 +47,18 @@ pub fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> anyhow::
     Ok(())
 }
 
-/// Earlier run whose result files are in a folder, according to the summary in the folder.
+/// Earlier run whose result files are in a folder, according to the summary in this folder.
 #[derive(Debug, Default)]
 pub struct Earlier {
     pub run: String,
-    /// Date of the analysis in the summary.
+    /// Date of the earlier run's analysis, from the summary in the folder.
     pub date: Option<String>,
     pub is_completed: bool,
-    /// Names of the result files that the summary lists, and the name of the summary.
+    /// Names of the result files that the summary of the earlier run lists, and the name of the summary.
     names: BTreeSet<String>,
 }
 
-/// Reads the summary in a folder. Returns `None` if the folder contains no summary of a run.
+/// Reads the summary of a run in a folder. Returns `None` if the folder contains no such summary.
 pub fn earlier(folder: &Path) -> io::Result<Option<Earlier>> {
     let file = match File::open(folder.join(SUMMARY)) {
         Ok(file) => file,
@@ -89,7 +89,7 @@ pub fn for_run(folder: &Path, run: &str, is_completed: bool) -> io::Result<PathB
     Ok(if aside { own_folder(folder, run) } else { folder.to_owned() })
 }
 
-/// Removes the files that a run wrote into its subfolder while it was incomplete.
+/// Removes the result files that an incomplete run wrote into its own subfolder.
 pub fn clear_own(folder: &Path, run: &str, names: &[&'static str]) -> anyhow::Result<()> {
     let aside = own_folder(folder, run);
     clear(&aside, names, &[])?;

@@ -74,7 +74,7 @@ fn lines(group: &Group) -> Vec<String> {
     out
 }
 
-/// Parses working hours, each of the form `DAYS=FROM-TO`.
+/// Parses the working hours of a group, each of the form `DAYS=FROM-TO`.
 fn week(given: &[String]) -> anyhow::Result<BTreeMap<String, Vec<String>>> {
     let mut week: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for text in given {

@@ -44,7 +44,7 @@ pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Prints an interrupt on one line. The line is truncated to the width of the terminal, so the most important facts
+/// Prints an interrupt on one line. This line is truncated to the width of the terminal, so the most important facts
 /// come first.
 fn line(interrupt: &Interrupt, paint: Paint) {
     let shown = LookAlikes::written(interrupt);

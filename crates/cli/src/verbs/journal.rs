@@ -9,7 +9,6 @@ use crate::data_dir::DataDir;
 use crate::embed;
 use crate::exit::usage;
 
-/// Opens an existing journal in the data folder or in the database.
 pub(super) async fn open(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store> {
     let data_dir = DataDir::resolve(scene.reach.data.as_deref())?;
     if at.store.is_none() && !data_dir.holds_journal() {
@@ -21,7 +20,7 @@ pub(super) async fn open(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store>
     open_or_make(scene, at).await
 }
 
-/// Opens the journal in the data folder or in the database. A missing journal is created.
+/// Opens the journal in the data folder or in the database, and creates the journal if it is missing.
 pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store> {
     let data_dir = DataDir::resolve(scene.reach.data.as_deref())?;
     let journal = describe_location(scene, at)?;
@@ -42,7 +41,6 @@ pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Resul
     }
 }
 
-/// Returns the place where the journal is stored: the data folder or a database.
 pub(super) fn location(at: &StoreArgs) -> store::Location {
     match embed::database(at) {
         Some(config) => store::Location::Database(config),
@@ -50,7 +48,7 @@ pub(super) fn location(at: &StoreArgs) -> store::Location {
     }
 }
 
-/// Describes the place of the journal: the path of the data folder, or the database.
+/// Describes the location of the journal for people: the path of the data folder, or the database.
 pub(super) fn describe_location(scene: &Scene, at: &StoreArgs) -> anyhow::Result<String> {
     Ok(match &at.store {
         Some(url) => embed::database_words(url),

@@ -46,7 +46,8 @@ async fn create(
     show(scene, &made, &what)
 }
 
-/// Returns the path of a folder with all symbolic links resolved, because the server accepts no other path.
+/// Returns the path of an access key's folder with all symbolic links resolved, because the server accepts no other
+/// path.
 fn canonical(folder: &Path) -> anyhow::Result<String> {
     let found = fs::canonicalize(folder)
         .with_context(|| format!("the folder `{}` of the key cannot be found", folder.display()))?;

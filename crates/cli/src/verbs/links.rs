@@ -51,7 +51,7 @@ fn show(scene: &Scene, link: &Link, what: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Returns a login link for the browser, at a server in this process. If the output is not a terminal, returns a hint
+/// Returns a login link for the browser, at the server in this process. If the output is not a terminal, returns a hint
 /// instead, so that no link is written into a file.
 pub(super) fn invitation(embedded: &Embedded, words: &str, paint: Paint) -> anyhow::Result<String> {
     if !paint.is_terminal {

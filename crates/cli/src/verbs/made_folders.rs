@@ -4,13 +4,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Folders that were created for a run. Dropping the value deletes the empty ones, unless the run has started.
+/// Folders that were created for a run. Dropping the value deletes the empty folders, unless the run has started.
 #[derive(Debug, Default)]
 #[must_use]
 pub struct MadeFolders(Vec<PathBuf>);
 
 impl MadeFolders {
-    /// Creates a folder and its missing parents.
+    /// Creates a folder and its missing parents, and records which of them were created.
     pub fn make(&mut self, folder: &Path) -> io::Result<()> {
         let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
         let missing: Vec<&Path> = folder.ancestors().take_while(is_missing).collect();
@@ -18,7 +18,7 @@ impl MadeFolders {
         fs::create_dir_all(folder)
     }
 
-    /// Keeps the folders, because the run has started.
+    /// Keeps the folders that were created for a run, because the run has started.
     pub(super) fn keep(mut self) {
         self.0.clear();
     }

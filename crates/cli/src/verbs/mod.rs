@@ -48,7 +48,7 @@ use crate::config_file::is_flag_set;
 use crate::exit::{Exit, usage};
 use crate::pack::Packs;
 
-/// Context of a command: the settings that every verb shares.
+/// Context of a command: the settings that every command of the program shares.
 struct Scene {
     reach: Reach,
     json: bool,
@@ -129,15 +129,15 @@ pub(crate) async fn perform(args: Args, packs: Packs) -> anyhow::Result<Exit> {
     }
 }
 
-/// Writes the file that a person edits before a run of a pack's workflow (`init`).
+/// Implements `init`: writes the file that a person edits before a run of a pack's workflow.
 fn init(packs: Packs, workflow: &str, to: Option<&Path>) -> anyhow::Result<Exit> {
     packs.for_workflow(workflow).ok_or_else(|| packs.no_init(workflow))?.init(to)?;
     Ok(Exit::Ok)
 }
 
-/// Returns an error if `--server` is given to a verb that uses no server. Verbs that open a journal themselves also
-/// reject `HOLDSHORT_SERVER`, because the person would expect the journal of this server. `demo`, `serve` and `init`
-/// ignore it.
+/// Returns an error if `--server` is given to a command that uses no server. Commands that open a journal themselves
+/// also reject `HOLDSHORT_SERVER`, because the person would expect the journal of that server. `demo`, `serve` and
+/// `init` ignore this variable.
 fn refuse_server(scene: &Scene, verb: &Verb) -> anyhow::Result<()> {
     let (verb, is_of_journal) = match verb {
         Verb::Demo { .. } => ("demo", false),

@@ -110,7 +110,7 @@ fn lines(person: &Person) -> Vec<String> {
     out
 }
 
-/// Lists the open interrupts that were assigned to the removed person.
+/// Lists the open interrupts that were assigned to a removed person.
 fn left_lines(removed: &RemovedPerson, words: &str) -> Vec<String> {
     let paint = Paint::stdout();
     let mut out = Vec::new();
@@ -133,8 +133,8 @@ fn left_lines(removed: &RemovedPerson, words: &str) -> Vec<String> {
     out
 }
 
-/// Converts a date to midnight in the person's time zone, or in UTC if it is unknown. Any other text is sent to the
-/// server unchanged.
+/// Converts a date to midnight in the person's time zone, or in UTC if the time zone is unknown. Returns any other text
+/// unchanged, for the server to check.
 async fn moment(client: &Client, person: &str, until: String) -> anyhow::Result<String> {
     let Ok(day) = Date::strptime("%Y-%m-%d", &until) else { return Ok(until) };
     let known: Person = client.get(&path(person, "")).await?;
@@ -142,7 +142,7 @@ async fn moment(client: &Client, person: &str, until: String) -> anyhow::Result<
     Ok(format!("{:.3}", day.to_zoned(zone)?.timestamp()))
 }
 
-/// Parses addresses of the form `CHANNEL=ADDRESS`.
+/// Parses a person's addresses of the form `CHANNEL=ADDRESS`.
 fn addresses(given: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
     let pair = |text: &String| {
         let (channel, address) = text.split_once('=').ok_or_else(|| {

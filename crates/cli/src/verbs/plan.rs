@@ -46,7 +46,8 @@ fn show(scene: &Scene, plans: &[Plan]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints the plans that agents submitted for approval, with the outcomes. Used if no plan of the run is a graph.
+/// Prints the plans that agents of the run submitted for approval, with the outcomes. Used if no plan of the run is a
+/// graph.
 async fn written(client: &Client, run: &Run) -> anyhow::Result<()> {
     let paint = Paint::stdout();
     let asked = client.list("/v1/interrupts", &[("run", run.id.as_str())]).await?;
@@ -104,7 +105,7 @@ async fn follow_on(scene: &Scene, client: &Client, run: Run, mut known: Vec<Plan
     anyhow::bail!("the event stream ended unexpectedly")
 }
 
-/// Prints the changes of plans. A new graph is printed completely. For a known graph, there is one line for each
+/// Prints how plans have changed. A new plan is printed completely. For a known plan, one line is printed for each
 /// subtask with a new status.
 fn changed(scene: &Scene, known: &[Plan], now: &[Plan]) -> anyhow::Result<()> {
     if scene.json {

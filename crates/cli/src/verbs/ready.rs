@@ -12,7 +12,8 @@ use crate::output::{print_json, print_text};
 
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Checks the server repeatedly, for up to `wait_ms`. A permanent error, such as a wrong token, ends the check at once.
+/// Checks repeatedly whether the server is ready, for up to `wait_ms`. A permanent error, such as a wrong token, ends
+/// the check at once.
 pub(super) async fn ready(scene: &Scene, wait_ms: Option<u64>) -> anyhow::Result<Exit> {
     let until = Instant::now() + Duration::from_millis(wait_ms.unwrap_or(0));
     let health = loop {
@@ -29,8 +30,8 @@ pub(super) async fn ready(scene: &Scene, wait_ms: Option<u64>) -> anyhow::Result
     Ok(Exit::Ok)
 }
 
-/// Checks the server once. Looks up its address first, because a starting server may not have written its address file
-/// yet.
+/// Checks once whether the server is ready. Looks up the server's address first, because a starting server may not have
+/// written its address file yet.
 async fn ask(scene: &Scene) -> anyhow::Result<Health> {
     scene.client()?.get("/readyz").await
 }

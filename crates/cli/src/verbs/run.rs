@@ -101,7 +101,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
     exit
 }
 
-/// Asks each pack to prepare a run with its own options. Returns `None` if no option of a pack is set.
+/// Lets each pack prepare a run with the pack's own options. Returns `None` if no option of a pack is set.
 fn prepare_with_pack(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Option<pack::Start>> {
     let arguments = pack::RunArguments {
         workflow: &args.workflow,
@@ -112,7 +112,7 @@ fn prepare_with_pack(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Op
     packs.iter().find_map(|pack| pack.start(&arguments).transpose()).transpose()
 }
 
-/// Builds the request that starts the run. Also returns the folder for result files, and the folders that were created
+/// Builds the request that starts a run. Also returns the folder for result files, and the folders that were created
 /// for the run.
 fn start(
     packs: Packs,
@@ -197,8 +197,8 @@ async fn on_server(
     follow_run(scene, &client, &shown.id, None, files).await
 }
 
-/// Returns the error for a run on a server without a model. `--model` on this command line has no effect on a running
-/// server.
+/// Returns the error for a run on a server without a model. The option `--model` of this command has no effect on a
+/// running server.
 pub(super) fn no_model(client: &Client, model: &ModelArgs) -> anyhow::Error {
     let named = if model.model.is_some() {
         ", and the option `--model` of this command has no effect on it"
@@ -216,7 +216,7 @@ pub(super) fn is_rehearsal(model: &ModelArgs) -> bool {
     model.model.as_deref() == Some(REHEARSAL)
 }
 
-/// Checks the workflow and the workspace of the command line before anything is started. Other errors are reported
+/// Checks the workflow and the workspace of the command `run` before anything is started. Other errors are reported
 /// later.
 fn can_start(packs: Packs, args: &crate::args::Run, is_prepared: bool) -> anyhow::Result<()> {
     let folder = args.workflows.as_deref();
@@ -271,15 +271,16 @@ fn input(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Value> {
     }
 }
 
-/// Returns an error if the workflow belongs to a pack. It is called when the task or the workspace is missing, which
-/// the pack's own option would have set.
+/// Returns an error if the workflow belongs to a pack. Called when the task or the workspace is missing, because an
+/// option of the pack should have set it.
 fn described(packs: Packs, workflow: &str) -> anyhow::Result<()> {
     packs
         .for_workflow(workflow)
         .map_or(Ok(()), |pack| Err(usage(with_program_name(pack.texts().missing_input_hint))))
 }
 
-/// Returns the absolute path of the workspace without symbolic links. The server checks everything else.
+/// Returns the absolute path of the workspace without symbolic links. All other checks of the workspace are left to the
+/// server.
 pub(super) fn workspace(path: Option<&Path>) -> anyhow::Result<Option<String>> {
     let Some(path) = path else { return Ok(None) };
     let path = path.canonicalize().map_err(|error| usage(format!("{}: {error}", path.display())))?;
@@ -298,8 +299,8 @@ fn introduce(run: &Run) {
     }
 }
 
-/// Follows a run in the terminal, and prints the command that follows it again. `embedded` contains the arguments that
-/// start the server in this process again. `files` is the folder for a pack's result files.
+/// Follows a run in the terminal, and prints the command that follows the run again. `embedded` contains the arguments
+/// that start the server in this process again. `files` is the folder for a pack's result files.
 pub(super) async fn follow_run(
     scene: &Scene,
     client: &Client,
@@ -399,12 +400,13 @@ async fn leave(client: &Client, run: &str, left: LeaveReason, embedded: Option<&
     print_message(&format!("  {} attach {run}{words}{}", holdshort(), output_words(files)));
 }
 
-/// Returns the argument `--output-dir` for a command that continues a run with result files, or an empty text.
+/// Returns the argument `--output-dir` with which another command continues a run with result files. The result is
+/// empty if the run has no such files.
 pub(super) fn output_words(files: Option<&Path>) -> String {
     files.map(|folder| format!(" --output-dir {}", quoted(&folder.display().to_string()))).unwrap_or_default()
 }
 
-/// Stops the server in this process. After a second Ctrl-C, the process ends at once.
+/// Stops the server in this process. After a second Ctrl-C, the command does not wait any longer.
 pub(super) async fn end_of(embedded: Embedded) {
     tokio::select! {
         () = embedded.stop() => {}
@@ -412,7 +414,6 @@ pub(super) async fn end_of(embedded: Embedded) {
     }
 }
 
-/// Reads a file of this machine, or standard input for `-`.
 pub(super) fn file_or_stdin(path: &Path) -> anyhow::Result<String> {
     if path == Path::new("-") {
         return std::io::read_to_string(std::io::stdin())

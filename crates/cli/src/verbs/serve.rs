@@ -71,7 +71,6 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Converts the settings of `serve` into the plan of a server.
 pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettings) -> anyhow::Result<Plan> {
     let crew =
         Crew::from_variables(&|name| std::env::var(name).ok()).map_err(|wrong| usage(wrong.to_string()))?;
@@ -104,7 +103,7 @@ pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettings
     })
 }
 
-/// Raises the limit of open files of this process as far as the system allows, because each stream needs an open file.
+/// Raises this process's limit of open files as far as the system allows, because each event stream needs an open file.
 fn raise_files() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     // An error is ignored: streams beyond the old limit then wait until other streams end.
@@ -149,7 +148,7 @@ fn answering(info: &Info, args: &ModelArgs) -> String {
     format!("{} ({}){at}", info.model.name, info.model.provider)
 }
 
-/// Describes the protection level of the sandbox.
+/// Describes the protection that a sandbox level gives, such as `full`.
 pub(super) fn sandbox(level: &str) -> String {
     match level {
         "full" => "full: commands write only in the workspace, and have no network",

@@ -46,7 +46,6 @@ pub(super) async fn sessions(scene: &Scene, state: Option<&str>) -> anyhow::Resu
     Ok(Exit::Ok)
 }
 
-/// Lists the grants of one session, or of all sessions.
 pub(super) async fn grants(scene: &Scene, session: Option<&str>) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     let path = match session {

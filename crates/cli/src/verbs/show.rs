@@ -69,7 +69,8 @@ pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Returns the run of an interrupt. Returns `None` for a reviewer, who may not read runs and needs only the card.
+/// Returns the run of an interrupt. Returns `None` if the caller is a reviewer, who may not read runs and needs only
+/// the card.
 async fn run_of(client: &Client, interrupt: &Interrupt) -> anyhow::Result<Option<Run>> {
     match client.get(&format!("/v1/runs/{}", interrupt.run)).await {
         Ok(run) => Ok(Some(run)),
@@ -155,7 +156,8 @@ fn run(run: &Run, words: &str, paint: Paint) {
     }
 }
 
-/// Prints the result of a run. A text is printed only once, although phases and approved items often repeat it.
+/// Prints the result of a run. A text is printed only once, although a result often repeats it in its phases and
+/// approved items.
 fn result(run: &Run, words: &str, paint: Paint) {
     let text = string(&run.result, "text").trim_end();
     let is_of_phases = run.result.get("phases").is_some();

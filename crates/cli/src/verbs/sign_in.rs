@@ -19,12 +19,12 @@ use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
-/// Maximum time to wait for a person to sign in, even if the server allows more.
+/// Maximum time that a terminal waits for a person to sign in, even if the server allows more.
 const LONGEST_WAIT: Duration = Duration::from_mins(30);
-/// Minimum time between two polls of a sign-in, even if the server allows less.
+/// Minimum time between two requests with which a terminal polls for the sign-in, even if the server allows less.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(200);
 
-/// `login`: prints a login link, or signs this terminal in at a remote server with an identity provider.
+/// Implements `login`: prints a login link, or signs this terminal in at a remote server with an identity provider.
 pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Result<Exit> {
     let Some(server) = elsewhere(scene, person.as_deref())? else {
         return links::login(scene, person).await;
@@ -59,8 +59,8 @@ pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Resu
     Ok(Exit::Ok)
 }
 
-/// Returns the remote server at which this terminal is to sign in. Returns `None` for the server of the data folder,
-/// whose token is on this machine.
+/// Returns the remote server at which this terminal is to sign in. Returns `None` if it is the server of the data
+/// folder, whose token is on this machine.
 fn elsewhere(scene: &Scene, person: Option<&str>) -> anyhow::Result<Option<Url>> {
     let has_token = std::env::var("HOLDSHORT_TOKEN").is_ok_and(|token| !token.is_empty());
     let Some(named) = scene.reach.server.as_deref().filter(|_| person.is_none() && !has_token) else {
@@ -91,7 +91,7 @@ fn invite(scene: &Scene, provider: &LoginProvider, begun: &DeviceLogin) -> anyho
     Ok(())
 }
 
-/// Polls until the person has signed in, at the interval that the server requests.
+/// Polls the server until the person has signed in, at the interval that the server requests.
 async fn signed_in(client: &Client, begun: &DeviceLogin) -> anyhow::Result<TokenLogin> {
     let mut handle = DeviceHandle { device: begun.device.clone() };
     let (mut pause, mut waited) = (Duration::from_millis(begun.interval_ms), Duration::ZERO);
@@ -118,7 +118,7 @@ fn may_pass(error: &anyhow::Error) -> bool {
     is_passing(error) || matches!(code(error), Some(Code::IdentityUnavailable | Code::TooManyRequests))
 }
 
-/// Implements `logout`: ends the login of this terminal, or all logins of the person. The stored token is deleted when
+/// Implements `logout`: ends the login of this terminal, or all logins of the person. The stored token is deleted after
 /// the server has confirmed the logout.
 pub(super) async fn logout(scene: &Scene, everywhere: bool) -> anyhow::Result<Exit> {
     let client = scene.client()?;

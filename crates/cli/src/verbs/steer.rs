@@ -9,10 +9,10 @@ use crate::client::id_of;
 use crate::exit::{Exit, usage};
 use crate::output::{print_json, print_text};
 
-/// Name of an action in the URL of the API, and the message after its success.
+/// Last part of the URL path of an action on a run or session, and the message after its success.
 type Act = (&'static str, &'static str);
 
-/// An action on a run, and the same action on a session.
+/// An action on a run, and the corresponding action on a session.
 #[derive(Clone, Copy)]
 pub(super) struct Steer {
     run: Act,

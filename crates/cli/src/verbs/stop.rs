@@ -42,7 +42,7 @@ fn is_id(call: &str) -> bool {
     call.strip_prefix("call_").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-/// Returns the id of the running command if exactly one command is running.
+/// Returns the id of a run's running command if exactly one command is running.
 async fn find_running_command(client: &Client, run: &str) -> anyhow::Result<String> {
     let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
     let none = || usage(format!("nothing was stopped: no command of the run {} is running", run.id));

@@ -22,14 +22,14 @@ pub(super) async fn warn(client: &Client, matters: impl Fn(&Frozen) -> bool) {
     }
 }
 
-/// Freezes that the caller is allowed to read.
+/// Freezes that the caller may read, and a flag that is true if these are all freezes.
 pub(super) struct Freezes {
     pub held: Vec<Frozen>,
-    /// True if these are all freezes of the server.
+    /// True if the list contains all freezes of the server.
     pub is_all: bool,
 }
 
-/// Reads the freezes that the caller may know: all of them, or those on the interrupts that the caller may read.
+/// Reads the freezes that the caller may know: all freezes, or those on the interrupts that the caller may read.
 pub(super) async fn freezes(client: &Client) -> Freezes {
     if let Ok(system) = client.get::<System>("/v1/system").await {
         return Freezes { held: system.freezes, is_all: true };
@@ -44,7 +44,7 @@ pub(super) async fn freezes(client: &Client) -> Freezes {
     Freezes { held: freezes, is_all: false }
 }
 
-/// Returns one line for each freeze for which `matters` is true, at most [`WARNINGS`] lines.
+/// Returns one line of warning for each freeze for which `matters` is true, at most [`WARNINGS`] lines.
 pub(super) fn warnings(freezes: &[Frozen], words: &str, matters: impl Fn(&Frozen) -> bool) -> Vec<String> {
     let matter: Vec<&Frozen> = freezes.iter().filter(|frozen| matters(frozen)).collect();
     let mut lines: Vec<String> = matter.iter().take(WARNINGS).map(|frozen| warning(frozen, words)).collect();

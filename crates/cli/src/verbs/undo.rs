@@ -31,7 +31,6 @@ pub(super) async fn merge(scene: &Scene, run: &str, paths: Vec<String>) -> anyho
     begin_somewhere(scene, &asked).await
 }
 
-/// Request that starts an undo or a merge, and the sentence that is printed after it.
 struct BeginRequest<T> {
     path: String,
     body: T,

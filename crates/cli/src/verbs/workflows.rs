@@ -86,7 +86,8 @@ pub(super) async fn check(scene: &Scene, paths: &[PathBuf], file: Option<&Path>)
 const NOBODY_GIVEN: &str = "No people are configured, so the check assumes that only the operator decides. \
     Name a file with --people FILE, or start the server on which the people are stored.";
 
-/// Returns the people of the running server. Returns `None` if no server runs, or if it does not list its people.
+/// Returns the people of the running server. Returns `None` if no server runs, or if the server does not list its
+/// people.
 async fn of_server(scene: &Scene) -> Option<People> {
     let listens =
         || DataDir::resolve(scene.reach.data.as_deref()).is_ok_and(|data| data.listening().is_some());

@@ -18,8 +18,8 @@ use super::message::{Message, PlanDecision, SwitchAgent, ToolDecision, ToolResul
 use super::session::{Session, SessionMessage};
 use super::{ids, names, open_requests, plan};
 
-/// Carries out a message. Returns only the frames that answer the message directly, usually none. The client receives
-/// all other effects of the message as frames that are derived from the journal.
+/// Carries out a message of a client. Returns only the frames that answer the message directly, usually none. The
+/// client receives all other effects of the message as frames that are derived from the journal.
 pub(super) async fn carry_out(session: &Session, client: &Client, message: Message) -> Answer<Vec<Frame>> {
     match message {
         Message::User { content, request: Some(request) } => answer(session, &request, &content).await,
@@ -63,7 +63,6 @@ async fn answer(session: &Session, request: &str, content: &str) -> Answer<Vec<F
     Ok(Vec::new())
 }
 
-/// Returns the interrupt with this id, and the run that contains it.
 async fn find_interrupt_by_id(session: &Session, id: &str) -> Answer<Option<(Arc<Run>, InterruptId)>> {
     let Ok(id) = id.parse::<InterruptId>() else { return Ok(None) };
     let (row, of) = (session.caller.app.journal().interrupt(&id).await?, session.id().await?);
@@ -73,7 +72,7 @@ async fn find_interrupt_by_id(session: &Session, id: &str) -> Answer<Option<(Arc
     }
 }
 
-/// Searches the runs of the session, newest first, for an interrupt.
+/// Searches the runs of the session, newest first, for an interrupt for which `is_it` returns true.
 async fn find(
     session: &Session,
     is_it: impl Fn(&InterruptId, &Interrupt) -> bool,
@@ -89,7 +88,7 @@ async fn find(
 }
 
 /// Records a decision on an interrupt. Repeating the same decision changes nothing, even after the run has ended
-/// (lesson 9). If the approved call has to be run by a client, the connection `holder` is asked to run it.
+/// (lesson 9). If a client has to run the approved call, the connection `holder` is asked to run it.
 async fn decide(
     session: &Session,
     run: &Run,
@@ -110,8 +109,8 @@ async fn decide(
 }
 
 /// Returns the question that a message without `request_id` answers. Refuses the message if the person possibly meant a
-/// different question. A message is possibly meant for a different question in two cases: several questions are open,
-/// or the open question was shown only while the person was writing the answer to an earlier question.
+/// different question. This is possible in two cases: several questions are open, or the open question was shown only
+/// while the person was writing the answer to an earlier question.
 fn find_answered_question(run: &Run) -> Answer<Option<InterruptId>> {
     let is_question = |interrupt: &Interrupt| interrupt.opened.kind == Kind::Question;
     let open: Vec<_> =
@@ -136,8 +135,8 @@ fn find_answered_question(run: &Run) -> Answer<Option<InterruptId>> {
     }
 }
 
-/// Returns a notice if the run waits for a decision about a limit. A text message never resolves the request about the
-/// limit: the server would have to guess what a text such as "no, stop" decides (contract B4).
+/// Returns a notice if the run waits for a decision about a limit. A text message never resolves the interrupt about
+/// the limit: the server would have to guess what a text such as "no, stop" decides (contract B4).
 fn limit_notice(run: &Run) -> Option<Frame> {
     let (id, _) = open_requests::interrupts(run)
         .into_iter()
@@ -228,7 +227,7 @@ async fn decide_call(session: &Session, client: &Client, wish: ToolDecision) -> 
     Ok(Vec::new())
 }
 
-/// Returns the interrupt that a `hitl_decision` is about. `id` is the id of a call or of an interrupt.
+/// Returns the interrupt on which a client decides with a `hitl_decision`. `id` is the id of a call or of an interrupt.
 async fn find_interrupt_for_decision(session: &Session, id: &str) -> Answer<(Arc<Run>, InterruptId)> {
     let unknown = || Refused::new(Code::NotFound, format!("the call `{id}` does not wait for a decision"));
     if id.parse::<InterruptId>().is_ok() {
@@ -244,14 +243,14 @@ async fn find_interrupt_for_decision(session: &Session, id: &str) -> Answer<(Arc
     Ok((run, asked))
 }
 
-/// Returns the approval request about a call if the request is open or if a person rejected it.
+/// Returns the approval request about a call if this request is open or if a person rejected it.
 fn undecided(run: &Run, call: &str) -> Option<InterruptId> {
     let asked = run.approval_of(call)?;
     let was_rejected = |resolution: &Resolution| resolution.outcome == Outcome::Rejected;
     asked.resolution.as_ref().is_none_or(was_rejected).then(|| asked.opened.interrupt.clone())
 }
 
-/// Renames the edited arguments of a call from the IDE's names to the server's names.
+/// Renames the arguments of a call that a person edited, from the IDE's names to the server's names.
 fn edited(run: &Run, interrupt: &InterruptId, edit: Value) -> Value {
     let about = run.interrupts.get(interrupt).map(|asked| &asked.opened.about);
     match about {
@@ -263,8 +262,8 @@ fn edited(run: &Run, interrupt: &InterruptId, edit: Value) -> Value {
     }
 }
 
-/// Returns the user's reason if an error text reports that the user rejected a call. When a user rejects a call in the
-/// IDE, the IDE sends an error text about the rejection instead of a decision.
+/// Returns the user's reason if an error text reports that the user rejected a call. In this case, the IDE sends an
+/// error text instead of a decision.
 pub(super) fn rejection(error: &str) -> Option<&str> {
     let why = error.trim().strip_prefix("User rejected")?;
     if why.is_empty() { Some(why) } else { why.strip_prefix(':').map(str::trim) }
@@ -301,7 +300,7 @@ async fn take_result(session: &Session, wish: ToolResult) -> Answer<Vec<Frame>> 
     Ok(Vec::new())
 }
 
-/// Returns true if the call has already ended with the outcome that the client reports.
+/// Returns true if a call has already ended with the outcome that the client reports.
 fn has_brought(call: &Call, outcome: &ClientOutcome) -> bool {
     let result = call.result.as_deref().unwrap_or_default();
     match (&call.state, outcome) {
@@ -314,7 +313,7 @@ fn has_brought(call: &Call, outcome: &ClientOutcome) -> bool {
     }
 }
 
-/// Returns the run that contains the call with this id, and the call's id within that run.
+/// Returns the run that contains the call with this id, and the id of the call within that run.
 async fn call_of(session: &Session, id: &str) -> Answer<(Arc<Run>, String)> {
     let unknown = || Refused::new(Code::NotFound, format!("there is no call `{id}` in this session"));
     let runs = session.runs().await?;
@@ -324,8 +323,8 @@ async fn call_of(session: &Session, id: &str) -> Answer<(Arc<Run>, String)> {
     if run.calls.contains_key(call) { Ok((run, call.to_owned())) } else { Err(unknown()) }
 }
 
-/// Cancels the work of the current agent, and sends the message and the conversation to the agent that the client
-/// chose. Only one agent at a time works in a session.
+/// Cancels the work of the session's current agent, and sends the message and the conversation to the agent that the
+/// client chose. Only one agent at a time works in a session.
 async fn switch_agent(session: &Session, wish: &SwitchAgent) -> Answer<Vec<Frame>> {
     let chosen = session.agent(&wish.agent)?;
     let last = session.last().await?;

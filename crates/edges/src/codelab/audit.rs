@@ -25,7 +25,7 @@ use super::session::Session;
 use super::{WORKFLOW, act, ids, names, plan};
 use crate::limits::{CODELAB_AUDIT_EVENTS, CODELAB_AUDIT_PAGE_DEFAULT};
 
-/// Number of events that the search for one decision reads at most. The search subtracts this number from `room`.
+/// Maximum number of events that the search for one decision reads. The search subtracts this number from `room`.
 const LOOK: usize = 10;
 const PLAN: &str = "plan_decision";
 const TOOL: &str = "hitl_decision";
@@ -36,7 +36,7 @@ pub(super) struct AuditQuery {
     session_id: Option<String>,
     event_type: Option<String>,
     limit: Option<u16>,
-    /// Token for clients that cannot send headers. `credentials.rs` reads the query parameter `token`.
+    /// Token of a client that cannot send headers. `credentials.rs` reads the query parameter `token`.
     #[serde(rename = "token")]
     _token: Option<String>,
 }
@@ -86,16 +86,16 @@ pub(super) async fn read(Person(caller): Person, Params(query): Params<AuditQuer
 struct Audit {
     app: Arc<App>,
     wanted: &'static [Kind],
-    /// Number of events that may still be read for this response.
+    /// Number of events that may still be read for the audit response.
     room: usize,
     entries: Vec<(AuditPosition, Value)>,
 }
 
-/// Sort key of an entry: the timestamp of the decision, the run, and the event's sequence number in the run.
+/// Sort key of an audit entry: the timestamp of the decision, the run, and the event's sequence number in the run.
 type AuditPosition = (Timestamp, RunId, u64);
 
 impl Audit {
-    /// Adds an entry for each decision in the runs of all sessions, newest run first.
+    /// Adds an audit entry for each decision in the runs of all sessions, newest run first.
     async fn add_all(&mut self) -> Answer<()> {
         let filter = RunFilter { workflow: Some(WORKFLOW.to_owned()), ..RunFilter::default() };
         let mut after = None;
@@ -151,7 +151,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Returns true if the run has a decision. The events of a run without decisions are not read.
+    /// Returns true if the run contains a decision. The events of a run without decisions are not read.
     async fn has_decisions(&self, run: &RunId) -> Answer<bool> {
         for kind in self.wanted {
             let filter = InterruptFilter {

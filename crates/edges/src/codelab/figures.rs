@@ -18,14 +18,14 @@ use super::session_metrics::Metrics;
 use super::{WORKFLOW, sessions};
 use crate::limits::CODELAB_SESSIONS;
 
-/// `GET /health`. Needs no authentication. The response does not reveal the version of Holdshort and uses no stored
-/// data.
+/// `GET /health`: returns a fixed response. Needs no authentication. The response does not reveal the version of
+/// Holdshort and uses no stored data.
 pub(super) async fn health() -> Json<Value> {
     Json(json!({ "status": "healthy", "service": "holdshort", "version": "1" }))
 }
 
-/// `GET /events/stats`: counts of events. `failed_handlers` is always 0, because the journal stores the events, and no
-/// event handler exists that could fail.
+/// `GET /events/stats`: returns counts of events. `failed_handlers` is always 0, because the journal stores the events,
+/// and no event handler exists that could fail.
 pub(super) async fn stats(Person(caller): Person) -> Answer<Json<Value>> {
     let events = caller.app.journal().head().await?.events;
     let newest = newest_runs(&caller.app).await?;
@@ -56,7 +56,7 @@ pub(super) async fn metrics(Person(caller): Person) -> Answer<Json<Value>> {
     Ok(Json(json!({ "metrics": metrics, "computed": {}, "timestamp": caller.app.now().to_string() })))
 }
 
-/// `GET /events/metrics/sessions`: the sessions in which an agent has worked, newest first.
+/// `GET /events/metrics/sessions`: lists the sessions in which an agent has worked, newest first.
 pub(super) async fn sessions(Person(caller): Person) -> Answer<Json<Value>> {
     let _place = caller.app.reserve_stream()?;
     let filter = SessionFilter { workflow: Some(WORKFLOW.to_owned()), ..SessionFilter::default() };
@@ -77,7 +77,7 @@ pub(super) async fn sessions(Person(caller): Person) -> Answer<Json<Value>> {
     }
 }
 
-/// `GET /events/metrics/session/{id}`: 404 if the session is unknown or no agent has worked in it.
+/// `GET /events/metrics/session/{id}`: returns 404 if the session is unknown or no agent has worked in it.
 pub(super) async fn session(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let _place = caller.app.reserve_stream()?;
     let session = Session::from_name(caller, name).map_err(|_| Refused::not_found("session"))?;

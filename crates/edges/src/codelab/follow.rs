@@ -32,41 +32,41 @@ use crate::assignment;
 pub(super) struct Follower {
     session: Session,
     client: Arc<Client>,
-    /// Converts the events of the followed run to frames. `None` before the session's first run.
+    /// Projector that converts the events of the followed run to frames. `None` before the session's first run.
     teller: Option<Projector>,
-    /// Last event of the followed run that the client has received, and the number of the event's last frame that the
-    /// client has received. If the frame number is `None`, the client has received all frames of the event.
+    /// Sequence number of the last event of the followed run that the client has received, and the number of the last
+    /// frame of this event that the client has received. If the frame number is `None`, the client has received all
+    /// frames of the event.
     heard: (u64, Option<u32>),
-    /// Newest event of the run when the client connected. If a client was asked to run a call before or at this event,
-    /// the call may already have run.
+    /// Newest event of the followed run when the client connected. If a client was asked to run a call before or at
+    /// this event, the call may already have run.
     came: Option<(RunId, u64)>,
-    /// Open requests that were first sent before the last frame that the client has received. The frames of these
-    /// requests are sent again after the client has received all frames that it missed.
+    /// Open interrupts that were first sent before the last frame that the client has received. Their frames are sent
+    /// again after the client has received all frames that it missed.
     again: Vec<InterruptId>,
-    /// Frames that are not yet sent.
+    /// Frames that are not yet sent to the client.
     queue: VecDeque<OutgoingFrame>,
-    /// True if the journal may contain events that are not yet read.
+    /// True if the journal may contain events of the followed run that are not yet read.
     is_behind: bool,
-    /// True if a `done` frame must be sent as soon as the run waits for a person, is paused or has ended.
+    /// True if a `done` frame must be sent as soon as the followed run waits for a person, is paused or has ended.
     is_owed: bool,
     /// Last activity of the run that was sent to the client.
     told_activity: Option<Activity>,
     pub(super) plan_frames: PlanFrames,
-    /// True if another connection may have closed before its client ran the calls that it was asked to run. If the flag
-    /// is true, this connection can take over these calls.
+    /// True if another connection may have closed before its client ran the calls that this client was asked to run.
+    /// This connection can then take over these calls.
     may_take_over: bool,
     opening: Vec<OutgoingFrame>,
     commits: Commits,
 }
 
-/// Signals of the commits that wake a follower.
+/// Signals of the journal's commits that wake a follower.
 struct Commits {
-    /// Id of the followed run, and the signal of commits to this run.
     run: Option<(RunId, watch::Receiver<u64>)>,
-    /// Commits to the session, once the session exists. A commit to the session can mean that the session's next run
-    /// has started.
+    /// Signal of commits to the session, once the session exists. A commit to the session can mean that the session's
+    /// next run has started.
     session: Option<watch::Receiver<u64>>,
-    /// Commits to the installation, such as a freeze.
+    /// Signal of commits to the whole installation, such as a freeze.
     system: watch::Receiver<u64>,
     /// Signal that any client has opened a session, watched while this session does not exist. After each opening,
     /// every waiting client looks up its own session name. The lookup is limited to the sessions of the client's user,
@@ -75,9 +75,9 @@ struct Commits {
 }
 
 impl Follower {
-    /// Starts from the current state, or from the frame after `since`. `brought` is the call whose result the client is
-    /// sending. The client is not asked to run this call again. Every commit after the call of `attach` wakes the first
-    /// `next`.
+    /// Starts following a session from the current state, or from the frame after `since`. `brought` is the call whose
+    /// result the client is sending. The client is not asked to run this call again. Every commit after the call of
+    /// `attach` wakes the first `next`.
     pub(super) async fn attach(
         session: Session,
         client: Arc<Client>,
@@ -191,8 +191,8 @@ impl Follower {
         Ok(())
     }
 
-    /// Queues the open requests that were first sent before the last frame that the client has received. These open
-    /// requests are sent after the frames that the client missed.
+    /// Queues the open interrupts that were first sent before the last frame that the client has received. Their frames
+    /// are sent after the frames that the client missed.
     fn queue_earlier_requests(&mut self, reader: &Reader) {
         let Some(Projector { run, .. }) = &self.teller else { return };
         if !self.came.as_ref().is_some_and(|(id, seq)| *id == run.id && *seq <= run.seq) {
@@ -208,7 +208,8 @@ impl Follower {
         }
     }
 
-    /// Returns a projector, which converts events to frames. The projector has not yet read any event of the run.
+    /// Returns a projector, which converts events of a run to frames. The projector has not yet read any event of the
+    /// run.
     async fn load_projector(&mut self, id: &RunId) -> Answer<Projector> {
         let runs = self.session.runs().await?;
         let at = runs.iter().position(|run| run == id).unwrap_or_default();
@@ -226,7 +227,7 @@ impl Follower {
         std::mem::take(&mut self.opening)
     }
 
-    /// Returns the frames of the open requests. Each frame keeps the id under which it was first sent.
+    /// Returns the frames of the open interrupts. Each frame keeps the id under which it was first sent.
     pub(super) async fn waiting(&self) -> Answer<Vec<OutgoingFrame>> {
         let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Ok(Vec::new()) };
         let reader = self.session.caller.reader().await?;
@@ -243,8 +244,8 @@ impl Follower {
         Ok(told)
     }
 
-    /// Returns the calls without a result that a client was asked to run before this client connected. This connection
-    /// becomes responsible for the calls whose client has disconnected.
+    /// Returns the frames of the calls without a result that a client was asked to run before this client connected.
+    /// The client's connection becomes responsible for the calls whose earlier client has disconnected.
     pub(super) async fn handed_out(&self) -> Answer<Vec<OutgoingFrame>> {
         let (Some(before), Some(run)) = (&self.teller, self.session.last().await?) else {
             return Ok(Vec::new());
@@ -265,7 +266,7 @@ impl Follower {
         Ok(told)
     }
 
-    /// Returns the frames of the open questions only, for a client that has already received the other open requests.
+    /// Returns the frames of the open questions only, for a client that has already received the other open interrupts.
     pub(super) async fn questions(&self) -> Answer<Vec<OutgoingFrame>> {
         let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Ok(Vec::new()) };
         let reader = self.session.caller.reader().await?;
@@ -293,7 +294,8 @@ impl Follower {
         }
     }
 
-    /// Returns the agent that is working now or, if no agent works, that receives the next message.
+    /// Returns the agent that is working in the session now or, if no agent works, the agent that receives the next
+    /// message.
     fn agent(&self) -> String {
         self.teller.as_ref().map_or_else(|| self.first_agent(), |teller| teller.agent.clone())
     }
@@ -309,7 +311,8 @@ impl Follower {
         (self.is_behind, self.is_owed) = (true, true);
     }
 
-    /// Waits for the next frames. Returns `None` if no frame can follow. Dropping the future loses no frame.
+    /// Waits for the next frames of the session. Returns `None` if no frame can follow. Dropping the future loses no
+    /// frame.
     pub(super) async fn next(&mut self) -> Answer<Option<Vec<OutgoingFrame>>> {
         loop {
             let free = self.queue.iter().take_while(|told| to_run(&told.frame).is_none()).count();
@@ -354,7 +357,7 @@ impl Follower {
         }
     }
 
-    /// Waits for a commit that may produce frames. Returns false if no further commit is possible.
+    /// Waits for a commit that may produce frames of the session. Returns false if no further commit is possible.
     async fn wake(&mut self) -> Answer<bool> {
         self.watch().await?;
         if self.is_behind {
@@ -407,16 +410,16 @@ impl Follower {
         Ok(())
     }
 
-    /// Returns the current activity of the run, and stores it as the last activity that was sent. Returns `None` before
-    /// the session's first run.
+    /// Returns the current activity of the followed run, and stores it as the last activity that was sent. Returns
+    /// `None` before the session's first run.
     async fn activity_now(&mut self) -> Answer<Option<Activity>> {
         let Some(teller) = &self.teller else { return Ok(None) };
         self.told_activity = Some(Activity::from_run(&self.session, &teller.run).await?);
         Ok(self.told_activity)
     }
 
-    /// Returns a `done` frame if the run waits for a person, is paused or has ended. During a freeze a status frame
-    /// precedes `done`, because the events of the run do not report the freeze.
+    /// Returns a `done` frame if the followed run waits for a person, is paused or has ended. During a freeze a status
+    /// frame precedes `done`, because the events of the run do not report the freeze.
     async fn rest(&mut self) -> Answer<Vec<OutgoingFrame>> {
         let activity = self.activity_now().await?.unwrap_or(Activity::Rests(Status::Completed));
         let why = match activity {
@@ -427,7 +430,7 @@ impl Follower {
         Ok(why.into_iter().chain([Frame::done(activity)]).map(OutgoingFrame::from).collect())
     }
 
-    /// Reads the next events of the followed run or, after its end, of the session's next run.
+    /// Reads the next events of the followed run or, after this run has ended, of the session's next run.
     async fn read(&mut self) -> Answer<()> {
         let Some(teller) = &mut self.teller else {
             self.is_behind = self.move_on().await?;
@@ -500,8 +503,8 @@ impl Follower {
     }
 
     /// Returns the interrupt that asks a client to run the call, if this connection is the one that must run it. The
-    /// call may have ended since the last read. Therefore this function first reads to the newest event or to the end
-    /// of the call.
+    /// call may have ended since the last read, so this function first reads the journal to the newest event or to the
+    /// end of the call.
     async fn claim_call(&mut self, call: &str) -> Answer<Option<InterruptId>> {
         self.is_behind |= self.to_run(call).is_some();
         while self.is_behind && self.to_run(call).is_some() {
@@ -512,14 +515,15 @@ impl Follower {
         Ok(is_ours.then(|| interrupt.opened.interrupt.clone()))
     }
 
-    /// Returns the run and the interrupt that asks a client to run the call, as of the last event that was read.
+    /// Returns the run and the interrupt that asks a client to run the call, as of the last event that the follower
+    /// read.
     fn to_run(&self, call: &str) -> Option<(&Run, &Interrupt)> {
         let run = &self.teller.as_ref()?.run;
         Some((run, run.handed_out(ids::call_of(&run.id, call)?)?))
     }
 
-    /// Takes over the calls for which no connection is responsible, because the responsible one has closed or none was
-    /// chosen yet. Returns the frames that ask the client to run these calls.
+    /// Takes over the calls for which no connection is responsible, because the responsible connection has closed or
+    /// none was chosen yet. Returns the frames that ask the client to run these calls.
     async fn take_over_calls(&mut self) -> Answer<Vec<OutgoingFrame>> {
         let Some(run) = self.session.last().await? else { return Ok(Vec::new()) };
         let mut ours = Vec::new();
@@ -541,7 +545,7 @@ fn unknown_place() -> Refused {
     Refused::invalid_at("/since", "is not the `id` of a frame of this session")
 }
 
-/// Adds a member to a frame that says whether the reader of the frame may decide the request.
+/// Adds a member to a frame that says whether the reader of the frame may decide on the interrupt.
 fn with_reader_right(mut frame: Frame, run: &Run, reader: &Reader) -> Frame {
     if let Some(assigned) = frame.assignment() {
         assignment::add_reader_right(assigned, run, reader);
@@ -549,7 +553,7 @@ fn with_reader_right(mut frame: Frame, run: &Run, reader: &Reader) -> Frame {
     frame
 }
 
-/// Returns the id of the call if the frame asks a client to run a call.
+/// Returns the id of the call that a frame asks a client to run. Returns `None` for any other frame.
 fn to_run(frame: &Frame) -> Option<&str> {
     match frame {
         Frame::ToolCall { call_id, requires_approval: false, .. } => Some(call_id),

@@ -15,8 +15,7 @@ use crate::assignment;
 pub(super) struct OutgoingFrame {
     #[serde(flatten)]
     pub(super) frame: Frame,
-    /// Position of the frame, after which a client can resume. `None` if the frame does not report an event of the
-    /// journal.
+    /// Position of the frame, after which a client can resume. `None` if the frame reports no event of the journal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<FrameId>,
 }
@@ -36,8 +35,8 @@ impl From<Frame> for OutgoingFrame {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Frame {
-    /// First frame of a socket connection. A response that is a stream sends this frame only if the response begins a
-    /// session or resumes after a position.
+    /// First frame of a socket connection. A response that is a stream contains this frame only if the response begins
+    /// a session or resumes after a position.
     SessionInfo {
         session_id: String,
         content: String,
@@ -57,10 +56,10 @@ pub(super) enum Frame {
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
     },
-    /// Text that an agent or this edge writes. [`Frame::says`] creates this frame.
+    /// Text that an agent or the codelab edge writes. [`Frame::says`] creates this frame.
     AssistantMessage {
         content: String,
-        /// Copy of `content`: one client joins the tokens, another client shows `content`.
+        /// Copy of the message's `content`: one client joins the tokens, another client shows `content`.
         token: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
@@ -88,18 +87,17 @@ pub(super) enum Frame {
         agent: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// If the frame asks a client to run a call, it contains `approved: true` if a person has approved the call,
-        /// and `redelivered: true` if a client was asked to run the call before. If the frame is an approval request:
-        /// `assignment`, absent if any single operator may decide.
+        /// In a frame that asks a client to run a call: `approved: true` if a person has approved the call, and
+        /// `redelivered: true` if a client was asked to run the call before. In an approval request: `assignment`,
+        /// absent if any single operator may decide.
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
     },
     AgentSwitched(Facts<AgentSwitch>),
     SubtaskStarted(Facts<SubtaskStart>),
-    /// Updates the plan panel of the IDE, which reads these fields only at the top level (contract B16).
+    /// Updates the plan panel of the IDE, which reads the fields of this frame only at the top level (contract B16).
     PlanProgress {
         plan_id: String,
-        /// Id of the subtask.
         step_id: String,
         status: &'static str,
         content: String,
@@ -124,8 +122,8 @@ pub(super) enum Frame {
     },
 }
 
-/// Text for people, with the same facts as data. The data is both at the top level and in `metadata`, because some
-/// clients read the top level and others read `metadata`.
+/// Text of a frame for people, with the same facts as data. The data is both at the top level and in `metadata`,
+/// because some clients read the top level and others read `metadata`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Facts<T> {
     content: String,
@@ -172,7 +170,7 @@ pub(super) struct SubtaskEnd {
     pub(super) error: Option<String>,
 }
 
-/// Result of a subtask: a JSON object, because all clients expect an object.
+/// Result of a subtask in a frame: a JSON object, because all clients expect an object.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct SubtaskResult {
     pub(super) content: String,
@@ -208,12 +206,12 @@ pub(super) struct PlanMetadata {
     pub(super) requires_approval: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) expires_at: Option<String>,
-    /// Approvers and votes. `None` if any single operator may decide.
+    /// Approvers of the plan and their votes. `None` if any single operator may decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) assignment: Option<Value>,
 }
 
-/// Subtask of a plan (contract B7).
+/// Subtask of a plan in the form that clients receive (contract B7).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Subtask {
     pub(super) id: String,
@@ -221,15 +219,15 @@ pub(super) struct Subtask {
     pub(super) agent: String,
     pub(super) dependencies: Vec<String>,
     pub(super) status: &'static str,
-    /// Estimated duration, as the planning agent wrote it. The IDE shows this text unchanged. Without the text, the IDE
-    /// shows no estimate.
+    /// Estimated duration of the subtask, as the planning agent wrote it. The IDE shows this text unchanged. Without
+    /// the text, the IDE shows no estimate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) estimated_time: Option<String>,
 }
 
 impl Frame {
-    /// Returns the event name of a server-sent event. Clients forward events named `message`, show events named
-    /// `error`, and close the stream on `done`.
+    /// Returns the name under which a frame is sent as a server-sent event. Clients forward events named `message`,
+    /// show events named `error`, and close the stream on `done`.
     pub(super) fn event(&self) -> &'static str {
         match self {
             Self::Done { .. } => "done",
@@ -238,13 +236,13 @@ impl Frame {
         }
     }
 
-    /// Returns an agent's message, or a message of this edge in the same form.
+    /// Returns a frame with an agent's message, or with a message of this edge in the same form.
     pub(super) fn says(content: impl Into<String>, metadata: Option<Value>, is_final: bool) -> Self {
         let content = content.into();
         Self::AssistantMessage { token: content.clone(), content, metadata, is_final }
     }
 
-    /// Adds the approvers and votes to the frame's data and to the frame's text.
+    /// Adds the approvers and votes of an interrupt to the data and to the text of its frame.
     pub(super) fn assign(&mut self, told: &assignment::AssignmentSummary) {
         let more = format!("\n\n{}", told.words);
         let data = |metadata: &mut Option<Value>| {
@@ -274,7 +272,7 @@ impl Frame {
         }
     }
 
-    /// Returns the data that [`Self::assign`] added.
+    /// Returns the approvers and votes that [`Self::assign`] added to the frame.
     pub(super) fn assignment(&mut self) -> Option<&mut Value> {
         match self {
             Self::Status { metadata, .. }
@@ -308,7 +306,6 @@ impl Frame {
         }
     }
 
-    /// Returns the error frame for a failed run.
     pub(super) fn failed(reason: &str, text: String) -> Self {
         Self::Error {
             content: text.clone(),

@@ -9,11 +9,11 @@ use serde::{Serialize, Serializer};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FrameId {
-    /// Position before the first frame of the session.
+    /// Position before the first frame of a session.
     Start,
     /// Position after the frame number `part` of the event `seq` of a run. Both numbers start at 1.
     Frame { run: RunId, seq: u64, part: u32 },
-    /// Position after all frames of an event.
+    /// Position after all frames of an event of a run.
     Event { run: RunId, seq: u64 },
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for FrameId {
 impl FromStr for FrameId {
     type Err = ();
 
-    /// Accepts only the spelling that `Display` writes.
+    /// Accepts only the spelling of a frame id that `Display` writes.
     fn from_str(text: &str) -> Result<Self, ()> {
         let place = parse(text).ok_or(())?;
         if place.to_string() == text { Ok(place) } else { Err(()) }
@@ -51,7 +51,7 @@ fn parse(text: &str) -> Option<FrameId> {
     }
 }
 
-/// Parses a number and rejects 0.
+/// Parses a number of a frame id, and rejects 0.
 fn counted<T: FromStr + Default + PartialEq>(text: &str) -> Option<T> {
     text.parse().ok().filter(|number| *number != T::default())
 }

@@ -4,7 +4,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::id::{InterruptId, RunId};
 
 /// Returns the id of a plan: `plan_` and 8 hexadecimal digits (contract B6). The id is derived from the interrupt that
-/// asks about the plan.
+/// asks about this plan.
 pub(super) fn plan(interrupt: &InterruptId) -> String {
     plan_of(&[interrupt.as_str()])
 }
@@ -19,13 +19,13 @@ fn plan_of(parts: &[&str]) -> String {
     format!("plan_{}", &digest[..8])
 }
 
-/// Returns the id of a call in the form that clients receive. The id includes the run's id, because calls are numbered
-/// within their run, but the ids that clients receive must be unique in the session (lesson 3).
+/// Returns the id of a call in the form that clients receive. The id includes the id of the run, because calls are
+/// numbered within their run, but the ids that clients receive must be unique in the session (lesson 3).
 pub(super) fn call(run: &RunId, call: &str) -> String {
     format!("{run}-{call}")
 }
 
-/// Converts a client's id of a call to the id of the call within `run`. Returns `None` if the call belongs to a
+/// Converts a client's id of a call to the id of the same call within `run`. Returns `None` if the call belongs to a
 /// different run.
 pub(super) fn call_of<'a>(run: &RunId, id: &'a str) -> Option<&'a str> {
     id.strip_prefix(run.as_str())?.strip_prefix('-')

@@ -18,7 +18,7 @@ const KNOWN: &str = "`user_message`, `plan_decision`, `hitl_decision`, `tool_res
 pub(super) enum Message {
     User {
         content: String,
-        /// Id of the question that the message answers, if the client sent an id.
+        /// Id of the question that a client's message answers, if the client sent an id.
         request: Option<String>,
     },
     Plan(PlanDecision),
@@ -27,21 +27,21 @@ pub(super) enum Message {
     Switch(SwitchAgent),
 }
 
-/// Decision about a plan or a call. Clients may send any form of the verb, such as `approve` or `approved` (contract
-/// E7).
+/// Decision of a client about a plan or a call. Clients may send any form of the verb, such as `approve` or `approved`
+/// (contract E7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Approve,
     Edit,
-    /// Changes a call's arguments or a plan. A message that modifies a plan but has no `modified_subtasks` asks the
-    /// agent for a new plan (contract E10).
+    /// Changes the arguments of a call, or a plan. A message that modifies a plan but has no `modified_subtasks` asks
+    /// the agent for a new plan (contract E10).
     Modify,
     Reject,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PlanDecision {
-    /// Id of the plan (`plan_…`), or of the interrupt that asks about the plan.
+    /// Id of the plan on which a client decides (`plan_…`), or of the interrupt that asks about the plan.
     pub(super) id: String,
     pub(super) verdict: Verdict,
     pub(super) feedback: Option<String>,
@@ -50,9 +50,10 @@ pub(super) struct PlanDecision {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ToolDecision {
-    /// Id of the call, or of the interrupt that asks about the call.
+    /// Id of the call on which a client decides, or of the interrupt that asks about the call.
     pub(super) id: String,
-    /// Id of the call, if the client sent it in addition to the interrupt's id. The interrupt must be about this call.
+    /// Id of the call on which a client decides, if the client sent it in addition to the interrupt's id. The interrupt
+    /// must be about this call.
     pub(super) call: Option<String>,
     pub(super) verdict: Verdict,
     pub(super) feedback: Option<String>,
@@ -62,7 +63,7 @@ pub(super) struct ToolDecision {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ToolResult {
     pub(super) call_id: String,
-    /// Result of the tool, or the tool's error text.
+    /// Result of the tool call that the client ran, or the tool's error text.
     pub(super) outcome: Result<String, String>,
 }
 
@@ -109,7 +110,6 @@ struct ResultFields {
     error: Value,
 }
 
-/// Parses a message that a client sent over a socket.
 pub(super) fn read(text: &[u8]) -> Answer<Message> {
     understand(&parse(text)?)
 }
@@ -125,13 +125,13 @@ pub(super) fn parse(text: &[u8]) -> Answer<Value> {
 pub(super) enum PlanFrames {
     /// `plan_approval_required` and `plan_notification`, because the version of the client is unknown.
     Both,
-    /// Only `plan_notification`, for the IDE with the plan panel. The IDE with the plan panel would show the frame
-    /// `plan_approval_required` as a second message about the same plan (contract B16).
+    /// Only `plan_notification`, for the IDE with the plan panel, which would show the frame `plan_approval_required`
+    /// as a second message about the same plan (contract B16).
     Notification,
 }
 
 impl PlanFrames {
-    /// Returns `Notification` if the message comes from the IDE with the plan panel. Each message of this IDE has all
+    /// Returns `Notification` if a message comes from the IDE with the plan panel. Each message of this IDE has all
     /// members of the IDE's message type, including unused ones about plans, such as `"step_id": null`.
     pub(super) fn for_sender(message: &Value) -> Self {
         let has_panel = ["step_id", "current_step"].iter().all(|member| message.get(member).is_some());
@@ -193,7 +193,7 @@ fn plan(value: &Value) -> Answer<Message> {
     }))
 }
 
-/// Returns the id of the plan. Rejects a message whose fields name different plans.
+/// Returns the id of the plan on which a client decides. Rejects a message whose fields name different plans.
 fn plan_id(fields: &PlanFields) -> Answer<String> {
     let (plan, request) = (fields.plan_id.as_ref(), fields.request_id.as_ref());
     let (pointer, asks) = match (fields.approval_request_id.as_ref(), request) {
@@ -291,7 +291,7 @@ fn verdict(decision: &str) -> Answer<Verdict> {
     }
 }
 
-/// Rejects a message text that is empty or too long.
+/// Rejects a client's message text that is empty or too long.
 fn says(content: &str) -> Answer<()> {
     let wrong = match content.len() {
         _ if content.trim().is_empty() => "is empty".to_owned(),

@@ -41,7 +41,7 @@ use holdshort_web::call_claims::Clients;
 use holdshort_web::needs::{Needs, all};
 use holdshort_web::problem::Answer;
 
-/// Name of the workflow that runs in the sessions of this edge.
+/// Name of the workflow that runs in the sessions of the codelab edge.
 const WORKFLOW: &str = "codelab_ide";
 
 const READ: Needs = all(Permission::Read);

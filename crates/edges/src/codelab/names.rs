@@ -4,12 +4,13 @@
 use holdshort_core::definition::Definition;
 use serde_json::Value;
 
-/// Pairs of Holdshort's name and the IDE's name.
+/// Pairs of Holdshort's name and the IDE's name of the same thing.
 type Names = &'static [(&'static str, &'static str)];
 
 const AGENTS: Names = &[("coder", "code")];
 const TOOLS: Names = &[("search_files", "search_in_code")];
-/// Arguments that have a different name in the IDE: the tool, Holdshort's name of the argument, the IDE's name.
+/// Arguments of tools that have a different name in the IDE: the tool, Holdshort's name of the argument, the IDE's
+/// name.
 const ARGUMENTS: &[(&str, &str, &str)] = &[("search_files", "pattern", "query")];
 
 fn theirs(names: Names, name: &str) -> &str {
@@ -37,7 +38,7 @@ pub(super) fn tool(name: &str) -> &str {
     theirs(TOOLS, name)
 }
 
-/// Returns a call's arguments with the names that the IDE uses.
+/// Returns the arguments of a call with the names that the IDE uses.
 pub(super) fn arguments(tool: &str, arguments: &Value) -> Value {
     let mut arguments = renamed(tool, arguments.clone(), |ours, theirs| (ours, theirs));
     // The IDE needs a path to list a folder.

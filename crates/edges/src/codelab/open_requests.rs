@@ -73,16 +73,16 @@ fn plan_frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     ]
 }
 
-/// Returns the frames of an open request for a client that connects after the request has opened. A frame that asks to
-/// run a call is marked as redelivered, because a client may already have run the call.
+/// Returns the frames of an open interrupt for a client that connects after the interrupt has opened. A frame that asks
+/// to run a call is marked as redelivered, because a client may already have run the call.
 pub(super) fn frames_for_reconnect(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     let mut frames = frames(run, interrupt);
     frames.iter_mut().for_each(redelivered);
     frames
 }
 
-/// Returns a frame that reports changed votes or approvers, both as text and as data. The data contains the ids in the
-/// form that the client knows.
+/// Returns a frame that reports changed votes or approvers of an interrupt, both as text and as data. The data contains
+/// the ids in the form that the client knows.
 pub(super) fn changed(run: &Run, interrupt: &Interrupt) -> Option<Frame> {
     let told = assignment::summarize(interrupt)?;
     let opened = &interrupt.opened;
@@ -98,15 +98,15 @@ pub(super) fn changed(run: &Run, interrupt: &Interrupt) -> Option<Frame> {
     Some(frame)
 }
 
-/// Marks a frame that asks to run a call: a client may already have run this call.
+/// Marks a frame that asks to run a call as redelivered, because a client may already have run this call.
 pub(super) fn redelivered(frame: &mut Frame) {
     if let Frame::ToolCall { requires_approval: false, metadata, .. } = frame {
         metadata.get_or_insert_with(|| json!({}))["redelivered"] = json!(true);
     }
 }
 
-/// Returns the frame of a call. If `asks` is true, the frame asks a person to approve the call. If `asks` is false, the
-/// frame asks the client to run the call at once.
+/// Returns the frame of an interrupt about a call. If `asks` is true, the frame asks a person to approve the call. If
+/// `asks` is false, the frame asks the client to run the call at once.
 fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
     let About::Call(id) = &interrupt.opened.about else { return None };
     let call = run.calls.get(id)?;
@@ -123,7 +123,7 @@ fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
     })
 }
 
-/// Returns true if an interrupt asks for the approval of a call that runs on the server. Such a request is sent as
+/// Returns true if an interrupt asks for the approval of a call that runs on the server. Such an interrupt is sent as
 /// text, because a client may run the call of a `tool_call` frame as soon as it is approved (contract B11).
 pub(super) fn runs_elsewhere(run: &Run, interrupt: &Interrupt) -> bool {
     let About::Call(id) = &interrupt.opened.about else { return false };
@@ -168,8 +168,8 @@ pub(super) fn about_the_call(run: &Run, interrupt: &Interrupt) -> Value {
     about
 }
 
-/// Returns a frame which says that the run has reached a limit. Only a decision resolves a request about a limit, never
-/// a text message (contract B4).
+/// Returns a frame which says that the run has reached a limit. Only a decision resolves an interrupt about a limit,
+/// never a text message (contract B4).
 fn limit(interrupt: &Interrupt) -> Frame {
     let id = interrupt.opened.interrupt.as_str();
     let content = format!(
@@ -200,8 +200,8 @@ fn question(interrupt: &Interrupt) -> Frame {
     Frame::says(content, Some(metadata), true)
 }
 
-/// Returns a text frame for a request of a kind for which the IDE knows no frame type. A person decides on the request
-/// in Holdshort's inbox.
+/// Returns a text frame for an interrupt of a kind for which the IDE knows no frame type. A person decides on the
+/// interrupt in Holdshort's inbox.
 fn elsewhere(interrupt: &Interrupt) -> Frame {
     let id = interrupt.opened.interrupt.as_str();
     Frame::Status {

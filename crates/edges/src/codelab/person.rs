@@ -8,10 +8,10 @@ use holdshort_web::problem::{Answer, Refused};
 
 use crate::credentials::AuthenticatedCaller;
 
-/// Name of the channel that is recorded with each decision.
+/// Name of the channel that is recorded with each decision that arrives through the codelab edge.
 pub(super) const VIA: &str = "codelab";
 
-/// Authenticated caller whose role has the permission that the route needs.
+/// Authenticated caller whose role has the permission that the route of the codelab edge needs.
 pub(super) struct Person(pub(super) Caller);
 
 impl FromRequestParts<AuthState> for Person {

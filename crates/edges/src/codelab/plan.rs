@@ -20,8 +20,8 @@ pub(super) fn phase(interrupt: &Interrupt) -> Option<&str> {
 }
 
 /// Returns the id, in the form that clients receive, of the plan that a planning phase produced. The id is derived from
-/// the last interrupt in which a plan of the phase was approved. If no plan was approved, it is derived from the last
-/// interrupt about a plan of the phase. If there was no interrupt, the id is derived from the run.
+/// the last interrupt in which a plan of the phase was approved. If no plan was approved, the id is derived from the
+/// last interrupt about a plan of the phase. If there was no interrupt, the id is derived from the run.
 pub(super) fn id(run: &Run, planning: &str) -> String {
     let approved = |each: &Interrupt| {
         each.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Approved)
@@ -37,7 +37,6 @@ pub(super) fn id(run: &Run, planning: &str) -> String {
     }
 }
 
-/// Returns the subtasks of a plan with their current status.
 pub(super) fn subtasks(run: &Run, planning: Option<&str>, plan: &Plan) -> Vec<Subtask> {
     // Agent of subtasks that do not name an agent.
     let mut controls = run.definition.phases.iter().filter_map(|phase| phase.kind.control());
@@ -54,8 +53,8 @@ pub(super) fn subtasks(run: &Run, planning: Option<&str>, plan: &Plan) -> Vec<Su
     plan.subtasks.iter().map(subtask).collect()
 }
 
-/// Texts that agents and clients write if they have no estimate. Without this list, the IDE would show a text such as
-/// "unknown" as an estimate (contract B16).
+/// Texts that agents and clients write if they have no estimate of a subtask's duration. Without this list, the IDE
+/// would show a text such as "unknown" as an estimate (contract B16).
 const NO_ESTIMATE: [&str; 4] = ["", "unknown", "n/a", "-"];
 
 /// Returns the estimated duration of a subtask, or `None` if the text contains no estimate.
@@ -63,8 +62,8 @@ pub(super) fn estimate(time: Option<&str>) -> Option<&str> {
     time.map(str::trim).filter(|time| !NO_ESTIMATE.iter().any(|none| time.eq_ignore_ascii_case(none)))
 }
 
-/// Returns the sum of all estimates, such as `7 min`. Returns `None` if a subtask has no estimate, or an estimate that
-/// is not in minutes or hours. A sum over the other subtasks would be too short.
+/// Returns the sum of the subtasks' estimated durations, such as `7 min`. Returns `None` if a subtask has no estimate,
+/// or an estimate that is not in minutes or hours. A sum over the other subtasks would be too short.
 fn total_time(subtasks: &[Subtask]) -> Option<String> {
     let times = subtasks.iter().map(|each| minutes(each.estimated_time.as_deref()?));
     let total = times.collect::<Option<Vec<u64>>>()?.into_iter().try_fold(0_u64, u64::checked_add)?;
@@ -106,7 +105,7 @@ pub(super) fn waiting(run: &Run, interrupt: &Interrupt, found: &Plan) -> (PlanSu
     (summary, metadata)
 }
 
-/// Returns the subtasks as text, one line each.
+/// Returns the subtasks of a plan as text, one line for each subtask.
 pub(super) fn lines(subtasks: &[Subtask]) -> String {
     let line = |each: &Subtask| {
         let needs = match each.dependencies.as_slice() {
@@ -138,8 +137,8 @@ pub(super) fn ended(end: StepEnd) -> &'static str {
     }
 }
 
-/// Client's name of the member that lists the ids of the subtasks on which a subtask depends. [`OURS`] is Holdshort's
-/// name of this member. Messages may use either name.
+/// Name, in client messages, of the member that lists the ids of the subtasks on which a subtask depends. [`OURS`] is
+/// Holdshort's name of this member. Messages may use either name.
 const THEIRS: &str = "dependencies";
 const OURS: &str = "depends_on";
 /// Name of the member with a subtask's estimated duration, in client messages and in Holdshort.
@@ -198,8 +197,8 @@ pub(super) fn edit(definition: &Definition, subtasks: &Value) -> Answer<Value> {
     Ok(json!({ "subtasks": native }))
 }
 
-/// Converts Holdshort's names of fields in an error to the client's names of these fields. `whole` is the path of the
-/// edited value in the client's message.
+/// Converts Holdshort's names of fields in an error about a plan to the client's names of these fields. `whole` is the
+/// path of the edited plan in the client's message.
 pub(super) fn translate_error(refused: Refused, whole: &str, edited: Option<&Value>) -> Refused {
     let theirs = |rest: &str| {
         let (subtask, _) = rest.split_once("/depends_on")?;

@@ -19,10 +19,11 @@ use crate::limits::CODELAB_SUBTASK_RESULT_CHARS;
 
 pub(super) struct Projector {
     pub(super) run: Run,
-    /// Agent that is working now. After the end of the agent's step, the agent that receives the next message.
+    /// Agent of the run that is working now. After the end of the agent's step, the agent that receives the next
+    /// message.
     pub(super) agent: String,
-    /// For each step: the last text of the step's agent, if the text is not sent yet. A later event shows whether the
-    /// text is the last one of the step.
+    /// For each step of the run, the last text of its agent, if this text is not sent yet. A later event shows whether
+    /// the text is the last one of the step.
     unsaid: BTreeMap<String, String>,
 }
 
@@ -347,7 +348,7 @@ fn switched(from: &str, to: &str, reason: &str) -> Frame {
 }
 
 /// Returns the progress of a subtask as a message (contract E11), and as a frame for the plan panel of the IDE. The
-/// message has one text when a subtask starts and another when the subtask ends.
+/// message has one text when the subtask starts and another when the subtask ends.
 fn progress(part: &Part<'_>, plan_id: String, status: &'static str, error: Option<String>) -> [Frame; 2] {
     let metadata: Value =
         json!({ "subtask_id": part.subtask.id, "subtask_status": status, "plan_id": plan_id });

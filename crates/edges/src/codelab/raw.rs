@@ -23,7 +23,7 @@ pub(super) fn results_as_texts(message: &str) -> Option<String> {
     Some(format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(",")))
 }
 
-/// Returns the names and values of an object's members, both in their original spelling.
+/// Returns the names and values of a JSON object's members, both in their original spelling.
 fn members(text: &str) -> Option<Vec<(&str, &str)>> {
     let mut rest = text.trim_start().strip_prefix('{')?.trim_start();
     let mut members = Vec::new();
@@ -39,7 +39,7 @@ fn members(text: &str) -> Option<Vec<(&str, &str)>> {
     }
 }
 
-/// Returns the next JSON value in its original spelling, and the text after the value.
+/// Returns the JSON value at the start of the text in its original spelling, and the text after this value.
 fn value<'t, T: Deserialize<'t>>(text: &'t str) -> Option<(&'t str, &'t str)> {
     let mut values = Deserializer::from_str(text).into_iter::<T>();
     values.next()?.ok()?;

@@ -17,9 +17,9 @@ use super::session::Session;
 use super::{ids, names, open_requests, plan};
 use crate::assignment;
 
-/// `GET /sessions/{id}/pending-approvals`: calls that wait for a person's decision, and calls that a client was asked
-/// to run and has not reported a result for. Plans, limits and questions are in separate lists: if this list contained
-/// them, the IDE would show no calls at all.
+/// `GET /sessions/{id}/pending-approvals`: lists the calls that wait for a person's decision, and the calls that a
+/// client was asked to run and has not reported a result for. Plans, limits and questions are in separate lists: if
+/// this list contained them, the IDE would show no calls at all.
 pub(super) async fn pending_approvals(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let session = find_session(caller, name).await?;
     let run = session.last().await?;
@@ -39,7 +39,7 @@ fn pending(run: Option<&Run>, of: fn(&Run, &Interrupt) -> Option<Value>) -> Vec<
     open_requests::interrupts(run).into_iter().filter_map(|(_, interrupt)| of(run, interrupt)).collect()
 }
 
-/// Returns the members that all kinds of requests have.
+/// Returns the members that the JSON of all kinds of interrupts has.
 fn request(interrupt: &Interrupt, kind: &str, subject: &str) -> Value {
     let opened = &interrupt.opened;
     let reasons: Vec<&str> = opened.risk.reasons.iter().map(|reason| reason.text.as_str()).collect();
@@ -57,7 +57,7 @@ fn request(interrupt: &Interrupt, kind: &str, subject: &str) -> Value {
     item
 }
 
-/// Adds the approvers and votes. Adds nothing if any single operator may decide.
+/// Adds the approvers and votes of an interrupt to its JSON. Adds nothing if any single operator may decide.
 fn assign(item: &mut Value, interrupt: &Interrupt) {
     if let Some(told) = assignment::summarize(interrupt) {
         item["assignment"] = told.data;
@@ -84,8 +84,8 @@ fn call(run: &Run, interrupt: &Interrupt) -> Option<Value> {
     Some(item)
 }
 
-/// Returns a request about a limit, an agent's question, or a call that runs on the server. Returns `None` for every
-/// other kind of request.
+/// Returns an interrupt about a limit, an agent's question, or a call that runs on the server, as JSON. Returns `None`
+/// for every other kind of interrupt.
 fn question(run: &Run, interrupt: &Interrupt) -> Option<Value> {
     let opened = &interrupt.opened;
     let kind = match opened.kind {
@@ -122,15 +122,15 @@ fn waiting_plan(run: &Run, interrupt: &Interrupt) -> Option<Value> {
     Some(item)
 }
 
-/// `GET /sessions/{id}/pending-plans`: plans that wait for a person's decision.
+/// `GET /sessions/{id}/pending-plans`: lists the plans that wait for a person's decision.
 pub(super) async fn pending_plans(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let session = find_session(caller, name).await?;
     let items = pending(session.last().await?.as_deref(), waiting_plan);
     Ok(Json(json!({ "session_id": session.name, "count": items.len(), "pending_plans": items })))
 }
 
-/// `GET /sessions/{id}/plans`: all plans of the session. Each plan has its subtasks, their status, their dependencies,
-/// and a layout in layers.
+/// `GET /sessions/{id}/plans`: lists all plans of the session. Each plan has its subtasks, their status, their
+/// dependencies, and a layout in layers.
 pub(super) async fn plans(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let session = find_session(caller, name).await?;
     let mut items = Vec::new();
@@ -171,7 +171,8 @@ pub(super) async fn plans(Person(caller): Person, Id(name): Id<String>) -> Answe
     Ok(Json(json!({ "session_id": session.name, "count": items.len(), "plans": items })))
 }
 
-/// `POST /sessions/{id}/plans/{plan_id}/pause`: running work completes, and no new work starts.
+/// `POST /sessions/{id}/plans/{plan_id}/pause`: pauses the run of a plan. Running work completes, and no new work
+/// starts.
 pub(super) async fn pause(
     Person(caller): Person,
     Ids(name, plan): Ids<String, String>,
@@ -199,7 +200,7 @@ async fn steer(caller: Caller, name: String, id: &str, input: Input) -> Answer<J
     Ok(Json(json!({ "plan_id": id, "session_id": session.name, "status": run.status().as_str() })))
 }
 
-/// Returns the caller's session with this name. An unknown or invalid name is a 404.
+/// Returns the caller's session with this name. For an unknown or invalid name, returns a 404 error.
 async fn find_session(caller: Caller, name: String) -> Answer<Session> {
     let session = Session::from_name(caller, name).map_err(|_| Refused::not_found("session"))?;
     session.require_id().await?;

@@ -32,21 +32,21 @@ use super::{WORKFLOW, names};
 #[derive(Clone)]
 pub(super) struct Session {
     pub(super) caller: Caller,
-    /// Name that the client gives to the session.
+    /// Name that the client gives to its session.
     pub(super) name: String,
     id: Arc<OnceLock<SessionId>>,
-    /// Trace that a run becomes part of if this request starts the run.
+    /// Trace that a run of the session becomes part of if the current request starts this run.
     trace: Option<TraceParent>,
 }
 
-/// Message of a person, with the question that it answers or the agent that it is sent to.
+/// Message of a person to a session, with the question that the message answers or the agent that receives the message.
 #[derive(Clone, Copy, Default)]
 pub(super) struct SessionMessage<'w> {
     pub(super) text: &'w str,
-    /// Question that the message answers.
+    /// Question that the person's message answers.
     pub(super) to: Option<&'w InterruptId>,
     pub(super) agent: Option<&'w str>,
-    /// Reason that the person gave for choosing the agent.
+    /// Reason that the person gave for choosing the agent that receives the message.
     pub(super) reason: Option<&'w str>,
 }
 
@@ -85,7 +85,7 @@ impl Session {
         }
     }
 
-    /// Opens a new session. The name of the new session is its id.
+    /// Opens a new session. The name of this session is its id.
     pub(super) async fn begin(person: Caller) -> Answer<Self> {
         let open = Open { workflow: Some(WORKFLOW.to_owned()), ..Open::default() };
         let (driver, actor) = (person.app.driver.clone(), person.actor.clone());
@@ -98,7 +98,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Sets the trace that a run becomes part of if this request starts the run.
+    /// Sets the trace that a run of the session becomes part of if the current request starts this run.
     pub(super) fn joining(self, trace: Option<TraceParent>) -> Self {
         Self { trace, ..self }
     }
@@ -158,14 +158,14 @@ impl Session {
         }
     }
 
-    /// Returns the runs of the conversation, oldest first.
+    /// Returns the runs of the session's conversation, oldest first.
     pub(super) async fn runs(&self) -> Answer<SharedList<RunId>> {
         let Some(id) = self.id().await? else { return Ok(SharedList::default()) };
         let runs = self.caller.app.driver.session(&id).await?.front.runs.clone();
         if runs.is_empty() { Ok(self.runs_by_keys().await?.into_iter().collect()) } else { Ok(runs) }
     }
 
-    /// Returns the current state of the newest run.
+    /// Returns the current state of the session's newest run.
     pub(super) async fn last(&self) -> Answer<Option<Arc<Run>>> {
         match self.runs().await?.last() {
             Some(run) => Ok(Some(self.load(run).await?)),
@@ -173,7 +173,7 @@ impl Session {
         }
     }
 
-    /// Returns Holdshort's id of the session, or a 404 if the session was never opened.
+    /// Returns Holdshort's id of the session, or a 404 error if the session was never opened.
     pub(super) async fn require_id(&self) -> Answer<SessionId> {
         self.id().await?.ok_or_else(|| Refused::not_found("session"))
     }
@@ -206,8 +206,8 @@ impl Session {
         Err(Refused::invalid_at("/agent_type", rule))
     }
 
-    /// Returns the workspace of server-side tools. Only a session that was opened through the native API can have a
-    /// workspace.
+    /// Returns the workspace in which server-side tools of the session work. Only a session that was opened through the
+    /// native API can have a workspace.
     async fn workspace(&self, session: &SessionId) -> Answer<Option<String>> {
         let app = &self.caller.app;
         let opened = opened_with(app, &*app.driver.session(session).await?).await?;
@@ -243,7 +243,7 @@ impl Session {
     }
 }
 
-/// Converts the field names in an error about a new run: from the names of the native API to the names in the client's
+/// Converts the field names in an error about a new run from the names of the native API to the names in the client's
 /// message.
 fn translate_error(refused: Refused) -> Refused {
     refused.map_field_errors(|error| {

@@ -19,11 +19,11 @@ use crate::limits::{CODELAB_METRICS_EVENTS, CODELAB_METRICS_REQUESTS};
 /// Model name that is reported for a failed request if the workflow names no model.
 const DEFAULT_MODEL: &str = "default";
 
-/// Reads the requests of runs, newest run first.
+/// Ended model requests of runs, read newest run first.
 pub(super) struct Metrics {
-    /// Number of events that may still be read for this response.
+    /// Number of journal events that may still be read for the session's metrics.
     room: usize,
-    /// Requests that have ended.
+    /// Model requests that have ended.
     requests: Vec<Request>,
 }
 
@@ -31,7 +31,7 @@ struct Request {
     started_at: Timestamp,
     model: String,
     duration_ms: u64,
-    /// Tokens of the request and its reply, and true if the reply contains calls. If the request failed: the error.
+    /// Tokens of a model request and its reply, and true if the reply contains calls. If the request failed: the error.
     outcome: Result<(Usage, bool), String>,
 }
 
@@ -40,7 +40,7 @@ impl Metrics {
         Self { room: CODELAB_METRICS_EVENTS, requests: Vec::new() }
     }
 
-    /// Returns true if no further events may be read.
+    /// Returns true if no further journal events may be read for the session's metrics.
     pub(super) fn is_full(&self) -> bool {
         self.room == 0
     }
@@ -123,8 +123,8 @@ impl Request {
     }
 }
 
-/// Returns the request that ended with this event. `pending` contains, for each step, the time at which its unanswered
-/// model request started.
+/// Returns the model request that ended with this event. `pending` contains, for each step, the time at which the
+/// step's unanswered request started.
 fn ended(run: &Run, event: &Event, pending: &mut BTreeMap<String, Timestamp>) -> Option<Request> {
     let event::Fact::Run(fact) = &event.fact else { return None };
     let failed = |error: String| Err(error);
@@ -151,7 +151,7 @@ fn ended(run: &Run, event: &Event, pending: &mut BTreeMap<String, Timestamp>) ->
     })
 }
 
-/// Returns the average, rounded to two decimals as in the original system.
+/// Returns the quotient of a sum and a count, rounded to two decimals as in the original system.
 #[expect(clippy::cast_precision_loss, reason = "sums of one session are far below 2^53")]
 fn average(sum: u64, of: usize) -> f64 {
     if of == 0 { 0.0 } else { (sum as f64 / of as f64 * 100.0).round() / 100.0 }

@@ -36,13 +36,13 @@ pub(super) struct Page {
     limit: Option<u16>,
     #[serde(default)]
     offset: usize,
-    /// Token for clients that cannot send headers. `credentials.rs` reads the query parameter `token`.
+    /// Token of a client that cannot send headers. `credentials.rs` reads the query parameter `token`.
     #[serde(rename = "token")]
     _token: Option<String>,
 }
 
-/// `POST /sessions`: opens a session. If the client gives no name, the session's id is its name. If a session with this
-/// name already exists, returns it unchanged.
+/// `POST /sessions`: opens a session, or returns the existing session with this name unchanged. If the client gives no
+/// name, the session's id is the name.
 pub(super) async fn begin(Person(caller): Person, body: Body) -> Answer<Response> {
     let Begin { session_id } =
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
@@ -58,7 +58,7 @@ pub(super) async fn begin(Person(caller): Person, body: Body) -> Answer<Response
     Ok((StatusCode::CREATED, Json(shown)).into_response())
 }
 
-/// `GET /sessions`: lists the sessions of all people at this edge, newest first.
+/// `GET /sessions`: lists the sessions of all people at the codelab edge, newest first.
 pub(super) async fn list(Person(caller): Person, Params(page): Params<Page>) -> Answer<Json<Value>> {
     let limit = limit(page.limit)?;
     let mut glance = RunListReader::new(&caller.app)?;
@@ -83,8 +83,8 @@ pub(super) async fn list(Person(caller): Person, Params(page): Params<Page>) -> 
     }
 }
 
-/// Returns the name with which the caller opened a session, if this name still leads to the session. If the name leads
-/// to another session or to none, returns the session's id.
+/// Returns the name with which the caller opened a session, if this name still identifies the session. If the name
+/// identifies another session or none, returns the session's id.
 pub(super) async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
     let opened_with =
         view::session::opened_with(&caller.app, &*caller.app.driver.session(&row.session).await?).await?;
@@ -102,8 +102,8 @@ pub(super) async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
     Ok(row.session.to_string())
 }
 
-/// Returns the name of a session that an earlier version of Holdshort stored. The name of a session of an earlier
-/// version is stored only in its runs.
+/// Returns the name of a session that an earlier version of Holdshort stored. That version stored the name only in the
+/// session's runs.
 async fn name_in_its_runs(caller: &Caller, row: &SessionRow) -> Answer<Option<String>> {
     let runs = view::session::newest_runs(&caller.app, &row.session).await?;
     let Some(run) = runs.last() else { return Ok(None) };
@@ -128,8 +128,8 @@ async fn show(caller: &Caller, name: &str, row: &SessionRow, glance: &mut RunLis
     }))
 }
 
-/// Returns the current agent of a session, or the agent that receives the next message. If the request has already read
-/// its maximum number of events, returns the first agent of the newest run.
+/// Returns the current agent of a session, or the agent that receives the next message. If the current request has
+/// already read the maximum number of events, returns the first agent of the newest run.
 async fn agent(caller: &Caller, name: &str, glance: &mut RunListReader) -> Answer<String> {
     let session = Session::from_name(caller.clone(), name.to_owned())?;
     let agent = match session.runs().await?.last() {
@@ -142,7 +142,7 @@ async fn agent(caller: &Caller, name: &str, glance: &mut RunListReader) -> Answe
     Ok(names::agent(&agent.unwrap_or_default()).to_owned())
 }
 
-/// `GET /sessions/{id}/history`: the newest messages, oldest first.
+/// `GET /sessions/{id}/history`: lists the newest messages of a session, oldest first.
 pub(super) async fn history(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let (session, said) = load_messages(caller, name).await?;
     let mut glance = RunListReader::new(&session.caller.app)?;
@@ -170,7 +170,7 @@ fn message(said: &Utterance) -> Value {
     message
 }
 
-/// Returns an entry for each message whose agent differs from the agent of the preceding message.
+/// Returns an entry for each message of a session whose agent differs from the agent of the preceding message.
 fn switches(said: &[Utterance]) -> Vec<Value> {
     let agents: Vec<&Utterance> = said.iter().filter(|said| matches!(said.speaker, Speaker::Agent)).collect();
     let switched = agents.windows(2).filter(|pair| pair[0].by != pair[1].by);
@@ -197,7 +197,7 @@ async fn load_messages(caller: Caller, name: String) -> Answer<(Session, Vec<Utt
     }
 }
 
-/// `GET /agents`: the agents of the workflow, with the names that the IDE uses.
+/// `GET /agents`: lists the agents of the workflow, with the names that the IDE uses.
 pub(super) async fn agents(Person(caller): Person) -> Answer<Json<Value>> {
     let definition = Session::workflow_of(&caller)?;
     let listed: Vec<Value> =
@@ -218,7 +218,7 @@ fn describe_agent(definition: &Definition, name: &str, agent: &Agent) -> Value {
     })
 }
 
-/// `GET /agents/{id}/current`: the current agent of a session, and the earlier changes of the agent.
+/// `GET /agents/{id}/current`: returns the current agent of a session, and the earlier changes of the agent.
 pub(super) async fn current(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let (session, said) = load_messages(caller, name).await?;
     let mut glance = RunListReader::new(&session.caller.app)?;

@@ -28,7 +28,7 @@ use super::person::Person;
 use super::session::Session;
 use super::{act, message};
 
-/// Query parameters with which a client opens the socket. `credentials.rs` reads the parameter `token`.
+/// Query parameters with which a client opens the socket of a session. `credentials.rs` reads the parameter `token`.
 #[derive(Deserialize)]
 pub(super) struct Since {
     since: Option<String>,
@@ -69,9 +69,10 @@ async fn serve(socket: WebSocket, session: Session, clients: &Arc<Clients>, sinc
     Box::pin(websocket::goodbye(&end, None, writing, incoming)).await;
 }
 
-/// Receives messages and sends frames at the same time (lesson 16). The follower starts before the first message is
-/// read, so the client receives every effect of the message. Received messages have precedence over frames: a client
-/// may approve a call, run it, and send the result before the server has sent the frame of the call.
+/// Receives a client's messages and sends frames to the client at the same time (lesson 16). The follower starts before
+/// the first message is read, so the client receives every effect of the message. Received messages have precedence
+/// over frames: a client may approve a call, run it, and send the result before the server has sent the frame of the
+/// call.
 async fn converse(
     incoming: &mut SplitStream<WebSocket>,
     session: &Session,
@@ -137,8 +138,8 @@ async fn talk(
     }
 }
 
-/// Attaches a follower and returns the first frames. If the position that the client names is not in this session, the
-/// first frame is an error, and the follower starts from the current state.
+/// Attaches a follower to the session and returns the first frames. If the position that the client names is not in
+/// this session, the first frame is an error, and the follower starts from the current state.
 async fn attach(
     session: &Session,
     client: &Arc<Client>,

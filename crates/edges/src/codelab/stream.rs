@@ -34,11 +34,11 @@ use super::session::Session;
 
 #[derive(Deserialize)]
 struct Post {
-    /// Name of the session. `None` if the message begins a new session.
+    /// Name of the session to which the client sends a message. `None` if the message begins a new session.
     session_id: Option<String>,
-    /// `None` if the client only resumes the stream.
+    /// Message to the session. `None` if the client only resumes the stream.
     message: Option<Value>,
-    /// The `id` of the last frame that the client has received.
+    /// The `id` of the last frame of the stream that the client has received.
     since: Option<String>,
 }
 
@@ -137,10 +137,10 @@ fn events(body: RawBody) -> Response {
 struct Events {
     follower: Follower,
     client: Arc<Client>,
-    /// Frames that are not yet sent.
+    /// Frames of the stream that are not yet sent to the client.
     frames: Vec<OutgoingFrame>,
     ping: Interval,
-    /// Completes when the server stops or the client's permission ends.
+    /// Future that completes when the server stops or the client's permission ends.
     over: BoxFuture<'static, ()>,
     _permit: OwnedSemaphorePermit,
 }
@@ -168,7 +168,7 @@ async fn next(mut events: Events) -> Option<(Chunk, Option<Events>)> {
     Some((Ok(chunk(&frames)), (!is_over).then_some(events)))
 }
 
-/// Encodes frames as events. Encoded JSON has no line break, so each frame fits on one `data:` line.
+/// Encodes frames as server-sent events. Encoded JSON has no line break, so each frame fits on one `data:` line.
 fn chunk(frames: &[OutgoingFrame]) -> Bytes {
     let mut chunk = String::new();
     for frame in frames {
@@ -177,12 +177,12 @@ fn chunk(frames: &[OutgoingFrame]) -> Bytes {
     chunk.into()
 }
 
-/// Returns the frames that answer a rejected message.
+/// Returns the two frames with which a response answers a rejected message.
 fn refusal(refused: &Refused) -> [OutgoingFrame; 2] {
     [Frame::refused(refused), Frame::REFUSED].map(OutgoingFrame::from)
 }
 
-/// Prefixes the field paths of an error with `/message`, the path of the message in the body.
+/// Prefixes the field paths of an error with `/message`, the path of the client's message in the request body.
 fn below_message(refused: Refused) -> Refused {
     refused.map_field_errors(|error| error.pointer.insert_str(0, "/message"))
 }

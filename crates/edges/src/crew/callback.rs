@@ -39,8 +39,8 @@ pub(super) struct Query {
     token: Option<String>,
 }
 
-/// Returns the caller and the query. Rejects a caller without credentials before the query is checked, because existing
-/// clients expect a 401 whatever the query is (contract D10).
+/// Returns the caller and the query of a review request. Rejects a caller without credentials before the query is
+/// checked, because existing clients expect a 401 whatever the query is (contract D10).
 fn check_credentials(
     guest: Result<Guest, Refused>,
     query: Result<Params<Query>, Refused>,
@@ -61,7 +61,8 @@ pub(super) fn parse_review(id: &str) -> Answer<ReviewId> {
     id.parse().map_err(|_| refusals::no_review(id))
 }
 
-/// `GET`: redirects a caller with a link to the decision page. Returns the review as JSON to a caller with a token.
+/// `GET` of a review: redirects a caller with a link to the decision page. Returns the review as JSON to a caller with
+/// a token.
 pub(super) async fn show(
     State(auth): State<AuthState>,
     guest: Result<Guest, Refused>,
@@ -79,8 +80,8 @@ pub(super) async fn show(
     Ok(Json(review::render_for_caller(&caller, &run, &id.0).await?).into_response())
 }
 
-/// Reads a link that this server made for this review and that is bound to one decision. Rejects a link that opens a
-/// decision page: this page shows the request and asks the person to confirm the decision.
+/// Reads a link that this server made for a review and that is bound to one decision. Rejects a link that opens a
+/// decision page, because that page shows the review and asks the person to confirm the decision.
 async fn read_decision_link(auth: &AuthState, link: &str, id: &ReviewId) -> Answer<(LinkBearer, Status)> {
     let holder = auth.authenticate_link(link).await?;
     let is_ours = holder.asked.interrupt == id.0 && holder.once.is_none();
@@ -96,7 +97,8 @@ pub(super) async fn reviewed(caller: &Caller, id: &ReviewId) -> Answer<RunId> {
     if row.kind == Kind::Review && task::is_task(&run) { Ok(row.run) } else { Err(none()) }
 }
 
-/// `POST`: decides on the review. If the caller has a link, a decision in the body must equal the link's decision.
+/// `POST` to a review: decides on the review. If the caller has a link, a decision in the body must equal the link's
+/// decision.
 pub(super) async fn decide(
     State(auth): State<AuthState>,
     guest: Result<Guest, Refused>,
@@ -127,9 +129,9 @@ pub(super) async fn decide(
     Ok(Box::pin(crew.limits.within_for_name(Counted::Resume, &who, now, answer)).await)
 }
 
-/// Body of a request in which a caller with a link decides. Unknown members, which existing clients send, are ignored.
-/// The person who decides is the person named in the link. `reviewer` has the same meaning as in a decision with a
-/// token (contract E29).
+/// Body of a request in which a caller with a link decides on a review. Unknown members, which existing clients send,
+/// are ignored. The link names the person who decides. `reviewer` has the same meaning as in a decision with a token
+/// (contract E29).
 #[derive(Default, Deserialize)]
 struct WithLink {
     #[serde(default)]
@@ -144,8 +146,8 @@ struct WithLink {
     _more: Map<String, Value>,
 }
 
-/// Decides with a link. `bound` is the link's decision. `is_service` is true if a service made the link with its API
-/// key.
+/// Decides on a review with a link. `bound` is the decision in the link. `is_service` is true if a service made the
+/// link with its API key.
 async fn by_link(
     holder: &LinkBearer,
     is_service: bool,
@@ -176,7 +178,7 @@ async fn by_link(
     to_response(answer, &run.id, id)
 }
 
-/// Rejects a body that names a different review than the URL.
+/// Rejects a request body that names a different review than the URL.
 fn same(named: Option<&ReviewId>, id: &ReviewId) -> Answer<()> {
     match named {
         Some(named) if named != id => {
@@ -186,7 +188,7 @@ fn same(named: Option<&ReviewId>, id: &ReviewId) -> Answer<()> {
     }
 }
 
-/// Converts the error about a late decision to a 200 response with `success: false` (contract D7).
+/// Converts the error about a late decision on a review to a 200 response with `success: false` (contract D7).
 fn to_response(answer: Answer<Value>, task: &RunId, id: &ReviewId) -> Answer<Json<Value>> {
     match answer {
         Err(refused) if refused.code() == Code::Expired => Ok(Json(json!({
@@ -208,7 +210,7 @@ struct LinkRequest {
     expires_in_ms: Option<u64>,
 }
 
-/// `POST …/links`: makes a link for one decision by the caller.
+/// `POST …/links`: makes a link with which the caller can make one decision on a review.
 pub(super) async fn make(guest: Guest, Id(id): Id<String>, body: Body) -> Answer<(StatusCode, Json<Value>)> {
     let caller = guest.authorize()?;
     let id = parse_review(&id)?;

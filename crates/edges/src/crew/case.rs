@@ -11,19 +11,19 @@ use tokio::task::spawn_blocking;
 
 use super::Settings;
 
-/// Member of a task's inputs that names the case: the folder with the files of the task.
+/// Member of a task's inputs that names the task's case: the folder with the files of the task.
 pub const CASE: &str = "case";
-/// Member of a task's inputs with the date as of which the case is read.
+/// Member of a task's inputs with the date as of which the task's case is read.
 pub const AS_OF: &str = "as_of";
 
-/// Function of a domain pack that reads a case. The arguments of the function are the folder of the case, the case's
-/// name in the task's inputs, and all inputs. Returns the inputs with which the task starts.
+/// Function of a domain pack that reads a case (the folder with the files of a task). The arguments are the folder of
+/// the case, the case's name in the task's inputs, and all inputs. Returns the inputs with which the task starts.
 pub type ReadCase = fn(&Path, &str, Map<String, Value>) -> Result<Map<String, Value>, CaseError>;
 
-/// Error for a case that cannot be used.
+/// Error for a case (a folder with the files of a task) that cannot be used.
 #[derive(Debug)]
 pub struct CaseError {
-    /// Member of the inputs that is wrong.
+    /// Member of the task's inputs that is wrong.
     pub member: &'static str,
     pub message: String,
 }
@@ -34,8 +34,8 @@ pub(super) struct Case {
     pub(super) inputs: Map<String, Value>,
 }
 
-/// Reads the case that `inputs` name. The whole case is read, so that every error in its files is reported before the
-/// task starts.
+/// Reads the case that the `inputs` of a task name. The whole case is read, so that every error in its files is
+/// reported before the task starts.
 pub(super) async fn open(
     settings: &Settings,
     read_case: Option<ReadCase>,
@@ -84,7 +84,7 @@ pub(super) async fn open(
     }
 }
 
-/// Returns an error about a member of the inputs.
+/// Returns an error about a member of a task's inputs.
 fn wrong(member: &str, rule: &str) -> Refused {
     Refused::invalid_at(&format!("/inputs/{member}"), rule)
 }

@@ -28,7 +28,7 @@ pub(super) fn is_crew(workflow: &str) -> bool {
     workflow != EXTERNAL
 }
 
-/// Returns the workflow for the name of a crew. A workflow with exactly this name has precedence over an alias.
+/// Returns the workflow of the crew with this name. A workflow with exactly this name has precedence over an alias.
 pub(super) fn workflow_of<'n>(app: &App, name: &'n str) -> Option<&'n str> {
     if is_crew(name) && app.library.get(name).is_some() {
         return Some(name);
@@ -61,10 +61,10 @@ pub(super) fn as_crew(definition: &Definition, settings: &Settings) -> Definitio
     definition
 }
 
-/// Returns the input of a run. If the workflow's schema accepts the client's inputs, these are the input of the run. If
-/// the schema does not accept them, the member `task` contains the inputs as text, and the member `inputs` contains the
-/// inputs unchanged. The text does not name the data subject (the person whom the task is about), because only an
-/// erasure uses this name.
+/// Returns the input of a run for the inputs that the client sent. If the workflow's schema accepts the client's
+/// inputs, these are the input of the run. Otherwise, the member `task` contains the inputs as text, and the member
+/// `inputs` contains the inputs unchanged. The text does not name the data subject (the person whom the task is about),
+/// because only an erasure uses this name.
 pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> Value {
     let sent = Value::Object(inputs);
     let wants_words =
@@ -95,10 +95,10 @@ pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> 
     input
 }
 
-/// Records the data subject (the person whom the task is about) in the member of the input that an erasure searches.
-/// The data subject is recorded with the name that the client sent, because the client does not know the numbers that
-/// replace the names of people in a case. Rejects a data subject that an erasure could not find, or whose name the
-/// agents would read. If the input has a member `task`, the agents read only this member.
+/// Records the data subject of a task (the person whom the task is about) in the member of the run's input that an
+/// erasure searches. The data subject is recorded with the name that the client sent, because the client does not know
+/// the numbers that replace the names of people in a case. Rejects a data subject that an erasure could not find, or
+/// whose name the agents would read. If the input has a member `task`, the agents read only this member.
 pub(super) fn record_subject(input: &mut Value, subject: Option<Value>) -> Answer<()> {
     let Some(subject) = subject.filter(|subject| !subject.is_null()) else { return Ok(()) };
     if subject.as_str().and_then(history::subject_of).is_none() {
@@ -121,7 +121,7 @@ fn pretty(members: &Map<String, Value>) -> String {
     serde_json::to_string_pretty(members).unwrap_or_default()
 }
 
-/// Returns the agents of a workflow in the order of the workflow's phases. Agents that work in no phase come last.
+/// Returns the agents of a crew's workflow in the order of its phases. Agents that work in no phase come last.
 pub(super) fn in_order(definition: &Definition) -> Vec<&str> {
     let mut agents: Vec<&str> = Vec::new();
     let of_phases = definition.phases.iter().filter_map(|phase| match &phase.kind {
@@ -155,7 +155,7 @@ fn crew(app: &App, definition: &Definition) -> Value {
     })
 }
 
-/// `GET /crew`: the names with which a client can start a crew, including the aliases of crews.
+/// `GET /crew`: lists the names with which a client can start a crew, including the aliases of crews.
 pub(super) async fn list(guest: Guest) -> Answer<Json<Value>> {
     let app = guest.authorize()?.app;
     let aliases = app.library.aliases().map(|(alias, _)| alias);
@@ -164,7 +164,7 @@ pub(super) async fn list(guest: Guest) -> Answer<Json<Value>> {
     Ok(Json(json!({ "crews": crews })))
 }
 
-/// `GET /crew/crews`: all crews with their descriptions.
+/// `GET /crew/crews`: lists all crews with their descriptions.
 pub(super) async fn all(guest: Guest) -> Answer<Json<Value>> {
     let app = guest.authorize()?.app;
     let crews: Vec<Value> = names(&app)
@@ -174,14 +174,14 @@ pub(super) async fn all(guest: Guest) -> Answer<Json<Value>> {
     Ok(Json(json!({ "success": true, "count": crews.len(), "crews": crews })))
 }
 
-/// `GET /crew/crews/{name}`: one crew.
+/// `GET /crew/crews/{name}`: returns the description of one crew.
 pub(super) async fn one(guest: Guest, Id(name): Id<String>) -> Answer<Json<Value>> {
     let app = guest.authorize()?.app;
     Ok(Json(crew(&app, &*find(&app, &name)?)))
 }
 
-/// Returns all agents by name, each with the names of its crews. The `goal` of an agent is the description of the
-/// agent's first crew. The instructions of agents are never included.
+/// Returns the agents of all crews by name, each with the names of its crews. The `goal` of an agent is the description
+/// of the agent's first crew. The instructions of agents are never included.
 fn by_name(app: &App) -> BTreeMap<String, Value> {
     let mut agents: BTreeMap<String, Value> = BTreeMap::new();
     for definition in names(app).filter_map(|name| app.library.get(name)) {
@@ -209,8 +209,8 @@ pub(super) struct Query {
     token: Option<String>,
 }
 
-/// `GET /crew/agents?crew_name=`: the agents of one crew, in the order of the crew's phases. Without `crew_name`, the
-/// agents of all crews.
+/// `GET /crew/agents?crew_name=`: lists the agents of one crew, in the order of the crew's phases. Without `crew_name`,
+/// lists the agents of all crews.
 pub(super) async fn agents(guest: Guest, Params(query): Params<Query>) -> Answer<Json<Value>> {
     let app = guest.authorize()?.app;
     let mut known = by_name(&app);
@@ -223,7 +223,7 @@ pub(super) async fn agents(guest: Guest, Params(query): Params<Query>) -> Answer
     Ok(Json(json!({ "success": true, "count": agents.len(), "agents": agents })))
 }
 
-/// `GET /crew/agents/{id}`: one agent, with the names of its crews.
+/// `GET /crew/agents/{id}`: returns one agent, with the names of its crews.
 pub(super) async fn agent(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
     let app = guest.authorize()?.app;
     by_name(&app).remove(&id).map(Json).ok_or_else(|| refusals::no_agent(&id))

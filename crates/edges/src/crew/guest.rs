@@ -10,10 +10,10 @@ use holdshort_web::problem::{Answer, Refused};
 use super::refusals;
 use crate::credentials::AuthenticatedCaller;
 
-/// Name of the channel that is recorded with events.
+/// Name of the channel that is recorded with events that arrive through the crew edge.
 const CHANNEL: &str = "crew";
 
-/// Authenticated caller whose permissions are not checked yet.
+/// Authenticated caller of the crew edge whose permissions are not checked yet.
 pub(super) struct Guest(AuthenticatedCaller);
 
 impl Guest {

@@ -25,7 +25,7 @@ impl fmt::Display for ReviewId {
 impl FromStr for ReviewId {
     type Err = holdshort_core::id::Malformed;
 
-    /// Accepts both spellings: `REV-…` and `int_…`.
+    /// Accepts both spellings of a review's id: `REV-…` and `int_…`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let ours = text.strip_prefix(THEIRS).map(|rest| format!("{OURS}{}", rest.to_ascii_lowercase()));
         ours.as_deref().unwrap_or(text).parse().map(Self)

@@ -50,14 +50,13 @@ const DECIDE: Needs = LOOK.with_decision_limit();
 const ASSIGN: Needs = all(Permission::Assign);
 const ADMINISTER: Needs = all(Permission::Administer);
 
-/// State that the handlers of this edge share.
 struct Crew {
     settings: Settings,
     read_case: Option<ReadCase>,
     limits: Limits,
 }
 
-/// Returns the routes of this edge. Each path exists both with and without the prefix `/api/v1` (contract D9).
+/// Returns the routes of the crew edge. Each path exists both with and without the prefix `/api/v1` (contract D9).
 pub(super) fn router(settings: Settings, read_case: Option<ReadCase>) -> Router<AuthState> {
     let limits = Limits::new(&settings);
     let routes = routes();

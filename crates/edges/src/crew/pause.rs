@@ -105,8 +105,8 @@ pub(super) async fn pause(
     })))
 }
 
-/// Converts the field paths of an error to the client's field names. The whole request body is stored as the findings.
-/// If a review of the task is already open, the findings are added to this review as a comment.
+/// Converts the field paths of an error about a pause to the client's field names. The whole request body is stored as
+/// the findings. If a review of the task is already open, the findings are added to this review as a comment.
 fn translate_error(refused: Refused) -> Refused {
     if refused.code() == Code::LimitReached {
         let why = "the review of the task has the maximum number of comments: decide on the review first";
@@ -120,7 +120,7 @@ fn translate_error(refused: Refused) -> Refused {
     })
 }
 
-/// Returns the caller if the caller is a service: an agent, or a caller with a key. Rejects people, whatever their role
+/// Returns the caller if it is a service: an agent, or a caller with an access key. Rejects people, whatever their role
 /// (contract E35).
 fn service(guest: Guest) -> Answer<Caller> {
     let refused = || {
@@ -171,7 +171,7 @@ fn hold(asked: PauseRequest, crew: &Crew) -> Answer<Hold> {
     Ok(Hold { title, message: String::new(), payload, risk, expires_in_ms: Some(expires) })
 }
 
-/// Returns true if a value contains something that a person can review.
+/// Returns true if the findings that a service sent contain something that a person can review.
 fn says_something(found: &Value) -> bool {
     match found {
         Value::Null => false,

@@ -16,13 +16,14 @@ const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
-/// Counters of the requests of each principal. The counters are in memory, so a restart of the server resets them.
+/// Counters of the requests of each principal to the crew edge. The counters are in memory, so a restart of the server
+/// resets them.
 pub(super) struct Limits {
     runs: Quota,
     resumes: Quota,
 }
 
-/// Kind of request that is counted.
+/// Kind of request of the crew edge that is counted against a rate limit.
 #[derive(Clone, Copy)]
 pub(super) enum Counted {
     Run,
@@ -34,8 +35,8 @@ impl Limits {
         Self { runs: Quota::new("runs", settings.runs), resumes: Quota::new("resumes", settings.resumes) }
     }
 
-    /// Handles a request unless the principal has reached the limit. Every response reports the number of remaining
-    /// requests.
+    /// Handles a request unless its principal has reached the rate limit. Every response reports the number of
+    /// remaining requests.
     pub(super) async fn within<T: IntoResponse>(
         &self,
         counted: Counted,
@@ -46,7 +47,7 @@ impl Limits {
         self.within_for_name(counted, &who, caller.app.now().as_millis(), answer).await
     }
 
-    /// Applies the same limit as [`Self::within`] to a caller without a token. The requests are counted under the
+    /// Applies the same rate limit as [`Self::within`] to a caller without a token. The requests are counted under the
     /// name `who`.
     pub(super) async fn within_for_name<T: IntoResponse>(
         &self,

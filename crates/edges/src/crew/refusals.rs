@@ -6,8 +6,8 @@ use holdshort_web::problem::Refused;
 
 use crate::limits::CREW_TITLE_CHARS;
 
-/// Puts the words that clients search for before the error about a caller who is not authenticated. Errors for other
-/// reasons, such as a rate limit, are not changed.
+/// Adds the words for which clients search to the beginning of the error about a caller who is not authenticated.
+/// Errors for other reasons, such as a rate limit, are not changed.
 pub(super) fn unauthenticated(refused: Refused) -> Refused {
     match refused.code() {
         Code::Unauthenticated | Code::CredentialExpired | Code::AccessEnded => {
@@ -17,7 +17,7 @@ pub(super) fn unauthenticated(refused: Refused) -> Refused {
     }
 }
 
-/// Puts the words that clients search for before the error about a caller without the permission.
+/// Adds the words for which clients search to the beginning of the error about a caller without the permission.
 pub(super) fn forbidden(refused: Refused) -> Refused {
     if refused.0.status == 403 { prefixed("Access denied", refused) } else { refused }
 }
@@ -58,12 +58,12 @@ pub(super) fn no_review_of_task(id: &str) -> Refused {
     Refused::new(Code::NotFound, format!("No compliance review found for task '{id}'"))
 }
 
-/// Returns the error of a task whose review was rejected with these comments.
+/// Returns the error message of a task whose review was rejected with these comments.
 pub(super) fn rejected(comments: Option<&str>) -> String {
     format!("Compliance review rejected: {}", comments.unwrap_or("No comments provided"))
 }
 
-/// Returns the error of a task whose review was not decided in time.
+/// Returns the error message of a task whose review was not decided in time.
 pub(super) fn expired(review: &str) -> String {
     format!("Compliance review {review} has expired: nobody decided in time")
 }

@@ -26,11 +26,12 @@ use super::ids::ReviewId;
 use super::rate::Counted;
 use super::{Crew, crews, refusals, task};
 
-/// Values of `reviewer` that clients without user accounts send (contract E36). The values are spelled as
-/// [`name::form`] returns them.
+/// Values of `reviewer` that clients without user accounts send with a decision (contract E36). The values are spelled
+/// as [`name::form`] returns them.
 const NOBODY: [&str; 3] = ["unknown reviewer", "unknown_reviewer", ""];
 
-/// Body of a decision. Unknown members, which the form of existing clients sends, are ignored (contract D9).
+/// Body of a decision on a review. Unknown members, which the form of existing clients sends, are ignored (contract
+/// D9).
 #[derive(Deserialize)]
 pub(super) struct DecisionRequest {
     pub(super) status: Status,
@@ -38,7 +39,7 @@ pub(super) struct DecisionRequest {
     pub(super) reviewer: Option<String>,
     #[serde(default)]
     pub(super) comments: Option<String>,
-    /// Id of the review that the decision is about. Without an id, a late decision could reach a later review of the
+    /// Id of the review that the client decides on. Without an id, a late decision could reach a later review of the
     /// same task.
     #[serde(default, alias = "reviewId")]
     pub(super) review_id: Option<ReviewId>,
@@ -97,9 +98,9 @@ pub(super) async fn resume(
     Ok(Box::pin(crew.limits.within(Counted::Resume, &caller, answer)).await)
 }
 
-/// Returns the review that the decision is about. The decision may omit the review's id only if the task has had
-/// exactly one review so far. If this were allowed after several reviews, a repeated decision could approve a later
-/// review that the person has not seen.
+/// Returns the review that a client decides on. The client may omit the review's id only if the task has had exactly
+/// one review so far. If this were allowed after several reviews, a repeated decision could approve a later review that
+/// the person has not seen.
 fn find_decided_review(run: &Run, named: Option<&ReviewId>) -> Answer<InterruptId> {
     let Some(last) = task::last_review(run) else { return Err(not_paused(run)) };
     if let Some(named) = named {
@@ -145,8 +146,8 @@ pub(super) fn is_name(reviewer: Option<&str>) -> Answer<()> {
     Ok(())
 }
 
-/// Records one decision for the routes `/crew/resume` and `/webhooks/callback`. Only the first decision on a review has
-/// an effect. Repeating the same decision returns the same result. A different decision is an error.
+/// Records one decision on a review for the routes `/crew/resume` and `/webhooks/callback`. Only the first decision on
+/// a review has an effect. Repeating the same decision returns the same result. A different decision is an error.
 pub(super) async fn decide(
     caller: &Caller,
     run: &Run,
@@ -164,8 +165,8 @@ pub(super) async fn decide(
     decide_as(&caller.app, &caller.actor, run, id, said.status, said.comments.as_deref(), named).await
 }
 
-/// Records one decision as [`decide`] does, with `actor` as the authenticated principal. `named` is the person
-/// who, according to the client, makes the decision.
+/// Records one decision on a review as [`decide`] does, with `actor` as the authenticated principal. `named` is the
+/// person who, according to the client, makes the decision.
 pub(super) async fn decide_as(
     app: &App,
     actor: &Actor,
@@ -202,8 +203,8 @@ pub(super) async fn decide_as(
     }))
 }
 
-/// Returns the message that answers the approval of a review. If the task cannot continue even so, the message names
-/// the reason.
+/// Returns the message that answers the approval of a review. If the task cannot continue despite the approval, the
+/// message names the reason.
 async fn describe_progress(app: &App, id: &RunId) -> Answer<String> {
     let run = app.run_now(id).await?;
     let system = app.driver.glance_system().await?;
@@ -223,8 +224,8 @@ async fn describe_progress(app: &App, id: &RunId) -> Answer<String> {
     })
 }
 
-/// Converts an error to the terms of the client, that is, the names of fields, and the message about a decision that
-/// differs from the recorded decision.
+/// Converts an error about a decision to the terms of the client: the names of fields, and the message about a decision
+/// that differs from the recorded decision.
 fn translate_error(mut refused: Refused, task: &RunId, state: task::State, review: &ReviewId) -> Refused {
     if refused.code() == Code::AlreadyResolved {
         let decided = refused.0.resolution.as_ref().map(|resolution| match resolution.outcome {
@@ -249,18 +250,18 @@ fn translate_error(mut refused: Refused, task: &RunId, state: task::State, revie
     })
 }
 
-/// The person or service that decides, and the names that a client may use for this principal.
+/// The person or service that decides on a review, and the names that a client may use for this principal.
 pub(super) struct DecidingPrincipal<'w> {
     pub(super) id: &'w str,
-    /// Display name, e-mail address and user name, if the token states them.
+    /// Display name, e-mail address and user name of the principal, if the token states them.
     pub(super) names: Vec<&'w str>,
-    /// True if the caller authenticated with an API key. A caller with an API key may decide on behalf of a person.
+    /// True if the caller authenticated with an access key. Such a caller may decide on behalf of a person.
     pub(super) is_service: bool,
 }
 
-/// Returns the name to record as `on_behalf_of`. The principal that authenticated is recorded as the one who decides
-/// (contract E29). Only a caller that is a service may name a different person. The placeholder for a person, which
-/// clients without user accounts send, is recorded too.
+/// Returns the name to record as `on_behalf_of` with a decision on a review. The principal that authenticated is
+/// recorded as the one who decides (contract E29). Only a caller that is a service may name a different person. The
+/// placeholder for a person, which clients without user accounts send, is recorded too.
 pub(super) async fn on_behalf_of(
     app: &App,
     who: &DecidingPrincipal<'_>,

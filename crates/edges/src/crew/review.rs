@@ -20,8 +20,8 @@ use super::ids::ReviewId;
 use super::{refusals, task};
 use crate::limits::{CREW_LIST, CREW_LISTED};
 
-/// `GET /crew/review/{task_id}`: the open review of the task or, if none is open, the last review of the task. The
-/// earlier reviews are in the member `history`.
+/// `GET /crew/review/{task_id}`: returns the open review of the task or, if none is open, the last review of the task.
+/// The earlier reviews are in the member `history`.
 pub(super) async fn of_task(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
     let caller = guest.authorize()?;
     let id = task::resolve_id(&caller.app, &id).await?;
@@ -47,7 +47,7 @@ pub(super) async fn of_task(guest: Guest, Id(id): Id<String>) -> Answer<Json<Val
     Ok(Json(shown))
 }
 
-/// Returns a review with the content that the caller may see. Rejects a caller without access to the review.
+/// Returns a review as JSON, with the content that the caller may see. Rejects a caller without access to the review.
 pub(super) async fn render_for_caller(caller: &Caller, run: &Run, id: &InterruptId) -> Answer<Value> {
     caller.interrupt(id).await.map_err(refusals::forbidden)?;
     let reader = caller.reader().await?;
@@ -115,8 +115,8 @@ pub(super) fn render(interrupt: &wire::Interrupt, crew: &str) -> Value {
     shown
 }
 
-/// Returns the findings as text for the form of existing clients. A list becomes one line per element, and any other
-/// value becomes JSON.
+/// Returns the findings of a review as text for the form of existing clients. A list becomes one line per element, and
+/// any other value becomes JSON.
 fn findings(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> String {
     let in_words = |found: &Value| found.as_str().map_or_else(|| found.to_string(), str::to_owned);
     match payload.get("findings") {
@@ -127,7 +127,7 @@ fn findings(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> String
     }
 }
 
-/// Returns those members of the payload that no other field of the review shows. In a review of an agent's result,
+/// Returns the members of a review's payload that no other field of the review shows. In a review of an agent's result,
 /// these members contain the text to approve.
 fn details(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> Value {
     let known = ["findings", "risk_level", "regulatory_implications", "call_id", "details"];
@@ -177,7 +177,7 @@ fn responses(interrupt: &wire::Interrupt) -> Vec<Value> {
 }
 
 /// Returns the keys under which the index of assignees lists the reviews that are assigned to the caller. Returns
-/// `None` if the caller may also see reviews that are not assigned to the caller.
+/// `None` if the caller may also see other reviews.
 async fn assigned(caller: &Caller) -> Answer<Option<Vec<String>>> {
     if !caller.reaches_assigned() {
         return Ok(None);
@@ -187,7 +187,7 @@ async fn assigned(caller: &Caller) -> Answer<Option<Vec<String>>> {
     Ok(Some(marks.into_iter().collect()))
 }
 
-/// Returns the runs whose reviews the caller may see, if the caller has no access to all runs.
+/// Returns the runs whose reviews the caller may see, for a caller that has no access to all runs.
 pub(super) async fn tasks_of(caller: &Caller) -> Answer<BTreeSet<RunId>> {
     let app = &caller.app;
     let filter = InterruptFilter {

@@ -135,7 +135,7 @@ fn rehearsal(app: &App, workflow: &str) -> Option<String> {
     plays.then(|| REHEARSAL.to_owned())
 }
 
-/// Converts the field paths of an error to the client's field names.
+/// Converts the field paths of an error about starting a crew to the client's field names.
 fn translate_error(refused: Refused) -> Refused {
     refused.map_field_errors(|error| {
         if let Some(rest) = error.pointer.strip_prefix("/input") {
@@ -146,8 +146,8 @@ fn translate_error(refused: Refused) -> Refused {
     })
 }
 
-/// Waits until the run has ended or waits for a person, and returns the run. If the time limit passes first, returns
-/// the run in its current state. The time limit does not stop the run.
+/// Waits until a run has ended or waits for a person, and returns the run. If the time limit passes first, returns the
+/// run in its current state. The time limit does not stop the run.
 async fn wait_until_settled(caller: &Caller, id: &RunId) -> Answer<Arc<Run>> {
     let app = &caller.app;
     // Subscribe before the first read, so that no commit in between is missed.
@@ -173,7 +173,8 @@ async fn wait_until_settled(caller: &Caller, id: &RunId) -> Answer<Arc<Run>> {
     }
 }
 
-/// Returns the body of the response. All members are always present, and a missing value is null (contract D9).
+/// Returns the body of the response to the start of a crew. All members are always present, and a missing value is null
+/// (contract D9).
 fn render_response(crew_name: &str, run: &Run, is_async: bool) -> Value {
     let state = State::from_run(run);
     let result = match state {

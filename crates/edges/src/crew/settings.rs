@@ -22,27 +22,29 @@ pub struct Settings {
     /// If false, every review is approved without a person, and the review reports this as `bypassed` (contract E20).
     pub hitl_enabled: bool,
     pub webhook_timeout: Duration,
-    /// Maximum number of attempts for one delivery.
+    /// Maximum number of attempts for one delivery of a notification.
     pub attempts: u64,
     /// Delay between the first and the second attempt of a delivery.
     pub retry_delay: Duration,
     /// Default time until a review expires. A workflow can set a different time.
     pub review_expiry: Duration,
-    /// Maximum number of runs that each principal may start per minute. `resumes` is the maximum number of decisions.
+    /// Maximum number of runs that each principal may start per minute through the crew edge. `resumes` is the maximum
+    /// number of decisions.
     pub runs: u32,
     pub resumes: u32,
-    /// Ranges of private addresses to which webhooks may be sent.
+    /// Ranges of private addresses to which webhooks of the crew edge may be sent.
     pub allow: Vec<String>,
-    /// True if notifications include the redacted summary of the findings.
+    /// True if notifications about reviews include the redacted summary of the findings.
     pub summaries: bool,
-    /// Encoding of the signature in the header that receivers of the original system check.
+    /// Encoding of the signature in the webhook header that receivers of the original system check.
     pub signature: Encoding,
-    /// Origins whose pages may call the edge from a browser.
+    /// Origins whose web pages may call the crew edge from a browser.
     pub origins: Vec<HeaderValue>,
-    /// Folder whose subfolders are the cases. If a crew has file tools, each task works in one of these subfolders.
+    /// Folder whose subfolders are the cases (the files of a task). If a crew has file tools, each task works in one of
+    /// these subfolders.
     pub cases: Option<String>,
-    /// Warnings about variables that have no effect, and about the setting that lets tasks skip reviews. The server
-    /// logs them at the start, and `holdshort doctor` prints them.
+    /// Warnings about environment variables that have no effect, and about the setting that lets tasks skip reviews.
+    /// The server logs these warnings at the start, and `holdshort doctor` prints them.
     pub notices: Vec<&'static str>,
 }
 
@@ -66,8 +68,8 @@ impl Default for Settings {
     }
 }
 
-/// Error for an invalid variable. The server does not start, because the default must not silently replace a misspelt
-/// value.
+/// Error for an environment variable with an invalid value. The server does not start, because the default must not
+/// silently replace a misspelt value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     #[error("{name}: `{value}` is {rule}")]
@@ -83,7 +85,7 @@ const UNREVIEWED: &str =
     "HITL_ENABLED is false: tasks of the crew edge continue without a review, whatever their findings";
 
 impl Settings {
-    /// Reads the settings. `variable` is a function that returns the value of an environment variable.
+    /// Reads the settings of the crew edge. `variable` is a function that returns the value of an environment variable.
     pub fn from_variables(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let read = |name| read(name, variable);
         let mut settings = Self::default();
@@ -153,8 +155,8 @@ impl Settings {
     }
 }
 
-/// Returns the value of the variable `NAME` or, if the variable `NAME_FILE` is set, the content of the file that it
-/// names. An empty variable is treated as unset.
+/// Returns the value of the environment variable `NAME` or, if the variable `NAME_FILE` is set, the content of the file
+/// that it names. An empty variable is treated as unset.
 fn read(
     name: &'static str,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -201,7 +203,8 @@ fn count(name: &'static str, value: &str, most: u64) -> Result<u64, SettingsErro
     value.parse().ok().filter(|n| (1..=most).contains(n)).ok_or_else(rule)
 }
 
-/// Returns the canonical path of a folder. Rejects a path that is not an existing folder.
+/// Returns the canonical path of a folder that an environment variable names. Rejects a path that is not an existing
+/// folder.
 fn folder(name: &'static str, value: &str) -> Result<String, SettingsError> {
     let found = fs::canonicalize(value).ok().filter(|path| path.is_dir());
     let named = found.and_then(|path| path.into_os_string().into_string().ok());
@@ -213,7 +216,7 @@ fn folder(name: &'static str, value: &str) -> Result<String, SettingsError> {
     named.ok_or_else(rule)
 }
 
-/// Parses a comma-separated list of address ranges.
+/// Parses a comma-separated list of IP address ranges.
 fn networks(name: &'static str, value: &str) -> Result<Vec<String>, SettingsError> {
     let mut networks = Vec::new();
     for text in value.split(',').map(str::trim).filter(|text| !text.is_empty()) {

@@ -72,7 +72,6 @@ async fn serve(socket: WebSocket, caller: &Caller, id: RunId, door: &AuthState) 
 
 type Frames = Outbox<std::convert::Infallible>;
 
-/// Answers the pings of the client until the client disconnects.
 async fn answer_pings(incoming: &mut SplitStream<WebSocket>, caller: &Caller, outbox: &Frames) -> End {
     loop {
         match websocket::next(incoming, caller.app.pace.silence).await {
@@ -103,17 +102,18 @@ async fn send_heartbeats(caller: &Caller, outbox: &Frames) -> End {
     }
 }
 
-/// Returns a frame without an event of the task, such as a heartbeat.
+/// Returns a frame that reports no event of the task, such as a heartbeat.
 fn keep_alive(kind: &str, caller: &Caller) -> Utf8Bytes {
     json!({ "type": kind, "timestamp": seconds(caller.app.now()) }).to_string().into()
 }
 
-/// Returns a timestamp in the form that clients expect: seconds since 1970.
+/// Returns a timestamp in the form that clients of the crew edge expect: seconds since 1970.
 fn seconds(at: Timestamp) -> f64 {
     Duration::from_millis(u64::try_from(at.as_millis()).unwrap_or_default()).as_secs_f64()
 }
 
-/// Sends frames until the task has ended. The connection then stays open until the client disconnects.
+/// Sends the frames of a task's socket until the task has ended. The connection then stays open until the client
+/// disconnects.
 async fn send_frames(caller: &Caller, id: &RunId, outbox: &Frames) -> End {
     let app = &caller.app;
     let Ok(run) = app.run_now(id).await else { return End::Unreadable };
@@ -147,7 +147,7 @@ async fn send_frames(caller: &Caller, id: &RunId, outbox: &Frames) -> End {
     }
 }
 
-/// Sends one frame. A reviewer who has lost access to the task receives nothing more.
+/// Sends one frame of a task's socket. A reviewer who has lost access to the task receives nothing more.
 async fn send_frame(caller: &Caller, run: &Run, said: ClientEvent, outbox: &Frames) -> Result<(), End> {
     let shown = status::render_for_caller(caller, run).await.map_err(End::AccessEnded)?;
     outbox.put(frame(said, run, shown)).await.map_err(End::from)
@@ -159,7 +159,7 @@ const STARTED: &str = "task_started";
 const REQUESTED: &str = "hitl_review_requested";
 const PAUSED: &str = "task_paused";
 
-/// State that the client shows for the task according to the events that it has received.
+/// State of a task that the client shows according to the events that it has received.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReportedState {
     New,
@@ -168,8 +168,8 @@ enum ReportedState {
 }
 
 impl ReportedState {
-    /// Returns the state that the client shows after it has received an event of this type. Returns `None` if an event
-    /// of this type does not change the state.
+    /// Returns the task state that the client shows after it has received an event of this type. Returns `None` if an
+    /// event of this type does not change the state.
     fn after(kind: &str) -> Option<Self> {
         match kind {
             STARTED => Some(Self::Runs),
@@ -179,13 +179,12 @@ impl ReportedState {
     }
 }
 
-/// Event in a frame for the client.
 struct ClientEvent {
-    /// Event type that clients know. They derive the state of the task from this type.
+    /// Event type that clients of the crew edge know. They derive the state of the task from this type.
     kind: &'static str,
-    /// Event type of this edge, which is more precise than `kind`.
+    /// Event type of the crew edge, which is more precise than `kind`.
     event: &'static str,
-    /// Agent that the event is about, or `None` for the current agent.
+    /// Agent that the client event is about, or `None` for the current agent.
     agent: Option<String>,
 }
 
@@ -218,8 +217,8 @@ fn frame(ClientEvent { kind, event, agent }: ClientEvent, run: &Run, shown: Valu
     frame.to_string().into()
 }
 
-/// Returns the client events for one journal event. If the task is running and the client shows a different state, adds
-/// a `task_started` event. For a new task, `task_started` comes first.
+/// Returns the client events for one event of the journal. If the task is running and the client shows a different
+/// state, adds a `task_started` event. For a new task, `task_started` comes first.
 fn project_event(run: &Run, event: &Event, told: &mut ReportedState) -> Vec<ClientEvent> {
     let event::Fact::Run(fact) = &event.fact else { return Vec::new() };
     let mut said = Vec::new();
@@ -245,7 +244,7 @@ fn project_event(run: &Run, event: &Event, told: &mut ReportedState) -> Vec<Clie
     said
 }
 
-/// Returns the client event for one fact. Returns `None` if clients need no event for the fact.
+/// Returns the client event for one fact of the journal. Returns `None` if clients need no event for the fact.
 fn happened(run: &Run, fact: &Fact) -> Option<ClientEvent> {
     let is_review = |id| run.interrupts.get(id).is_some_and(|each| each.opened.kind == Kind::Review);
     let (kind, event, agent) = match fact {

@@ -28,7 +28,7 @@ pub(super) async fn status(guest: Guest, Id(id): Id<String>) -> Answer<Json<Valu
     render_for_caller(&caller, &run).await.map(Json)
 }
 
-/// Returns a task with the content that the caller may see. Rejects a caller without access to the task.
+/// Returns a task as JSON, with the content that the caller may see. Rejects a caller without access to the task.
 pub(super) async fn render_for_caller(caller: &Caller, run: &Run) -> Answer<Value> {
     if !caller.reaches_all() && !reviews(caller, run).await? {
         return Err(refusals::forbidden(Refused::from_code(Code::ForbiddenRole)));
@@ -36,7 +36,6 @@ pub(super) async fn render_for_caller(caller: &Caller, run: &Run) -> Answer<Valu
     Ok(task::render(run, caller.reaches_all()))
 }
 
-/// Returns true if the caller is a reviewer of the run.
 async fn reviews(caller: &Caller, run: &Run) -> Answer<bool> {
     let system = caller.app.driver.glance_system().await?;
     let mut reviews = run.interrupts.iter().filter(|(_, each)| each.opened.kind == Kind::Review);

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::ids::ReviewId;
 use super::{crews, refusals};
 
-/// State of a task (contract D2).
+/// State of a task of the crew edge (contract D2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Pending,
@@ -41,7 +41,7 @@ impl State {
         if state == Self::Running && run.open_review().is_some() { Self::Paused } else { state }
     }
 
-    /// Returns the state in upper case, as the original system documents it.
+    /// Returns the task state in upper case, as the original system documents it.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "PENDING",
@@ -52,7 +52,7 @@ impl State {
         }
     }
 
-    /// Returns the state in lower case, as clients expect it (contract D9).
+    /// Returns the task state in lower case, as clients expect it (contract D9).
     pub(super) fn lower(self) -> String {
         self.as_str().to_ascii_lowercase()
     }
@@ -100,7 +100,7 @@ pub(super) fn error(run: &Run) -> Option<String> {
     })
 }
 
-/// Returns the reason why a task failed, if its review was rejected or has expired.
+/// Returns the reason why a task failed if its review was rejected or has expired, and otherwise `None`.
 fn rejection(run: &Run, reason: &str) -> Option<String> {
     let last = reviews(run).filter(|each| !each.is_open()).max_by_key(|each| each.opened_seq)?;
     if !["rejected", "expired"].contains(&reason) {
@@ -117,7 +117,7 @@ fn rejection(run: &Run, reason: &str) -> Option<String> {
     }
 }
 
-/// Returns the result of a task: the last text that an agent of the crew wrote. If the text is a JSON object or array,
+/// Returns the result of a task: the last text that an agent of the crew wrote. If this text is a JSON object or array,
 /// the parsed value is returned (contract D9).
 pub(super) fn result(run: &Run) -> Value {
     let Some(ended) = run.ended.as_ref().filter(|ended| ended.status == Status::Completed) else {
@@ -166,7 +166,7 @@ pub(super) fn waits_for(run: &Run) -> String {
     }
 }
 
-/// Returns a task for `/crew/status`. Unless `in_full` is true, the inputs and the result are omitted.
+/// Returns a task as JSON for `/crew/status`. Unless `in_full` is true, the inputs and the result are omitted.
 pub(super) fn render(run: &Run, in_full: bool) -> Value {
     let state = State::from_run(run);
     let review = last_review(run);
@@ -192,8 +192,8 @@ pub(super) fn render(run: &Run, in_full: bool) -> Value {
     shown
 }
 
-/// Adds a member to a task in three cases: its text comes from a script instead of a model (`rehearsal`), its review
-/// was approved without a person (`bypassed`, contract E20), or its content was erased (`erased`).
+/// Adds members to the JSON of a task in three cases: its text comes from a script instead of a model (`rehearsal`),
+/// its review was approved without a person (`bypassed`, contract E20), or its content was erased (`erased`).
 pub(super) fn mark_exceptional(run: &Run, told: &mut Value) {
     if run.config().is_some_and(|config| config.model.as_deref() == Some(REHEARSAL)) {
         told["rehearsal"] = true.into();

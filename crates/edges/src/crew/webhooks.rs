@@ -144,8 +144,8 @@ fn domain(url: &str) -> Option<String> {
     (!domain.is_empty()).then(|| domain.to_owned())
 }
 
-/// Returns a URL with its secret components removed. `scheme` is `None` on a node that has not yet received the
-/// webhook's secrets.
+/// Returns a webhook's URL with its secret components removed. `scheme` is `None` on a node that has not yet received
+/// the webhook's secrets.
 fn redact_url(kind: WebhookKind, scheme: Option<&str>, host: &str) -> String {
     if kind == WebhookKind::Email {
         return format!("mailto:…@{host}");
@@ -154,7 +154,7 @@ fn redact_url(kind: WebhookKind, scheme: Option<&str>, host: &str) -> String {
     format!("{scheme}{host}/…")
 }
 
-/// Returns a webhook without its secrets.
+/// Returns a webhook as JSON, without its secrets.
 async fn render_webhook(app: &App, id: &WebhookId, registered: &Registered) -> Answer<Value> {
     let Registered { is, by, at } = registered;
     let states = app.journal().channel_states().await?;
@@ -177,7 +177,7 @@ async fn render_webhook(app: &App, id: &WebhookId, registered: &Registered) -> A
     }))
 }
 
-/// `GET /webhooks`, `GET /webhooks/list`: all webhooks without their secrets.
+/// `GET /webhooks`, `GET /webhooks/list`: lists all webhooks without their secrets.
 pub(super) async fn list(guest: Guest) -> Answer<Json<Value>> {
     let app = guest.authorize()?.app;
     let system = app.driver.system().await?;
@@ -196,7 +196,7 @@ fn parse_delivery(id: &str) -> Answer<DeliveryId> {
     id.parse().map_err(|_| refusals::no_delivery(id))
 }
 
-/// `GET /webhooks/{webhook_id}`: one webhook without its secrets.
+/// `GET /webhooks/{webhook_id}`: returns one webhook without its secrets.
 pub(super) async fn read(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
     let app = guest.authorize()?.app;
     let id = parse_webhook(&id)?;
@@ -218,7 +218,7 @@ pub(super) async fn remove(guest: Guest, Id(id): Id<String>) -> Answer<Json<Valu
     Ok(Json(json!({ "success": true, "webhook_id": id.as_str(), "id": id.as_str(), "message": message })))
 }
 
-/// Returns the status of a delivery in the spelling that clients expect.
+/// Returns the status of a webhook delivery in the spelling that clients expect.
 fn status(row: &Delivery) -> &'static str {
     match row.state {
         DeliveryState::Waiting if row.attempts == 0 => "PENDING",
@@ -229,8 +229,8 @@ fn status(row: &Delivery) -> &'static str {
 }
 
 /// Returns the body that the webhook `custom_url` received (contract D7), made again from the stored notification. If
-/// the notification is about an interrupt that is not a review, returns the notification itself. Returns `None` if the
-/// notification that the body is made from has expired.
+/// the notification is about an interrupt that is not a review, returns the notification itself. Returns `None` if this
+/// notification has expired.
 async fn payload(app: &App, row: &Delivery) -> Answer<Option<Value>> {
     let notice = json::from_slice::<Notice>(row.notice.as_bytes()).ok();
     let Some(notice) = notice.filter(|notice| notice.kind == Kind::Review) else {
@@ -289,7 +289,7 @@ fn attempt(attempt: &Attempt) -> Value {
     })
 }
 
-/// `GET /webhooks/status/{review_id}`: the review and all deliveries of notifications about the review.
+/// `GET /webhooks/status/{review_id}`: returns the review and all deliveries of notifications about the review.
 pub(super) async fn of_review(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
     let caller = guest.authorize()?;
     let id = callback::parse_review(&id)?;
@@ -312,14 +312,14 @@ pub(super) async fn of_review(guest: Guest, Id(id): Id<String>) -> Answer<Json<V
     }
 }
 
-/// `GET /webhooks/delivery/{delivery_id}`: one delivery.
+/// `GET /webhooks/delivery/{delivery_id}`: returns one delivery of a notification.
 pub(super) async fn delivery(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
     let app = guest.authorize()?.app;
     let row = find(&app, &parse_delivery(&id)?).await?;
     render_delivery(&app, &row).await.map(Json)
 }
 
-/// Returns a delivery. Returns an error if no delivery has this id.
+/// Returns the delivery with this id. Returns an error in the words of the crew edge if there is none.
 async fn find(app: &App, id: &DeliveryId) -> Answer<Delivery> {
     find_delivery(app, id).await.map_err(|refused| match refused.code() {
         Code::NotFound => refusals::no_delivery(id.as_str()),
@@ -327,7 +327,7 @@ async fn find(app: &App, id: &DeliveryId) -> Answer<Delivery> {
     })
 }
 
-/// `POST /webhooks/retry/{delivery_id}`: retries the delivery immediately, and does not change its id. If the delivery
+/// `POST /webhooks/retry/{delivery_id}`: retries a delivery immediately, and does not change its id. If the delivery
 /// cannot be retried, nothing is changed. The response then has `success: false` and the reason (contract D10).
 pub(super) async fn retry(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
     let caller = guest.authorize()?;

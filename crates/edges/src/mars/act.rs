@@ -19,10 +19,11 @@ use super::frame::Resolve;
 use super::options::{self, ChosenOption};
 use crate::limits::MARS_PROMPT_CHARS;
 
-/// Id of the option with which a person edits what a request is about.
+/// Id of the option of an interrupt with which a person edits a call or a plan.
 const EDIT: &str = "edit";
 
-/// Decides on an approval of this run. If the same decision was already recorded, returns the id of the approval.
+/// Decides on an approval request of this run. If the same decision was already recorded, returns the id of the
+/// request.
 pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> Answer<Option<InterruptId>> {
     let app = &caller.app;
     let unknown = || Refused::new(Code::NotFound, "this task has no approval with this `approval_id`");
@@ -54,7 +55,7 @@ pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> A
     Ok(was_resolved.then_some(id))
 }
 
-/// Sends an input (such as a pause) to the run. Returns true if the input changed the run.
+/// Sends an input (such as a pause) to a run. Returns true if the input changed the run.
 pub(super) async fn steer(caller: &Caller, run: &RunId, input: Input) -> Answer<bool> {
     let (driver, run, actor) = (caller.app.driver.clone(), run.clone(), caller.actor.clone());
     match detached(async move { driver.change(&run, input, actor).await }).await {
@@ -68,7 +69,7 @@ pub(super) async fn steer(caller: &Caller, run: &RunId, input: Input) -> Answer<
     }
 }
 
-/// Returns the subtask whose start the request asks a person to approve. Returns `None` for any other request.
+/// Returns the subtask whose start an interrupt asks a person to approve. Returns `None` for any other interrupt.
 async fn subtask(caller: &Caller, run: &RunId, opened: &Opened) -> Answer<Option<Subtask>> {
     let About::BeforeStep(step) = &opened.about else { return Ok(None) };
     let run = caller.app.driver.load(run).await?;
@@ -84,7 +85,7 @@ fn is_nothing(modifications: &Value) -> bool {
     }
 }
 
-/// Returns the option that the client chose, and the text that the client sent with the option.
+/// Returns the option of an interrupt that the client chose, and the text that the client sent with the option.
 fn chosen<'o>(opened: &'o Opened, resolve: &Resolve, has_edit: bool) -> Answer<(&'o Offer, Option<String>)> {
     let Resolve { resolution, approved, feedback, user_feedback, .. } = resolve;
     let said = match (resolution, approved) {
@@ -152,7 +153,7 @@ fn words_alone<'o>(opened: &'o Opened, text: Option<&str>) -> Answer<&'o Offer> 
     })
 }
 
-/// Converts Holdshort's names of fields and options in an error to the names in the client's frame.
+/// Converts Holdshort's names of fields and options in an error about a decision to the names in the client's frame.
 fn here(refused: Refused, opened: &Opened, offer: &Offer, edit: &Edit) -> Refused {
     refused.map_field_errors(|error| {
         let there = match error.pointer.as_str() {

@@ -14,10 +14,10 @@ use crate::assignment;
 use crate::change::{self, Change};
 use crate::limits::{MARS_PROMPT_CHARS, MARS_SAID_CHARS};
 
-/// Returns the data of an `approval_requested` frame. `with` is the content of the event with which the interrupt
-/// opened.
+/// Returns the data of an `approval_requested` frame. `with` is the content of the event that opened the interrupt.
 ///
-/// For a question, `message` is the question. For every other request, Holdshort writes `message`, and
+///
+/// For a question, `message` is the question. For every other interrupt, Holdshort writes `message`, and
 /// `context.agent_says` contains the agent's text. `description` contains the message and the full text of what the
 /// person decides about. The client shows the description first, and other members only on demand (contract A32).
 pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
@@ -65,7 +65,7 @@ pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
     })
 }
 
-/// Returns the data of the `approval_requested` frame with which an open request is sent again.
+/// Returns the data of the `approval_requested` frame with which an open interrupt is sent again.
 pub(super) fn asked_again(run: &Run, interrupt: &Interrupt) -> Value {
     requested(run, &interrupt.opened, &interrupt.content)
 }
@@ -79,8 +79,8 @@ fn text_at<'v>(with: &'v Value, pointer: &str) -> Option<&'v str> {
     with.pointer(pointer).and_then(Value::as_str)
 }
 
-/// Returns the first part of a request's message. Questions and the messages of checkpoint phases are sentences, so
-/// their line breaks are kept. Every other title contains names and values, and is one line.
+/// Returns the first part of the message about an interrupt. Questions and the messages of checkpoint phases are
+/// sentences, so their line breaks are kept. Every other title contains names and values, and is one line.
 fn heading(run: &Run, opened: &Opened, with: &Value) -> String {
     let title = text_at(with, "/title").unwrap_or_default();
     match (opened.kind, &opened.about) {
@@ -92,7 +92,7 @@ fn heading(run: &Run, opened: &Opened, with: &Value) -> String {
     }
 }
 
-/// Returns the question of a request. Several questions are numbered, because the copilot's view of the client shows
+/// Returns the question of an interrupt. Several questions are numbered, because the copilot's view of the client shows
 /// line breaks as spaces.
 fn questions(with: &Value) -> Option<String> {
     let listed = with.pointer("/payload/questions").and_then(Value::as_array).map(Vec::as_slice);
@@ -104,9 +104,9 @@ fn questions(with: &Value) -> Option<String> {
     Some(numbered.collect::<Vec<_>>().join("\n"))
 }
 
-/// Returns the title of a request that opens after a step. If the step belongs to a plan, the title has the number of
-/// the step and the first line of its description. If the step belongs to no plan, the title has the name of the step's
-/// agent.
+/// Returns the title of an interrupt that opens after a step. If the step belongs to a plan, the title has the number
+/// of the step and the first line of its description. If the step belongs to no plan, the title has the name of the
+/// step's agent.
 fn done_step(run: &Run, opened: &Opened) -> Option<String> {
     let About::AfterStep(step) = &opened.about else { return None };
     let Some(part) = run.part(step) else {
@@ -116,7 +116,7 @@ fn done_step(run: &Run, opened: &Opened) -> Option<String> {
     Some(format!("Step {} is done: {}", part.number, quoted(first)))
 }
 
-/// Returns the id of the step that the request is about or, if there is none, the id of the phase.
+/// Returns the id of the step that an interrupt is about or, if there is none, the id of the phase.
 fn step_id(opened: &Opened) -> &str {
     let phase = match &opened.about {
         About::Phase(phase) | About::Plan(phase) => phase,
@@ -125,7 +125,7 @@ fn step_id(opened: &Opened) -> &str {
     opened.step.as_deref().unwrap_or(phase)
 }
 
-/// Returns the name of the request's kind in the MARS wire format (contract E3). Requests that agents cause during
+/// Returns the name of an interrupt's kind in the MARS wire format (contract E3). Interrupts that agents cause during
 /// their conversations have names of their own (contract A5).
 fn action(opened: &Opened) -> &'static str {
     if options::is_of_an_agent(opened) || opened.kind == Kind::Escalation {
@@ -135,7 +135,7 @@ fn action(opened: &Opened) -> &'static str {
     }
 }
 
-/// Returns true if Holdshort wrote the message of the request, and false if the agent wrote the message.
+/// Returns true if Holdshort wrote the message of the interrupt, and false if the agent wrote the message.
 fn is_the_runtimes(opened: &Opened) -> bool {
     let is_its_kind = matches!(opened.kind, Kind::Error | Kind::UnknownOutcome | Kind::Continuation);
     is_its_kind || matches!(opened.about, About::Printed(_))
@@ -183,8 +183,8 @@ fn context(run: &Run, opened: &Opened, asked: &Value, display: Display) -> Map<S
     context
 }
 
-/// Returns the additional members of the frame that the client shows for some kinds of requests. The members have the
-/// names that the client expects (contracts A24, A32).
+/// Returns the additional members of an `approval_requested` frame that the client shows for some kinds of interrupts.
+/// The members have the names that the client expects (contracts A24, A32).
 fn collect_kind_members(run: &Run, opened: &Opened, payload: &Map<String, Value>) -> Map<String, Value> {
     let more = match (opened.kind, &opened.about) {
         (Kind::Question, _) => {
@@ -222,7 +222,7 @@ fn collect_kind_members(run: &Run, opened: &Opened, payload: &Map<String, Value>
     more.as_object().cloned().unwrap_or_default()
 }
 
-/// Returns an object with a member for each category of calls that the session's grants allowed when the request
+/// Returns an object with a member for each category of calls that the session's grants allowed when the interrupt
 /// opened. The value of each member of this object is `true`.
 fn permissions(payload: &Map<String, Value>) -> Map<String, Value> {
     let granted = payload.get("granted_categories").and_then(Value::as_array).into_iter().flatten();
@@ -237,7 +237,7 @@ fn phases_executed(run: &Run, phase: &str) -> Vec<&'static str> {
     own.chain(ended.map(|called| called.phase.kind.name())).collect()
 }
 
-/// Returns a plan in the form that MARS uses (contract A8).
+/// Returns the JSON of a plan in the form that MARS uses (contract A8).
 pub(super) fn plan(native: &Value) -> Value {
     json!({ "sub_tasks": steps(native) })
 }
@@ -308,8 +308,8 @@ pub(super) fn received(run: &Run, interrupt: &Interrupt) -> Value {
     })
 }
 
-/// Returns the status of the resolution in the MARS wire format. All kinds of requests have the status values of
-/// contract A12.
+/// Returns the status of an interrupt's resolution in the MARS wire format. All kinds of interrupts have the status
+/// values of contract A12.
 fn status(offer: Option<&Offer>, resolution: &Resolution, released: bool) -> &'static str {
     match (resolution.outcome, &resolution.cause) {
         (Outcome::Expired, _) if released => "timeout_auto_approved",

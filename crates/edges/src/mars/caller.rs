@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::credentials::AuthenticatedCaller;
 
-/// Name of the channel that is recorded with events.
+/// Name of the channel that is recorded with events that arrive through the MARS edge.
 const CHANNEL: &str = "mars";
 
 #[derive(Deserialize)]
@@ -16,7 +16,7 @@ pub(super) struct NoQuery {
     token: Option<String>,
 }
 
-/// Returns the caller if the caller's role has the permission of the route.
+/// Returns the caller of the MARS edge if the caller's role has the permission of the route.
 pub(super) fn person(guest: AuthenticatedCaller) -> Answer<Caller> {
     guest.authorize(CHANNEL)
 }

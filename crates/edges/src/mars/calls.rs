@@ -17,7 +17,7 @@ pub(super) fn proposed(run: &Run, id: &str) -> Option<FrameBody> {
     Some(("agent_tool_call", told))
 }
 
-/// Returns the frame with the result of a call, and after it the frames for the files that the call changed.
+/// Returns the frame with the result of a tool call, and after it the frames for the files that the call changed.
 pub(super) fn finished(
     run: &Run,
     id: &str,

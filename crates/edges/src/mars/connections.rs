@@ -14,7 +14,8 @@ use super::frame::FrameId;
 use super::start::TaskId;
 use crate::limits::MARS_TASKS;
 
-/// Maximum time to wait until the previous connection has recorded the frames that it wrote.
+/// Maximum time that a new connection of a task waits until the previous connection has recorded the frames that it
+/// wrote.
 const HANDED_OVER: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
@@ -27,12 +28,12 @@ struct Attachments {
 }
 
 struct Attachment {
-    /// Number of the newest connection of the task. The newest connection may already be closed.
+    /// Number of the task's newest connection. This connection may already be closed.
     number: u64,
     replace: Option<oneshot::Sender<()>>,
-    /// Completes when the newest connection has closed. `None` after the newest connection has closed.
+    /// Receiver that completes when the task's newest connection has closed. `None` after it has closed.
     left: Option<oneshot::Receiver<()>>,
-    /// Number of the previous connection, while the previous connection is open. The frames that it still writes also
+    /// Number of the task's previous connection, while this connection is open. The frames that it still writes also
     /// advance the recorded position of the task.
     before: Option<u64>,
     told: Option<FrameId>,
@@ -40,18 +41,18 @@ struct Attachment {
     run: Option<RunId>,
 }
 
-/// Right of the newest connection to serve a task. The right ends when a newer connection takes the task over, or when
-/// the connection gives the task back.
+/// Right of a task's newest connection to serve the task. The right ends when a newer connection takes the task over,
+/// or when this connection gives the task back.
 pub(super) struct Hold {
     pub(super) number: u64,
     pub(super) replaced: oneshot::Receiver<()>,
     before: Option<oneshot::Receiver<()>>,
-    /// Dropped when the connection closes, which completes `left` of the task.
+    /// Sender that is dropped when the connection closes, which completes `left` of the task.
     leaves: Option<oneshot::Sender<()>>,
 }
 
 impl Hold {
-    /// Waits until the previous connection has closed and all frames that it wrote are recorded. A client that
+    /// Waits until the task's previous connection has closed and all frames that it wrote are recorded. A client that
     /// reconnects immediately therefore receives no frame twice.
     pub(super) async fn wait_for_handover(&mut self) {
         if let Some(before) = self.before.take() {
@@ -61,7 +62,7 @@ impl Hold {
 }
 
 impl TaskConnections {
-    /// Takes the task over for a new connection, and tells the previous connection to close.
+    /// Takes a task over for a new connection, and tells the previous connection to close.
     pub(super) fn take(&self, task: &TaskId) -> Hold {
         let (tell, replaced) = oneshot::channel();
         let (leaves, left) = oneshot::channel();
@@ -81,8 +82,8 @@ impl TaskConnections {
         Hold { number, replaced, before, leaves: Some(leaves) }
     }
 
-    /// Gives the task back, unless a newer connection has taken it over. After this connection has given the task back,
-    /// frames that it records do not advance the recorded position of the task.
+    /// Gives a task back, unless a newer connection has taken the task over. After this connection has given the task
+    /// back, frames that it records do not advance the recorded position of the task.
     pub(super) fn leave(&self, task: &TaskId, hold: &mut Hold) {
         if let Some(held) = self.lock().by_task.get_mut(task) {
             if held.number == hold.number {
@@ -95,13 +96,13 @@ impl TaskConnections {
         hold.leaves = None;
     }
 
-    /// Returns the last frame that was written to any connection of the task. Returns `None` if this process has
-    /// written no frame of the task.
+    /// Returns the last frame that was written to any connection of a task. Returns `None` if this process has written
+    /// no frame of the task.
     pub(super) fn last_frame(&self, task: &TaskId) -> Option<FrameId> {
         self.lock().by_task.get(task)?.told
     }
 
-    /// Records that a task is new and that none of its frames was written yet.
+    /// Records that a task is new and that no frame of the task was written yet.
     pub(super) fn record_new_task(&self, task: &TaskId) {
         if let Some(held) = self.lock().by_task.get_mut(task) {
             held.told.get_or_insert_default();
@@ -120,7 +121,8 @@ impl TaskConnections {
         self.lock().by_task.get(task)?.run.clone()
     }
 
-    /// Records that a frame was written to a connection. Does nothing if the connection has given the task back.
+    /// Records that a frame of a task was written to the connection with this number. Does nothing if the connection
+    /// has given the task back.
     pub(super) fn record_frame(&self, task: &TaskId, number: u64, frame: FrameId) {
         let mut places = self.lock();
         let held = places.by_task.get_mut(task);

@@ -9,12 +9,12 @@ use holdshort_engine::real::Preview;
 
 use crate::limits::MARS_LINE_BYTES;
 
-/// Unfinished lines, by the id of the step or call whose text they contain.
+/// Unfinished console lines, by the id of the step or call whose text they contain.
 #[derive(Default)]
 pub(super) struct Console(BTreeMap<String, String>);
 
 impl Console {
-    /// Adds streamed text, and returns the lines that are complete with this text.
+    /// Adds streamed text of a step or call, and returns the console lines that are complete with this text.
     pub(super) fn lines(&mut self, preview: &Preview) -> Vec<String> {
         let begun = self.0.entry(preview.call.as_ref().unwrap_or(&preview.step).clone()).or_default();
         begun.push_str(&preview.text);
@@ -29,8 +29,8 @@ impl Console {
         lines
     }
 
-    /// Drops the unfinished line of a step or call when the complete reply or result has arrived, or when a new attempt
-    /// begins.
+    /// Drops the unfinished console line of a step or call when the complete reply or result has arrived, or when a new
+    /// attempt begins.
     pub(super) fn apply_event(&mut self, event: &Event) {
         let event::Fact::Run(fact) = &event.fact else { return };
         match fact {
@@ -43,7 +43,7 @@ impl Console {
     }
 }
 
-/// Splits a line into pieces that each fit into one frame. Never splits a character.
+/// Splits a console line into pieces that each fit into one frame. Never splits a character.
 fn pieces(mut line: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     while line.len() > MARS_LINE_BYTES {

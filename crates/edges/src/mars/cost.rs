@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::history::text;
 use super::steps;
 
-/// Currency in which clients expect amounts.
+/// Currency in which MARS clients expect amounts.
 const CLIENTS: &str = "USD";
 
 /// Returns the data of a `cost_update` frame for one model reply. `total_cost_usd` is the cost of the run so far.
@@ -32,19 +32,19 @@ pub(super) fn update(run: &Run, step: &str, model: &str, usage: Usage) -> Value 
     data
 }
 
-/// Tokens and cost of several model requests in total.
+/// Total tokens and cost of several model requests.
 #[derive(Default)]
 pub(super) struct Cost {
     input: u64,
     output: u64,
     requests: u64,
     paid: Option<Amount>,
-    /// Model of the first request that was added.
+    /// Model of the first request that was added to the total.
     pub(super) model: String,
 }
 
 impl Cost {
-    /// Adds one model request. `data` is the data of a `cost_update` frame.
+    /// Adds the tokens and cost of one model request. `data` is the data of a `cost_update` frame.
     pub(super) fn add(&mut self, data: &Value) {
         let count = |key: &str| data.get(key).and_then(Value::as_u64).unwrap_or_default();
         if self.requests == 0 {
@@ -59,28 +59,27 @@ impl Cost {
         }
     }
 
-    /// Returns three numbers of tokens: in total, in the prompts, and in the completions.
+    /// Returns the total number of tokens, the number in the prompts, and the number in the completions.
     pub(super) fn tokens(&self) -> [u64; 3] {
         [self.input + self.output, self.input, self.output]
     }
 
-    /// Returns the number of model requests.
     pub(super) fn requests(&self) -> u64 {
         self.requests
     }
 
-    /// Returns the cost in US dollars, or 0 if no request has a price in US dollars.
+    /// Returns the total cost in US dollars, or 0 if no model request has a price in US dollars.
     pub(super) fn usd(&self) -> f64 {
         dollars(self.paid.as_ref())
     }
 
-    /// Returns the cost in the workflow's currency, or null if no request has a price.
+    /// Returns the total cost in the workflow's currency, or null if no model request has a price.
     pub(super) fn paid(&self) -> Value {
         self.paid.as_ref().map(|paid| json!({ "paid": paid.to_value() })).unwrap_or_default()
     }
 
-    /// Returns one row of a table that breaks the cost down. Every number is present and not null, because the client
-    /// would crash otherwise (contract A33).
+    /// Returns one row of a table that breaks down the cost of a run. Every number is present and not null, because the
+    /// client would crash otherwise (contract A33).
     pub(super) fn row(&self, named: &Value) -> Value {
         let [tokens, prompts, completions] = self.tokens();
         let mut row = json!({
@@ -110,8 +109,8 @@ impl Amount {
     }
 }
 
-/// Returns an amount in US dollars. Returns 0 if the amount is unknown or in a different currency, because clients need
-/// a number.
+/// Returns an amount of money in US dollars. Returns 0 if the amount is unknown or in a different currency, because
+/// clients need a number.
 fn dollars(paid: Option<&Amount>) -> f64 {
     let paid = paid.filter(|paid| paid.currency == CLIENTS);
     paid.and_then(|paid| pricing::amount(paid.millionths).parse().ok()).unwrap_or_default()

@@ -12,10 +12,10 @@ const AT: &str = "/modifications";
 /// Path of a plan's steps in an edit that has the form of Holdshort's native API.
 const STEPS: &str = "/edit/subtasks";
 
-/// Keys of a plan that may contain the plan's steps.
+/// Keys of a plan in a client's edit that may contain the plan's steps.
 const LISTS: [&str; 3] = ["sub_tasks", "subtasks", "steps"];
-/// Keys of a step, each with the key that Holdshort's native API uses. [`WORDS`] contains the keys for the text of a
-/// step.
+/// Keys of a plan's step in the MARS format, each with the key that Holdshort's native API uses. [`WORDS`] contains the
+/// keys for the text of a step.
 const OF_A_STEP: [(&str, &str); 5] = [
     ("id", "id"),
     ("agent", "agent"),
@@ -23,23 +23,23 @@ const OF_A_STEP: [(&str, &str); 5] = [
     ("dependencies", "depends_on"),
     ("depends_on", "depends_on"),
 ];
-/// Keys for the text of a step, without the step's bullets.
+/// Keys for the text of a plan's step, without the bullets of the step.
 const WORDS: [&str; 4] = ["title", "sub_task", "task", "description"];
-/// Keys under which an edit may contain a text, if the text is its only member.
+/// Keys under which a client's edit may contain a text, if the text is its only member.
 const TEXTS: [&str; 4] = ["text", "content", "input", "instructions"];
 
-/// Edit in the form of Holdshort's native API, and the path of the edit in the client's frame.
+/// Edit of a person in the form of Holdshort's native API, and the path of the edit in the client's frame.
 #[derive(Default)]
 pub(super) struct Edit {
     pub(super) value: Value,
-    /// Path of a value in the edit of the native API, and the path of this value in the client's frame, if the two
+    /// Path of a value in the edit of the native API, and the path of the same value in the client's frame, if the two
     /// differ.
     moved: Option<(&'static str, String)>,
 }
 
 impl Edit {
-    /// Reads the modifications that a client sent. `step` is the subtask that is about to start, if the request asks
-    /// about the start of a subtask.
+    /// Reads the edit that a client sent. `step` is the subtask that is about to start, if the interrupt asks about the
+    /// start of a subtask.
     pub(super) fn read(opened: &Opened, step: Option<&Subtask>, sent: &Value) -> Answer<Self> {
         let is_step = matches!(opened.about, About::BeforeStep(_));
         let is_text = is_step || opened.kind == Kind::Review;
@@ -66,8 +66,8 @@ impl Edit {
         Self { value, moved: None }
     }
 
-    /// Reads a plan in any of the accepted forms. A value in any other form is returned unchanged, and the core rejects
-    /// it.
+    /// Reads an edited plan in any of the accepted forms. A value in any other form is returned unchanged, and the core
+    /// rejects it.
     fn plan(sent: Value, problems: &mut Vec<Problem>) -> Self {
         match plan::read(&sent) {
             Some(plan) => {
@@ -78,7 +78,7 @@ impl Edit {
         }
     }
 
-    /// Reads the edit of a request that is not about a plan, a call, a step or a review. The edit is returned
+    /// Reads the edit of an interrupt that is not about a plan, a call, a step or a review. The edit is returned
     /// unchanged. An edit with several plans is rejected, because the run executes the plan in the edit.
     fn pass_through(sent: Value, problems: &mut Vec<Problem>) -> Self {
         let is_plan = plan::sent(&sent).is_some();
@@ -97,7 +97,7 @@ impl Edit {
         }
     }
 
-    /// Converts the path of a value in the edit of the native API to the path of this value in the client's frame.
+    /// Converts the path of a value in the edit of the native API to the path of the same value in the client's frame.
     pub(super) fn pointer(&self, native: &str) -> Option<String> {
         let Some((from, to, rest)) =
             self.moved.as_ref().and_then(|(from, to)| Some((*from, to, native.strip_prefix(from)?)))
@@ -111,8 +111,8 @@ impl Edit {
     }
 }
 
-/// Reads the new text of a step. A client may send either only the text, or the whole step with all its members. If a
-/// client sends the whole step, all members except its text must be unchanged.
+/// Reads the new text of a plan's step. A client may send either only the text, or the whole step with all its members.
+/// In a whole step, all members except the text must be unchanged.
 fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut Vec<Problem>) -> Value {
     if non_null_fields(&sent).any(|(key, _)| TEXTS.contains(&key)) {
         return text(sent, problems);
@@ -150,7 +150,7 @@ fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut 
     told
 }
 
-/// Reads an edited text. A client may send a string, or an object whose only field is the text.
+/// Reads the text in a client's edit. A client may send a string, or an object whose only field is the text.
 fn text(sent: Value, problems: &mut Vec<Problem>) -> Value {
     let Some(name) = TEXTS.into_iter().find(|name| non_null_fields(&sent).any(|(key, _)| key == *name))
     else {
@@ -167,8 +167,8 @@ fn text(sent: Value, problems: &mut Vec<Problem>) -> Value {
     text
 }
 
-/// Returns the path of the list that contains the steps of the plan in `sent`. The list of steps may be nested in the
-/// sent value at any depth.
+/// Returns the path of the list that contains the steps of the plan in `sent`, the edit of a client. The list of steps
+/// may be nested at any depth.
 fn steps(sent: &Value, at: &str, problems: &mut Vec<Problem>) -> Option<String> {
     if let Some(inner) = decoded(sent) {
         return steps(&inner, at, problems);
@@ -188,7 +188,7 @@ fn holds_steps(key: &str) -> bool {
     key == "plan" || LISTS.contains(&key)
 }
 
-/// Returns the key of the field that contains a plan. Reports a problem if several fields contain a plan.
+/// Returns the key of the edit's field that contains a plan. Reports a problem if several fields contain a plan.
 fn plan_key<'a>(sent: &'a Value, at: &str, problems: &mut Vec<Problem>) -> Option<&'a str> {
     let mut holders = non_null_fields(sent).map(|(key, _)| key).filter(|key| holds_steps(key));
     let holder = holders.next()?;
@@ -196,8 +196,8 @@ fn plan_key<'a>(sent: &'a Value, at: &str, problems: &mut Vec<Problem>) -> Optio
     Some(holder)
 }
 
-/// Rejects a key of a step that exists neither in the MARS format nor in the format of the native API. The types of the
-/// values are checked later, together with the plan.
+/// Rejects a key of a plan's step that exists neither in the MARS format nor in the format of the native API. The types
+/// of the values are checked later, together with the plan.
 fn reject_unknown_keys(step: &Value, at: &str, problems: &mut Vec<Problem>) {
     let mut names: Vec<(&str, &str)> = Vec::new();
     for (key, value) in non_null_fields(step) {
@@ -222,12 +222,11 @@ fn reject_unknown_keys(step: &Value, at: &str, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Returns the parsed value if a string contains JSON.
+/// Returns the parsed value if the value is a string that contains JSON.
 fn decoded(value: &Value) -> Option<Value> {
     value.as_str().and_then(|text| holdshort_core::json::parse(text.as_bytes()).ok())
 }
 
-/// Returns the fields of an object that are not null.
 fn non_null_fields(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let fields = value.as_object().into_iter().flatten();
     fields.filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.as_str(), value))
@@ -255,7 +254,8 @@ mod tests {
 
     use super::*;
 
-    /// A review accepts only a text. Any other value is rejected, and the error names its path.
+    /// The edit of a review accepts only a text. Any other value is rejected, and the error names the path of this
+    /// value.
     #[test]
     fn a_review_takes_a_text_and_nothing_else() {
         let opened = Opened {

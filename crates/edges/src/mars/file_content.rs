@@ -25,7 +25,7 @@ use crate::credentials::AuthenticatedCaller;
 use crate::limits::{MARS_FILE_RUNS, MARS_PROMPT_CHARS};
 use crate::run_list::RunListReader;
 
-/// Media types of images, by the ending of the file's name. Only images are sent with their own media type.
+/// Media types of images, by the ending of the file name. Only images are sent with their own media type.
 const IMAGES: [(&str, &str); 9] = [
     ("png", "image/png"),
     ("jpg", "image/jpeg"),
@@ -47,7 +47,7 @@ pub(super) struct PathQuery {
     path: String,
 }
 
-/// `GET /api/files/content?path=`: the content of a file as JSON.
+/// `GET /api/files/content?path=`: returns the content of a file as JSON.
 pub(super) async fn content(
     guest: AuthenticatedCaller,
     Params(query): Params<PathQuery>,
@@ -67,7 +67,7 @@ pub(super) async fn content(
     Ok(Json(answer))
 }
 
-/// `GET /api/files/download?path=`: the content of a file as a download.
+/// `GET /api/files/download?path=`: returns the content of a file as a download.
 pub(super) async fn download(
     guest: AuthenticatedCaller,
     Params(query): Params<PathQuery>,
@@ -79,7 +79,7 @@ pub(super) async fn download(
     Ok(([(CONTENT_TYPE, BINARY.to_owned()), (CONTENT_DISPOSITION, attachment)], bytes).into_response())
 }
 
-/// `GET /api/files/serve-image?path=`: an image that a run has written, with the media type of the image.
+/// `GET /api/files/serve-image?path=`: returns an image that a run has written, with the media type of the image.
 pub(super) async fn image(guest: AuthenticatedCaller, Params(query): Params<PathQuery>) -> Answer<Response> {
     let app = person(guest)?.app;
     let Some(media_type) = image_type(&query.path) else {
@@ -89,8 +89,8 @@ pub(super) async fn image(guest: AuthenticatedCaller, Params(query): Params<Path
     Ok(([(CONTENT_TYPE, media_type)], bytes).into_response())
 }
 
-/// `DELETE /api/files/clear-directory?path=`: always rejected, because a deletion could not be undone. The web UI shows
-/// the message of the error.
+/// `DELETE /api/files/clear-directory?path=`: always rejects the request, because a deletion could not be undone. The
+/// web UI shows the message of the error.
 pub(super) async fn clear(
     guest: AuthenticatedCaller,
     Params(query): Params<PathQuery>,
@@ -101,9 +101,9 @@ pub(super) async fn clear(
     Err(Refused::new(Code::NotFound, why))
 }
 
-/// Returns the content of a file after the last change that a run made to it. While the journal is searched for the
-/// file, the request occupies one of the streams whose number the server limits. The request reads at most as many
-/// events as a list of runs.
+/// Returns the content of a file after the last change that a run made to it. While the journal is searched for this
+/// file, the HTTP request occupies one of the streams whose number the server limits. It reads at most as many events
+/// as a list of runs.
 async fn read(app: &App, path: &str) -> Answer<Vec<u8>> {
     let mut runs = RunListReader::new(app)?;
     let Entry::File { digest, bytes, .. } = find(app, &mut runs, path).await? else {
@@ -122,8 +122,8 @@ async fn read(app: &App, path: &str) -> Answer<Vec<u8>> {
     stored.ok_or_else(gone)
 }
 
-/// Returns the entry for a file in the changes of the newest run that changed the file. The newest run that changed the
-/// file may be one that undoes another run. Only runs whose working directory contains the path are searched.
+/// Returns the entry for a file in the changes of the newest run that changed this file. This run may be one that
+/// undoes another run. Only runs whose working directory contains the path are searched.
 async fn find(app: &App, runs: &mut RunListReader, path: &str) -> Answer<Entry> {
     for row in app.journal().runs(&RunFilter::default(), None, MARS_FILE_RUNS).await?.items {
         if !is_visible(app, &row).await? {
@@ -150,7 +150,7 @@ async fn find(app: &App, runs: &mut RunListReader, path: &str) -> Answer<Entry> 
     Err(Refused::new(Code::NotFound, why))
 }
 
-/// Returns the part of a path that follows the path of a folder.
+/// Returns the part of a path that follows the path of a folder. Returns `None` if the path is not below the folder.
 fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     let inner = path.strip_prefix(folder)?.strip_prefix('/')?;
     (!folder.is_empty() && !inner.is_empty()).then_some(inner)
@@ -165,7 +165,7 @@ fn image_type(path: &str) -> Option<&'static str> {
     IMAGES.iter().find(|(name, _)| end.eq_ignore_ascii_case(name)).map(|(_, media_type)| *media_type)
 }
 
-/// Returns true if the character may stand unescaped in the quoted file name of a header.
+/// Returns true if a character may stand unescaped in the quoted file name of an HTTP header.
 fn is_plain(c: char) -> bool {
     (c.is_ascii_graphic() || c == ' ') && !matches!(c, '"' | '\\')
 }

@@ -18,7 +18,7 @@ use super::projector::FrameBody;
 use super::steps::{merge, node_of};
 use crate::limits::MARS_FILES;
 
-/// Returns the frames for the files that a completed call changed.
+/// Returns the frames for the files that a completed tool call changed.
 pub(super) fn frames_for_call(run: &Run, call: &Call) -> Vec<FrameBody> {
     let files = match call.committing() {
         Some(found) => Files::committed(found),
@@ -41,12 +41,11 @@ pub(super) fn frames_for_call(run: &Run, call: &Call) -> Vec<FrameBody> {
     there.chain([("files_updated", updated)]).collect()
 }
 
-/// Files that a call changed, by path.
 #[derive(Default)]
 struct Files {
     there: Vec<WrittenFile>,
     gone: Vec<String>,
-    /// Number of all changed files, including those that are not listed by name.
+    /// Number of all files that a call changed, including those that are not listed by name.
     touched: usize,
     not_told: usize,
 }
@@ -59,7 +58,7 @@ struct WrittenFile {
 
 impl Files {
     /// Reads the files of the changeset that a call committed. If there are more files than the limit, the files that
-    /// git ignores are left out first. Files inside the directory `.git` are counted but never listed.
+    /// Git ignores are left out first. Files inside the directory `.git` are counted but never listed.
     fn committed(found: &CallChanges) -> Self {
         let Some(changes) = found.changeset.as_deref() else {
             // The changeset was erased, so its files are no longer known.
@@ -109,8 +108,8 @@ impl WrittenFile {
     }
 }
 
-/// Returns each path that the run has changed, with the size of the file after the last commit. The size is `None` if
-/// the file was deleted.
+/// Returns each path that the run has changed, with the size of the file after the last commit, or `None` if the file
+/// was deleted.
 pub(super) fn left(run: &Run) -> BTreeMap<String, Option<u64>> {
     let left = |change: &Change| change.after.as_ref().filter(|it| is_file(it)).map(bytes);
     changes(run).iter().map(|change| (client_path(&change.path), left(change))).collect()
@@ -133,7 +132,7 @@ pub(super) fn last_change<'r>(run: &'r Run, path: &str) -> Option<&'r Change> {
     changes(run).into_iter().rfind(|change| client_path(&change.path) == path)
 }
 
-/// Returns how many of the changed files still exist and are not in `named`.
+/// Returns how many of the files that a run changed still exist and are not in `named`.
 pub(super) fn others(left: &BTreeMap<String, Option<u64>>, named: &BTreeSet<&str>) -> usize {
     left.iter().filter(|(path, bytes)| bytes.is_some() && !named.contains(path.as_str())).count()
 }

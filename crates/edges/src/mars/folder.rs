@@ -13,13 +13,13 @@ use holdshort_web::problem::{Answer, Refused};
 use super::config::{Translated, UnusedKey, WORK_DIR};
 use super::start::{TaskId, translate_error};
 
-/// Path that errors of the native API give for the working directory.
+/// Path that errors of the native API give for the working directory of a run.
 const WORKSPACE: &str = "/config/workspace";
 /// Number of hexadecimal digits in the name of a task's working directory.
 const DIGITS: usize = 16;
 
 /// Creates a working directory for a task that needs one and whose config names no usable directory. If the creation
-/// fails, the task is rejected with the problem that the directory in the config has.
+/// fails, the task is rejected because of the directory in the config.
 pub(super) async fn ensure_workspace(app: &App, task: &TaskId, translated: &mut Translated) -> Answer<()> {
     let Translated { definition, config, .. } = &*translated;
     let looked = app.driver.executor().prepare(definition, config.clone()).await;

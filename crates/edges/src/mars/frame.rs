@@ -8,18 +8,17 @@ use holdshort_web::problem::{Answer, Refused};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// Frame that the server sends. All frames have the members of this type (contract A27).
+/// Frame that the server sends to a MARS client. All frames have the members of this type (contract A27).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Frame {
     pub(super) event_type: &'static str,
-    /// Time of the event, in RFC 3339 format and UTC.
+    /// Time of the event that the frame reports, in RFC 3339 format and UTC.
     pub(super) timestamp: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) run_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) session_id: Option<String>,
-    /// Position of the frame, after which a client can resume. `None` if the frame does not report an event of the
-    /// journal.
+    /// Position of the frame, after which a client can resume. `None` if the frame reports no event of the journal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<FrameId>,
     pub(super) data: Value,
@@ -31,9 +30,9 @@ impl Frame {
     }
 }
 
-/// Id of a frame: the number of the event in the stream of the run, and the number of the frame among the frames of
-/// this event. The numbers of events and of frames start at 1. For example, the id `17.2` is that of the second frame
-/// of event 17, and `17` is that of the last frame of event 17. A client that sends `17` therefore resumes at event 18.
+/// Id of a frame: the number of the event in the stream of the run, and the number of the frame among the frames of the
+/// same event. The numbers of events and of frames start at 1. For example, `17.2` is the id of the second frame of
+/// event 17, and `17` is the id of the last frame of event 17. A client that sends `17` therefore resumes at event 18.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FrameId {
     pub(super) seq: u64,
@@ -45,7 +44,7 @@ impl FrameId {
         Self { seq, part: u32::MAX }
     }
 
-    /// Returns the number of the last event whose frames all lie before or at this position.
+    /// Returns the number of the last event whose frames all lie before or at the position of this frame.
     pub(super) fn whole(self) -> u64 {
         if self.part == u32::MAX { self.seq } else { self.seq.saturating_sub(1) }
     }
@@ -70,12 +69,12 @@ impl Serialize for FrameId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Since {
     Frame(FrameId),
-    /// Time in milliseconds since 1970 (contract A32). 0 means the beginning of the run.
+    /// Position of a client as a time in milliseconds since 1970 (contract A32). 0 means the beginning of the run.
     Time(u64),
 }
 
 impl<'de> Deserialize<'de> for Since {
-    /// Reads a string as the `id` of a frame, and a number as a time.
+    /// Reads a client's position. A string is the `id` of a frame, and a number is a time.
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let since = match Value::deserialize(deserializer)? {
             Value::Number(ms) => ms.as_u64().map(Self::Time),
@@ -87,10 +86,9 @@ impl<'de> Deserialize<'de> for Since {
     }
 }
 
-/// Frame that a client sends.
 #[derive(Debug, PartialEq)]
 pub(super) enum ClientFrame {
-    /// The first frame of a connection, which has no member `type`.
+    /// The first frame of a client's connection, which has no member `type`.
     Start(Start),
     Ping,
     Resolve(Resolve),
@@ -100,18 +98,18 @@ pub(super) enum ClientFrame {
     RequestState(Option<Since>),
 }
 
-/// Starts the task, or attaches the connection to the task.
+/// First frame of a client's connection, which starts a task or attaches the connection to the task.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Start {
     pub(super) task: String,
     #[serde(default, deserialize_with = "null_is_nothing")]
     pub(super) config: Map<String, Value>,
-    /// Position of the last frame that the client has received.
+    /// Position of the last frame of the task that the client has received.
     pub(super) since: Option<Since>,
 }
 
-/// Reads `null` as if the member were missing.
+/// Deserializes `null` as if the member of the object were missing.
 pub(super) fn null_is_nothing<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: serde::Deserializer<'de>,
@@ -155,12 +153,11 @@ const KNOWN: &str =
 /// Frame from a client, with the members that are needed even if the frame is invalid.
 #[derive(Debug)]
 pub(super) struct ReceivedFrame {
-    /// Value of the frame's member `type`.
+    /// Value of the member `type` of the client's frame.
     pub(super) kind: Option<String>,
-    /// Value of the frame's member `run_id`. The value of `run_id` is compared later with the run of the connection's
-    /// task.
+    /// Value of the frame's member `run_id`, which is compared later with the run of the connection's task.
     pub(super) run: Option<Value>,
-    /// The parsed frame, or the error for the client.
+    /// The parsed frame of the client, or the error to send back.
     pub(super) frame: Answer<ClientFrame>,
 }
 
@@ -202,7 +199,8 @@ fn understand(mut value: Value) -> Answer<ClientFrame> {
     }
 }
 
-/// Returns the data of an `error_occurred` frame for an error. `of` is the type of the rejected frame.
+/// Returns the data of an `error_occurred` frame for an error. `of` is the type of the client's frame that was
+/// rejected.
 pub(super) fn refusal(of: Option<&str>, refused: &Refused) -> Value {
     let problem = &refused.0;
     let mut data = json!({

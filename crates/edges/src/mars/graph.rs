@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 use super::projector::FrameBody;
 use super::{approval, steps};
 
-/// Node of the graph whose step has started, with this step.
+/// Node of a run's graph whose step has started, with this step.
 pub(super) struct Node {
     step: String,
     id: String,
     status: &'static str,
 }
 
-/// Returns the nodes whose steps have started. With a plan, these are its subtasks, sorted by the ids of their steps.
-/// Without a plan, these are the steps, in the order of their starts.
+/// Returns the nodes of a run's graph whose steps have started. With a plan, these are its subtasks, sorted by the ids
+/// of their steps. Without a plan, these are the steps, in the order of their starts.
 pub(super) fn nodes(run: &Run) -> Vec<Node> {
     let waiting = run.waiting();
     let node = |id: &str, step: &Step, node: &str| {
@@ -32,8 +32,8 @@ pub(super) fn nodes(run: &Run) -> Vec<Node> {
     run.steps.iter().filter_map(|(id, step)| Some(node(id, step, step.subtask.as_deref()?))).collect()
 }
 
-/// Returns the steps in the order of their starts. The step that summarizes a conversation is omitted, because it is
-/// internal to the run.
+/// Returns the steps of a run in the order of their starts. The step that summarizes a conversation is omitted, because
+/// it is internal to the run.
 fn started_steps(run: &Run) -> Vec<(&str, &Step)> {
     let steps = run.steps.iter().filter(|(_, step)| step.role != StepRole::Summariser);
     let mut steps: Vec<(&str, &Step)> = steps.map(|(id, step)| (id.as_str(), &**step)).collect();
@@ -57,7 +57,7 @@ const PENDING: &str = "pending";
 /// Status of a subtask that had not started when the run ended.
 const NEVER: &str = "skipped";
 
-/// Returns a frame for each node whose status has changed.
+/// Returns a frame for each node of the run's graph whose status has changed.
 pub(super) fn moved(before: &[Node], run: &Run) -> Vec<FrameBody> {
     // A subtask is drawn before it starts. A step without a plan is drawn when it starts, with its status.
     let unseen = |node: &Node| if run.plan_at_work().is_some() { PENDING } else { node.status };
@@ -81,7 +81,7 @@ pub(super) fn moved(before: &[Node], run: &Run) -> Vec<FrameBody> {
 }
 
 /// Returns the frame with the graph of a plan that was approved or needs no approval. `is_newer` is true if the run was
-/// executing an earlier version of this plan.
+/// executing an earlier version of the plan.
 pub(super) fn settled(run: &Run, phase: &str, version: usize, is_newer: bool) -> Option<FrameBody> {
     let plan = run.plans.get(phase)?.settled()?;
     let mut told = drawn(run, phase, plan);
@@ -90,21 +90,21 @@ pub(super) fn settled(run: &Run, phase: &str, version: usize, is_newer: bool) ->
     Some((if is_newer { "dag_updated" } else { "dag_created" }, told))
 }
 
-/// Returns the frame with the graph to which a started step was added. `None` if the run executes a plan, because the
-/// graph of a plan already contains the step.
+/// Returns the frame with the run's graph after a started step was added. `None` if the run executes a plan, because
+/// the graph of a plan already contains the step.
 pub(super) fn grown(run: &Run) -> Option<FrameBody> {
     let graph = run.plan_at_work().is_none().then(|| drawn_steps(run))?;
     let is_first = graph["levels"] == 1;
     Some((if is_first { "dag_created" } else { "dag_updated" }, graph))
 }
 
-/// Returns the graph of the run. The graph is empty if the run has no plan and no step has started.
+/// Returns the graph of a run. The graph is empty if the run has no plan and no step has started.
 pub(super) fn for_run(run: &Run) -> Value {
     let plan = run.plan_at_work().map(|(planning, plan)| drawn(run, planning, plan));
     plan.unwrap_or_else(|| drawn_steps(run))
 }
 
-/// Returns the graph of the steps that have started, each connected to the step before it.
+/// Returns the graph of the run's steps that have started, each connected to the step before it.
 fn drawn_steps(run: &Run) -> Value {
     let begun = nodes(run);
     let steps = started_steps(run);
@@ -140,7 +140,7 @@ fn untried() -> Value {
     json!({ "started_at": null, "completed_at": null, "error": null, "retry_info": null })
 }
 
-/// Returns the timestamps, the error and the number of retries of a step.
+/// Returns the timestamps, the error and the number of retries of a step, for its node in the graph.
 fn tried(run: &Run, id: &str, step: &Step) -> Value {
     let failed = step.end == Some(StepEnd::Failed) || step.trouble == Trouble::Stuck;
     let said = step.output.as_deref().filter(|_| step.end == Some(StepEnd::Failed));
@@ -154,7 +154,7 @@ fn tried(run: &Run, id: &str, step: &Step) -> Value {
     })
 }
 
-/// Returns the nodes and edges of the graph, with the status of each node.
+/// Returns the nodes and edges of the graph of a plan, with the status of each node.
 fn drawn(run: &Run, planning: &str, plan: &Plan) -> Value {
     let begun = nodes(run);
     let statuses: BTreeMap<&str, &str> = begun.iter().map(|node| (node.step.as_str(), node.status)).collect();

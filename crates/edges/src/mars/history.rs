@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::frame::Frame;
 use super::steps;
 
-/// History entry and console line for a frame.
+/// Entry of a run's history for a frame, and the console line for this frame.
 struct HistoryEntry {
     event_type: &'static str,
     subtype: &'static str,
@@ -28,7 +28,7 @@ impl HistoryEntry {
     }
 }
 
-/// Types of frames that only update a drawing in the client, so they have no history entry.
+/// Types of frames that only update a drawing in the client, so the run's history has no entry for them.
 const PICTURES: [&str; 8] = [
     "agent_tool_call",
     "cost_update",
@@ -93,7 +93,8 @@ fn describe_frame(frame: &Frame) -> Option<HistoryEntry> {
     }
 }
 
-/// Returns the history entry of a frame. Returns `None` if the frame only updates a drawing in the client.
+/// Returns the entry of the run's history for a frame. Returns `None` if the frame only updates a drawing in the
+/// client.
 pub(super) fn entry(run: &Run, frame: &Frame) -> Option<Value> {
     let HistoryEntry { event_type, subtype, inputs, outputs, line } = describe_frame(frame)?;
     let data = &frame.data;
@@ -108,12 +109,13 @@ pub(super) fn entry(run: &Run, frame: &Frame) -> Option<Value> {
     }))
 }
 
-/// Returns the console line of a frame. Returns `None` if frames of this type have no console line.
+/// Returns the console line for a frame, with the timestamp of the frame. Returns `None` if frames of this type have no
+/// console line.
 pub(super) fn line(frame: &Frame) -> Option<String> {
     Some(format!("{} {}", frame.timestamp, describe_frame(frame)?.line?))
 }
 
-/// Returns the entry in the list of files for a frame that reports a written file.
+/// Returns the entry in a run's list of files for a frame that reports a written file.
 pub(super) fn file(run: &Run, frame: &Frame) -> Option<Value> {
     let data = &frame.data;
     matches!(frame.event_type, "file_created" | "file_updated").then(|| {
@@ -126,7 +128,7 @@ pub(super) fn file(run: &Run, frame: &Frame) -> Option<Value> {
     })
 }
 
-/// Returns the id of the graph node that a frame is about.
+/// Returns the id of the node in the run's graph that a frame is about.
 fn node<'r>(run: &'r Run, frame: &'r Frame) -> Option<&'r str> {
     let step = frame.data.get("step_id")?.as_str().filter(|step| !step.is_empty())?;
     Some(steps::node_of(run, step))

@@ -6,12 +6,12 @@ use holdshort_core::gate::Source;
 use holdshort_core::interrupt::{About, Effect, KEEP_SOME, Kind, Offer, Opened};
 use holdshort_core::run::Run;
 
-/// An option: Holdshort's id, the name in the MARS wire format, and the aliases that clients may send instead. Among
-/// the aliases are the words that users type in the console of MARS (contract A31).
+/// An option of an interrupt: Holdshort's id, the name in the MARS wire format, and the aliases that clients may send
+/// instead. Among the aliases are the words that users type in the console of MARS (contract A31).
 struct OptionName(&'static str, &'static str, &'static [&'static str]);
 
-/// The two words that the web UI sends in reply to every request that accepts a text (contract E42). `submit` chooses
-/// the option that takes the text, and `exit` chooses the option that stops the work.
+/// Word that the web UI sends in reply to every interrupt that accepts a text (contract E42). `submit` chooses the
+/// option that takes the text. The other word, `exit`, chooses the option that stops the work.
 const SUBMIT: &str = "submit";
 const EXIT: &str = "exit";
 
@@ -20,7 +20,7 @@ const EXIT: &str = "exit";
 /// this alias, because the MARS wire format has no way to ask the person for a confirmation (contract E34). No client
 /// can send this alias itself as a word.
 const OWN_WORDS: &str = "(any other text)";
-/// Alias for an empty `resolution`, which the console of MARS sends when its input ends.
+/// Alias of an option for an empty `resolution`, which the console of MARS sends when its input ends.
 const NOTHING: &str = "";
 
 const APPROVE: &[&str] =
@@ -28,12 +28,12 @@ const APPROVE: &[&str] =
 const REJECT: &[&str] =
     &["rejected", "deny", "denied", "abort", "aborted", "decline", "terminate", "n", "no", EXIT];
 const MODIFY: &[&str] = &["modified", "edited"];
-/// Aliases of an option that approves and accepts a text, such as guidance or a note.
 const APPROVE_WITH_WORDS: &[&str] =
     &["approved", "accept", "accepted", "allow", "continue", "continued", "proceed", "y", "yes", SUBMIT];
 const ABORT: &[&str] = &["aborted", "reject", "rejected", "terminate", EXIT];
 
-/// Names of the options of a mandatory checkpoint in the conversation of an agent (contract A5).
+/// Options at a mandatory checkpoint in the conversation of an agent, with their names in the MARS wire format
+/// (contract A5).
 const AGENT: &[OptionName] = &[
     OptionName("approve", "continue", &["approved", "accept", "allow", "proceed", "continued"]),
     OptionName("edit", "edit", &["modify", "modified", "edited"]),
@@ -62,7 +62,7 @@ const AFTER_STEP: &[OptionName] = &[
     OptionName("redo", "redo", &["redone", "r"]),
     OptionName("abort", "abort", &["aborted", "reject", "rejected", "terminate", "a", EXIT]),
 ];
-/// Names of the options at a checkpoint before a step or between phases, and at a review.
+/// Options at a checkpoint before a step or between phases, and at a review, with their names in the MARS wire format.
 const CHECKPOINT: &[OptionName] = &[
     OptionName("approve", "approve", APPROVE_WITH_WORDS),
     OptionName("edit", "modify", MODIFY),
@@ -131,7 +131,6 @@ const TURN: &[OptionName] = &[
     OptionName("new_task", "new_task", &[]),
 ];
 
-/// All tables of option names.
 const ALL: [&[OptionName]; 13] = [
     AGENT,
     CALL,
@@ -167,15 +166,15 @@ fn table_for(opened: &Opened) -> &'static [OptionName] {
     }
 }
 
-/// Returns true if the request asks the person about satisfaction with the result. A request about satisfaction is a
-/// person's turn that does not offer the option `exit`.
+/// Returns true if an interrupt asks the person about satisfaction with the result. Such an interrupt is a person's
+/// turn that does not offer the option `exit`.
 pub(super) fn asks_satisfaction(opened: &Opened) -> bool {
     opened.kind == Kind::Turn
         && opened.about != About::Interruption
         && opened.options.iter().all(|offer| offer.id != "exit")
 }
 
-/// Returns true if the request comes from the second layer of gates: a mandatory checkpoint, or a checkpoint that the
+/// Returns true if an interrupt comes from the second layer of gates: a mandatory checkpoint, or a checkpoint that the
 /// judge added.
 pub(super) fn is_of_an_agent(opened: &Opened) -> bool {
     let added = |source: Source| matches!(source, Source::Checkpoint | Source::Smart);
@@ -187,14 +186,14 @@ pub(super) fn name<'a>(opened: &Opened, id: &'a str) -> &'a str {
     table_for(opened).iter().find(|word| word.0 == id).map_or(id, |word| word.1)
 }
 
-/// Returns the names of the offered options in the MARS wire format, in display order.
+/// Returns the names of the offered options in the MARS wire format, in the order in which clients show them.
 pub(super) fn names(opened: &Opened) -> Vec<&str> {
     drawn(opened).map(|offer| name(opened, &offer.id)).collect()
 }
 
 /// Returns the names, in the MARS wire format, of the options that the client draws as buttons. `is_wordless` is true
 /// if the client's buttons send no text, as in the copilot's view (contract A33). In this case, options that need a
-/// text are omitted, unless the client shows a text field for the request. If all options would be omitted, all are
+/// text are omitted, unless the client shows a text field for the interrupt. If all options would be omitted, all are
 /// returned.
 pub(super) fn buttons(opened: &Opened, is_wordless: bool) -> Vec<&str> {
     let is_wordless = is_wordless && !takes_text(opened);
@@ -203,26 +202,25 @@ pub(super) fn buttons(opened: &Opened, is_wordless: bool) -> Vec<&str> {
     if pressed.is_empty() { names(opened) } else { pressed }
 }
 
-/// Returns true if the client shows a text field for the request.
+/// Returns true if the client shows a text field for the interrupt.
 pub(super) fn takes_text(opened: &Opened) -> bool {
     matches!(opened.kind, Kind::Question | Kind::Turn)
 }
 
-/// Returns the options that clients show as buttons. The option `KEEP_SOME` is omitted, because it needs a list of
-/// paths, and clients cannot send such a list.
+/// Returns the options of an interrupt that clients show as buttons. The option `KEEP_SOME` is omitted, because it
+/// needs a list of paths, and clients cannot send such a list.
 pub(super) fn drawn(opened: &Opened) -> impl Iterator<Item = &Offer> {
     opened.options.iter().filter(|offer| offer.id != KEEP_SOME)
 }
 
-/// Option that a client chose.
 pub(super) struct ChosenOption<'o> {
     pub(super) offer: &'o Offer,
-    /// True if the option was chosen by a free text of the client. The option then receives this text.
+    /// True if a free text of the client chose the option, which then receives this text.
     pub(super) is_own_words: bool,
 }
 
-/// Returns the option that a client chose, if the request offers this option. `said` is the option's name in the MARS
-/// wire format, Holdshort's id of the option, an alias, or free text. A word that names an option of any request is
+/// Returns the option that a client chose, if the interrupt offers this option. `said` is the option's name in the MARS
+/// wire format, Holdshort's id of the option, an alias, or free text. A word that names an option of any interrupt is
 /// never treated as free text.
 pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<ChosenOption<'o>> {
     let said = canonical(said);
@@ -242,8 +240,8 @@ pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<ChosenOption<
     other(OWN_WORDS).map(|offer| ChosenOption { offer, is_own_words: true })
 }
 
-/// Returns the option that rejects the call and gives the text of the person to the agent (contract E43). An edit that
-/// contains only a text chooses this option.
+/// Returns the option of an interrupt that rejects the call and gives the text of the person to the agent (contract
+/// E43). An edit that contains only a text chooses this option.
 pub(super) fn instruction(opened: &Opened) -> Option<&Offer> {
     let refusing = |id: &str| {
         let offered = opened.options.iter().find(|offer| offer.id == id);
@@ -261,7 +259,7 @@ fn canonical(said: &str) -> String {
     said.trim().to_lowercase().replace(['-', ' '], "_")
 }
 
-/// Returns the value of `checkpoint_type`, which tells clients how to show the request (contract A32).
+/// Returns the value of `checkpoint_type`, which tells clients how to show the interrupt (contract A32).
 pub(super) fn style<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     match opened.kind {
         Kind::Escalation => "ag2_dynamic",
@@ -271,7 +269,7 @@ pub(super) fn style<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     }
 }
 
-/// Returns the name in the MARS wire format of the point of the run at which a request opened (contract E3).
+/// Returns the name in the MARS wire format of the point of the run at which an interrupt opened (contract E3).
 pub(super) fn position<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     let of = |source: Source| opened.risk.reasons.iter().find(move |reason| reason.source == source);
     match (&opened.about, opened.kind) {
@@ -295,7 +293,7 @@ pub(super) fn position<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     }
 }
 
-/// Returns the position of a checkpoint phase, with the name that the config gives it.
+/// Returns the position of a checkpoint phase, with the name that the config gives this position.
 fn of_a_phase<'r>(run: &'r Run, phase: &str) -> Option<&'r str> {
     let own = run.definition.phases.iter().find(|each| each.id == phase);
     match &own.or_else(|| run.called.get(phase).map(|called| &called.phase))?.kind {
@@ -328,7 +326,7 @@ mod tests {
         .unwrap()
     }
 
-    /// No word has two meanings, and every option can be chosen by its name in the MARS wire format.
+    /// No word for an option has two meanings, and every option can be chosen by its name in the MARS wire format.
     #[test]
     fn each_word_has_one_meaning() {
         let about = || About::Call("call_1".to_owned());
@@ -401,15 +399,14 @@ mod tests {
         }
     }
 
-    /// Returns an interrupt that offers only the options `ids`.
     fn offering(kind: Kind, about: &About, ids: &[&str]) -> Opened {
         let mut opened = opened(kind, about, &[]);
         opened.options.retain(|offer| ids.contains(&offer.id.as_str()));
         opened
     }
 
-    /// The words that contracts A31 and E34 list for a console choose their options, and similar texts do not. The flag
-    /// in each row is true if the option receives the text.
+    /// The words that contracts A31 and E34 list for the console of MARS choose their options, and similar texts do
+    /// not. The flag in each row is true if the option receives the text.
     #[test]
     fn the_words_of_a_console_mean_what_they_did() {
         let step = || "s".to_owned();
@@ -512,7 +509,7 @@ mod tests {
         }
     }
 
-    /// An unknown text never approves a request of any kind (contract E34).
+    /// An unknown text never approves an interrupt of any kind (contract E34).
     #[test]
     fn text_that_is_no_word_approves_nothing() {
         for word in ALL.into_iter().flatten().filter(|word| word.2.contains(&OWN_WORDS)) {

@@ -36,12 +36,12 @@ impl PastFrames {
         Ok(Self { run, telling, is_cut: since > 0, _place: place })
     }
 
-    /// Returns the number of events whose frames the response contains.
+    /// Returns the number of events of the run whose frames the response contains.
     pub(super) fn events(&self) -> usize {
         SCANNED_EVENTS.min(usize::try_from(self.run.seq).unwrap_or(usize::MAX))
     }
 
-    /// Returns the frames of the next event, or `None` after the last event.
+    /// Returns the frames of the run's next event, or `None` after the last event.
     pub(super) async fn next(&mut self) -> Answer<Option<Vec<Frame>>> {
         while self.telling.seq() < self.run.seq {
             match self.telling.next().await {
@@ -57,8 +57,8 @@ impl PastFrames {
         Ok(None)
     }
 
-    /// Converts frames to items and returns the newest items, oldest first. Returns at most `most` items, and no more
-    /// bytes than a page may have.
+    /// Converts the frames of a run to items, and returns the newest items, oldest first. Returns at most `most` items,
+    /// and no more bytes than a page may have.
     pub(super) async fn newest<T: Serialize>(
         &mut self,
         most: usize,
@@ -83,8 +83,8 @@ impl PastFrames {
     }
 }
 
-/// The newest items, each with its size in bytes. The newest item is never dropped, even if it exceeds the limit of
-/// bytes.
+/// The newest items of a response, each with its size in bytes. The newest item is never dropped, even if it exceeds
+/// the limit of bytes.
 struct Newest<T> {
     items: VecDeque<(T, usize)>,
     most: usize,
@@ -92,9 +92,9 @@ struct Newest<T> {
 }
 
 impl<T> Newest<T> {
-    /// Adds an item and drops the oldest items beyond the limits. Returns true if an item was dropped because of the
-    /// limit of bytes. Items that were dropped because of `most` are not counted as missing, because the client asked
-    /// for at most this number of items.
+    /// Adds an item of a response and drops the oldest items beyond the limits. Returns true if an item was dropped
+    /// because of the limit of bytes. Items that were dropped because of `most` are not counted as missing, because the
+    /// client asked for at most this number of items.
     fn add(&mut self, item: T, size: usize) -> bool {
         self.items.push_back((item, size));
         self.bytes += size;

@@ -44,8 +44,8 @@ impl State {
     }
 }
 
-/// Converts the status that the database row of a run contains. The row does not show whether a running run is
-/// planning, so every running run becomes `Executing`.
+/// Converts the status of a run from its database row. The row does not show whether a running run is planning, so
+/// every running run becomes `Executing`.
 impl From<Status> for State {
     fn from(status: Status) -> Self {
         match status {
@@ -60,7 +60,7 @@ impl From<Status> for State {
     }
 }
 
-/// Type and data of a frame, without the envelope.
+/// Type and data of a frame, without the members that all frames have.
 pub(super) type FrameBody = (&'static str, Value);
 
 /// Returns the data of a `status` frame with the run's current state.
@@ -82,7 +82,6 @@ pub(super) fn status(run: &Run) -> Value {
     })
 }
 
-/// Returns the frames with the current state and the current graph of a run.
 pub(super) fn state(run: &Run) -> Vec<FrameBody> {
     let state = json!({ "status": State::from_run(run), "old_state": null });
     vec![("workflow_state_changed", state), ("dag_updated", graph::for_run(run))]
@@ -93,11 +92,11 @@ fn task(run: &Run) -> &str {
     task.unwrap_or_default()
 }
 
-/// Parts of the run's state before an event, for frames that report what the event changed.
+/// Parts of a run's state before an event, for frames that report what the event changed.
 struct PriorState {
     state: State,
     nodes: Vec<graph::Node>,
-    /// Step that the event is about.
+    /// Step that the event is about, in its state before the event.
     step: Option<Arc<Step>>,
     has_plan: bool,
 }
@@ -118,7 +117,7 @@ impl PriorState {
     }
 }
 
-/// Converts events to frames. The projector contains the state of the run after the last converted event.
+/// Converts events of a run to frames. Contains the state of the run after the last converted event.
 pub(super) struct Projector(pub(super) Run);
 
 impl Projector {
@@ -171,7 +170,7 @@ impl Projector {
     }
 }
 
-/// Returns the open requests as frames, to send them again.
+/// Returns the open interrupts of a run as frames, to send them again.
 pub(super) fn open(run: &Run) -> Vec<FrameBody> {
     run.asked_interrupts().map(|(_, each)| ("approval_requested", approval::asked_again(run, each))).collect()
 }
@@ -288,7 +287,7 @@ fn take(run: &Run, before: &PriorState, fact: &Fact, event: &Event) -> Vec<Frame
     }
 }
 
-/// Returns a frame with a message of an agent or a person. `step` is `None` for a message outside of steps.
+/// Returns a frame with a message of an agent or a person. `step` is `None` for a message that belongs to no step.
 fn message(by: &str, role: &str, text: impl Serialize, step: Option<&str>) -> FrameBody {
     let mut told = json!({ "agent": by, "role": role, "message": text });
     if let Some(step) = step {
@@ -311,7 +310,8 @@ fn started(run: &Run, workflow: &str) -> FrameBody {
     ("workflow_started", told)
 }
 
-/// Returns the mode that the run's config names. A run that undoes changes has no config, and always has the same mode.
+/// Returns the mode that the run's config names. A run that undoes changes has no config, and its mode is always the
+/// name of the undo workflow.
 pub(super) fn mode(run: &Run) -> String {
     let is_undo = run.definition.name == undo::WORKFLOW;
     if is_undo { undo::WORKFLOW.to_owned() } else { config::mode_of(&config::from_run(run)) }

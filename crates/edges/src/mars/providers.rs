@@ -17,8 +17,8 @@ use super::config::WORKFLOW;
 use super::start;
 use crate::credentials::AuthenticatedCaller;
 
-/// Providers that the UI lists. Each row: the key in the response, the display name, and the provider of the server
-/// that this key stands for. `None` means that the server has no provider for this key.
+/// Providers that the UI lists. Each row: the key in the response, the display name, and the server's provider for this
+/// key. `None` means that the server has no provider for this key.
 const PROVIDERS: [(&str, &str, Option<&str>); 5] = [
     ("openai", "OpenAI", None),
     ("azure_openai", "Azure OpenAI", None),
@@ -26,18 +26,17 @@ const PROVIDERS: [(&str, &str, Option<&str>); 5] = [
     ("anthropic", "Anthropic", Some("anthropic")),
     ("vertex", "Vertex AI", Some("gemini")),
 ];
-/// Key that stands for the server's model in the responses.
+/// Key under which the responses contain the server's model.
 const OWN: &str = "openai";
 
-/// State of the server's model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ModelState {
-    /// A model is configured. If the config of the model sets a URL, the server at this URL responds.
+    /// A model is configured. If the model's configuration contains a URL, the server at this URL responds.
     Usable,
     /// No model is configured, and the agents replay the script of the server's workflow.
     Rehearsed,
     Missing,
-    /// The server at the model's URL does not respond, with the reason.
+    /// The server at the model's URL does not respond. Contains the reason.
     Silent(String),
 }
 
@@ -57,7 +56,7 @@ impl ModelState {
     }
 }
 
-/// Returns the result for the server's model in the form that the UI shows.
+/// Returns the result for the server's own model in the form that the UI shows.
 fn own_result(state: &ModelState, model: &Description) -> Value {
     let Description { name, provider, base_url, .. } = model;
     let at = base_url.as_deref().map(|url| format!(" at {url}")).unwrap_or_default();
@@ -82,7 +81,7 @@ fn own_result(state: &ModelState, model: &Description) -> Value {
     }
 }
 
-/// `GET /api/credentials/status`: the state of each model provider that the UI lists.
+/// `GET /api/credentials/status`: returns the state of each model provider that the UI lists.
 pub(super) async fn status(guest: AuthenticatedCaller, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let app = person(guest)?.app;
     let state = ModelState::read(&app).await;
@@ -110,7 +109,7 @@ fn results(state: &ModelState, model: &Description) -> Map<String, Value> {
     PROVIDERS.into_iter().map(result).collect()
 }
 
-/// `GET /api/models/config`: the server's model, and the models that the server's workflow `mars` names.
+/// `GET /api/models/config`: returns the server's model, and the models that the server's workflow `mars` names.
 pub(super) async fn models(guest: AuthenticatedCaller, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let app = person(guest)?.app;
     let base = start::base(&app)?;
@@ -122,8 +121,8 @@ pub(super) async fn models(guest: AuthenticatedCaller, _: Params<NoQuery>) -> An
     Ok(Json(json!({ "available_models": models, "global_defaults": {}, "workflow_defaults": {} })))
 }
 
-/// `POST /api/credentials/test`: refused. The UI shows results only from a successful response. The response is
-/// therefore successful, and the result for each provider is the rejection.
+/// `POST /api/credentials/test`: rejects the API keys in the request. The UI shows results only from a successful
+/// response. The response is therefore successful, and the result for each provider is the rejection.
 pub(super) async fn test_keys(
     guest: AuthenticatedCaller,
     _: Params<NoQuery>,
@@ -132,7 +131,7 @@ pub(super) async fn test_keys(
     refuse_keys(guest, body, "results").await
 }
 
-/// `POST /api/credentials/store`: rejected in the same way as [`test_keys`].
+/// `POST /api/credentials/store`: rejects the API keys in the request in the same way as [`test_keys`].
 pub(super) async fn store_keys(
     guest: AuthenticatedCaller,
     _: Params<NoQuery>,
@@ -141,8 +140,8 @@ pub(super) async fn store_keys(
     refuse_keys(guest, body, "test_results").await
 }
 
-/// Returns a response whose member `member`, which the UI shows, contains the rejection. The body contains API keys, so
-/// it is discarded without being parsed.
+/// Returns a response whose member `member`, which the UI shows, contains the rejection of API keys. The request body
+/// contains the keys, so it is discarded without being parsed.
 async fn refuse_keys(guest: AuthenticatedCaller, body: Body, member: &str) -> Answer<Json<Value>> {
     person(guest)?;
     drop(body.bytes().await?);
@@ -164,7 +163,8 @@ mod tests {
         Description { name: "m".to_owned(), provider, rehearsal: provider == "rehearsal", base_url }
     }
 
-    /// The UI sends tasks if `openai` is valid, and offers the models of the other valid providers.
+    /// The UI of MARS sends tasks if the provider `openai` is valid, and offers the models of the other valid
+    /// providers.
     #[test]
     fn the_own_model_is_what_lets_the_page_send_a_task() {
         let local = Some("http://127.0.0.1:1/v1");

@@ -25,20 +25,19 @@ use super::projector::{self, FrameBody, Projector};
 use crate::assignment;
 use crate::follow::{self, News};
 
-/// Encoded frame for the client.
 pub(super) enum OutgoingText {
     Event(Utf8Bytes, Option<FrameId>),
-    /// Frame with a preview of streamed text. The frame may be dropped if the client is slow.
+    /// Frame with a preview of an agent's streamed text. The frame may be dropped if the client is slow.
     Preview(Utf8Bytes),
-    /// Error frame after which the connection ends.
+    /// Error frame after which the connection to the client ends.
     Last(Utf8Bytes),
 }
 
-/// Current state of a run, for one client.
+/// Current state of a run, with the members of the frames that describe it to one client.
 pub(super) struct CurrentState {
     app: Arc<App>,
     run: Arc<Run>,
-    /// Person who uses the client. Frames say whether this person is allowed to decide.
+    /// Person who uses the client. Frames say if this person is allowed to decide.
     reader: Reader,
 }
 
@@ -52,10 +51,10 @@ impl CurrentState {
         passing(&self.app, event_type, Some(&self.run.id), self.run.session(), data)
     }
 
-    /// Returns a `status` frame with the current state. For a new task, `idle` contains the config keys that have no
-    /// effect, and the frame lists these keys (contract E40). The message of the frame states only the number of these
-    /// keys, because the client shows the message as one line of its console. If the working directory of the config
-    /// was replaced, the message names the new directory too.
+    /// Returns a `status` frame with the current state of the run. For a new task, `idle` contains the config keys that
+    /// have no effect, and the frame lists these keys (contract E40). The message of the frame states only the number
+    /// of these keys, because the client shows the message as one line of its console. If the working directory of the
+    /// config was replaced, the message names the new directory too.
     pub(super) fn status(&self, idle: &[UnusedKey]) -> Frame {
         let mut data = projector::status(&self.run);
         if !idle.is_empty() {
@@ -77,8 +76,8 @@ impl CurrentState {
         self.frame(("status", data))
     }
 
-    /// Returns the frames of the open requests, to send them again. The request with the id `last` is the last frame,
-    /// because the client shows the last request.
+    /// Returns the frames of the run's open interrupts, to send them again. The interrupt with the id `last` is the
+    /// last frame, because the client shows the last one.
     pub(super) fn open(&self, last: Option<&str>) -> Vec<Frame> {
         let mut open = projector::open(&self.run);
         open.sort_by_key(|(_, data)| data["approval_id"].as_str() == last);
@@ -94,7 +93,7 @@ impl CurrentState {
         projector::state(&self.run).into_iter().map(|said| self.frame(said)).collect()
     }
 
-    /// Returns the frame with the result of a decision that was made earlier.
+    /// Returns the frame with the result of an earlier decision on an interrupt.
     pub(super) fn resolved(&self, interrupt: &InterruptId) -> Frame {
         let interrupt = self.run.interrupts.get(interrupt);
         let data = interrupt.map(|interrupt| approval::received(&self.run, interrupt)).unwrap_or_default();
@@ -106,18 +105,18 @@ fn is_assigned(data: &Value) -> bool {
     data.pointer("/context/assignment").is_some()
 }
 
-/// Adds a member to the data of a request that says whether the reader is allowed to decide.
+/// Adds a member to the data of an interrupt that says whether the reader is allowed to decide.
 fn add_reader_right(data: &mut Value, run: &Run, reader: &Reader) {
     if let Some(assigned) = data.pointer_mut("/context/assignment") {
         assignment::add_reader_right(assigned, run, reader);
     }
 }
 
-/// Reads a run event by event and converts the events to frames.
+/// Reader of a run that converts the events to frames one by one.
 pub(super) struct RunProjection {
     app: Arc<App>,
-    /// Caller who receives the frames. Frames say whether this caller is allowed to decide. `None` if the frames are
-    /// read for a history.
+    /// Caller who receives the frames of the run. Frames say whether this caller is allowed to decide. `None` if the
+    /// frames are read for a history.
     caller: Option<Caller>,
     projector: Projector,
     news: BoxStream<'static, News>,
@@ -127,14 +126,14 @@ pub(super) struct RunProjection {
 /// Item that [`RunProjection`] yields: the frames of an event, a preview of streamed text, or an error.
 pub(super) enum Next {
     Frames(Vec<Frame>),
-    /// A preview of streamed text, and the console lines that the preview completes.
+    /// A preview of an agent's streamed text, and the console lines that the preview completes.
     Preview(Preview, Vec<String>),
     Problem(Refused),
 }
 
 impl RunProjection {
-    /// Starts the stream of frames after the event `seq`. Loads the state of the run after this event without producing
-    /// frames for the earlier events.
+    /// Starts the stream of a run's frames after the event `seq`. Loads the state of the run after this event without
+    /// producing frames for the earlier events.
     pub(super) async fn after(
         app: &Arc<App>,
         caller: Option<&Caller>,
@@ -151,7 +150,7 @@ impl RunProjection {
         Ok(Self { app, caller, projector: Projector(then), news, console: Console::default() })
     }
 
-    /// Returns the number of the last event that was converted to frames.
+    /// Returns the number of the run's last event that was converted to frames.
     pub(super) fn seq(&self) -> u64 {
         self.projector.0.seq
     }
@@ -179,15 +178,15 @@ impl RunProjection {
         })
     }
 
-    /// Returns the person about whom frames say whether this person is allowed to decide. Returns `None` if the
-    /// permissions cannot be read at the moment. If the permissions cannot be read, the frames do not say whether the
-    /// person is allowed to decide. The permission is checked again when the person decides.
+    /// Returns the person who receives the frames. Frames say whether this person is allowed to decide. If the
+    /// permissions cannot be read at the moment, returns `None`, and the frames do not say this. The permission is
+    /// checked again when the person decides.
     async fn reader(&mut self) -> Option<Reader> {
         self.caller.as_ref()?.reader().await.ok()
     }
 
-    /// Returns the open requests that the client does not show in its panel. After the panel was cleared, it shows only
-    /// the requests that were sent again.
+    /// Returns the frames of the open interrupts that the client does not show in its panel. After the panel was
+    /// cleared, it shows only the interrupts that were sent again.
     async fn open(&mut self, shown: &BTreeSet<String>) -> Vec<OutgoingText> {
         let mut unseen = projector::open(&self.projector.0);
         unseen.retain(|(_, data)| data["approval_id"].as_str().is_none_or(|id| !shown.contains(id)));
@@ -211,10 +210,10 @@ impl RunProjection {
     }
 }
 
-/// Returns a stream of frames for a client. A client without a position resumes after the last frame of its previous
-/// connection. If this server process has not recorded this frame, the client resumes at the current state. The frames
-/// about the end of a run are always sent, because they are possibly lost if a connection breaks. A client that
-/// reconnects possibly receives these frames twice.
+/// Returns a stream of a run's frames for a client. A client without a position resumes after the last frame of its
+/// previous connection. If this server process has not recorded that frame, the client resumes at the current state.
+/// The frames about the end of a run are always sent, because they are possibly lost if a connection breaks. A client
+/// that reconnects possibly receives these frames twice.
 pub(super) async fn stream_frames(
     caller: &Caller,
     run: &RunId,
@@ -236,7 +235,7 @@ pub(super) async fn stream_frames(
     after(caller, &run, place).await
 }
 
-/// Returns the id of the frame after which a client wants to resume. Rejects a position that the run does not have.
+/// Returns the id of the frame after which a client wants to resume. Rejects a position that does not exist in the run.
 async fn resolve_position(app: &App, run: &Run, since: Since) -> Answer<FrameId> {
     let place = match since {
         Since::Frame(place) => place,
@@ -249,8 +248,8 @@ async fn resolve_position(app: &App, run: &Run, since: Since) -> Answer<FrameId>
     Ok(place)
 }
 
-/// Returns the number of the last event whose timestamp is at most `ms`. Timestamps never decrease, so a binary search
-/// can find the event.
+/// Returns the number of the run's last event whose timestamp is at most `ms`. Timestamps never decrease, so a binary
+/// search can find the event.
 async fn last_before(app: &App, run: &Run, ms: u64) -> Answer<u64> {
     let ms = i64::try_from(ms).unwrap_or(i64::MAX);
     let stream = StreamId::Run(run.id.clone());
@@ -267,7 +266,7 @@ async fn last_before(app: &App, run: &Run, ms: u64) -> Answer<u64> {
     Ok(known)
 }
 
-/// Returns a stream of the past frames after `since`, followed by the open requests and the new frames.
+/// Returns a stream of the run's past frames after `since`, followed by the open interrupts and the new frames.
 async fn after(caller: &Caller, run: &Arc<Run>, since: FrameId) -> Answer<BoxStream<'static, OutgoingText>> {
     let told = Replay {
         telling: RunProjection::after(&caller.app, Some(caller), run, since.whole()).await?,
@@ -278,14 +277,13 @@ async fn after(caller: &Caller, run: &Arc<Run>, since: FrameId) -> Answer<BoxStr
     Ok(stream::unfold(told, Replay::next).map(stream::iter).flatten().boxed())
 }
 
-/// Stream of the frames from a position to the current state, followed by new frames.
+/// Stream of a run's frames from a position to the current state, followed by new frames.
 struct Replay {
     telling: RunProjection,
     since: FrameId,
-    /// Number of the event after which the open requests are sent again. `None` as soon as the open requests have been
-    /// sent.
+    /// Number of the event after which the open interrupts are sent again. `None` as soon as they have been sent.
     until: Option<u64>,
-    /// Ids of the requests that were sent since the client's panel was last cleared.
+    /// Ids of the interrupts that were sent since the client's panel was last cleared.
     shown: BTreeSet<String>,
 }
 
@@ -330,12 +328,12 @@ impl Replay {
     }
 }
 
-/// Returns a frame that answers a frame of the client. The returned frame is not in the journal.
+/// Returns a frame that answers a frame of the client. The returned frame reports no event of the journal.
 pub(super) fn say(caller: &Caller, run: Option<&RunId>, event_type: &'static str, data: Value) -> Frame {
     passing(&caller.app, event_type, run, None, data)
 }
 
-/// Returns a frame that is not in the journal. A frame that is not in the journal has no id and is not replayed.
+/// Returns a frame that reports no event of the journal. Such a frame has no id and is not replayed.
 fn passing(
     app: &App,
     event_type: &'static str,

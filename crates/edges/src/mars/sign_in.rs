@@ -11,9 +11,9 @@ use holdshort_web::body::Body;
 use holdshort_web::problem::{Answer, Refused};
 use serde::Deserialize;
 
-/// Path to which the browser goes after the sign-in.
+/// Path to which the browser goes after the sign-in at the MARS page.
 const AFTER: &str = "/";
-/// Marker in the HTML of the form. If the sign-in is rejected, the reason is inserted here.
+/// Marker in the HTML of the sign-in form. If the sign-in is rejected, the marker is replaced with the reason.
 const REFUSED: &str = "<!-- refused -->";
 const FORM: &str = r#"<!doctype html>
 <html lang="en">
@@ -44,14 +44,14 @@ struct Fields {
     code: String,
 }
 
-/// `GET /api/holdshort/sign-in`: the form into which a person pastes a login link.
+/// `GET /api/holdshort/sign-in`: returns the form into which a person pastes a login link.
 pub(super) async fn form(State(door): State<AuthState>) -> Answer<Response> {
     check_page(&door)?;
     Ok((headers(), Html(FORM)).into_response())
 }
 
-/// `POST /api/holdshort/sign-in`: exchanges the code of the login link for a cookie. If the code is rejected, the
-/// reason is shown above the form.
+/// `POST /api/holdshort/sign-in`: exchanges the code of a login link for a cookie. If the code is rejected, the reason
+/// is shown above the form.
 pub(super) async fn enter(State(door): State<AuthState>, sent: HeaderMap, body: Body) -> Answer<Response> {
     check_page(&door)?;
     let Fields { code } = body.form().await?;
@@ -73,7 +73,8 @@ fn check_page(door: &AuthState) -> Answer<()> {
         .ok_or_else(|| Refused::not_found("page: start the server with --edge-origin"))
 }
 
-/// Returns the login code in a text that a person pasted. In a login link, the code follows the `#`.
+/// Returns the login code in a text that a person pasted, such as a login link. In a login link, the code follows the
+/// `#`.
 fn code_of(text: &str) -> &str {
     let text = text.trim();
     text.rsplit_once('#').map_or(text, |(_, code)| code)

@@ -35,15 +35,15 @@ pub(super) fn ended(run: &Run, id: &str, end: StepEnd, output: &str) -> Vec<Fram
     retry.into_iter().chain([step_frame(run, id, event_type, &more)]).collect()
 }
 
-/// Returns `{success, attempts, redos}` for a step. A step that reached a limit and was then stopped by a person counts
-/// as unsuccessful.
+/// Returns `{success, attempts, redos}` for a step of a run. A step that reached a limit and was then stopped by a
+/// person is reported as unsuccessful.
 pub(super) fn counted(run: &Run, id: &str, step: &Step) -> Value {
     let is_stopped = matches!(run.stopped_at(id), Some(About::Limit(_)));
     let success = step.end == Some(StepEnd::Completed) && !is_stopped;
     json!({ "success": success, "attempts": step.attempts(), "redos": step.redos })
 }
 
-/// Returns the frame for a step that a person sent back to its agent.
+/// Returns the frame which reports that a person sent a step back to its agent.
 pub(super) fn again(run: &Run, id: &str, why: &str) -> Option<FrameBody> {
     Some(retry(run, id, why, run.steps.get(id)?.attempts()))
 }
@@ -53,21 +53,21 @@ pub(super) fn helped(run: &Run, id: &str, before: &Step) -> Option<FrameBody> {
     (before.trouble == Trouble::Retried).then(|| succeeded(run, id, before.attempts()))
 }
 
-/// Returns the frame which reports that a model request is retried automatically. Returns `None` if no attempt has
-/// failed, for example if the request is repeated because the server crashed.
+/// Returns the frame which reports that a model request of a step is retried automatically. Returns `None` if no
+/// attempt has failed, for example if the request is repeated because the server crashed.
 pub(super) fn requested(run: &Run, id: &str) -> Option<FrameBody> {
     let failures = run.steps.get(id)?.failures;
     (failures > 0).then(|| retry(run, id, "model_failed", failures + 1))
 }
 
-/// Returns the frame which reports that no retry is left: the step has failed again or has reached a limit, and a
+/// Returns the frame which reports that a step has no retry left: it has failed again or has reached a limit, and a
 /// person is asked.
 pub(super) fn stuck(run: &Run, id: &str, before: &Step, why: &str) -> Option<FrameBody> {
     (before.trouble == Trouble::Retried).then(|| exhausted(run, id, before.attempts(), why))
 }
 
-/// Returns the frame which reports that a model provider failed. `wait_ms` is the time until the next attempt.
-/// `wait_ms` is `None` if no attempt follows.
+/// Returns the frame which reports that a model provider failed during a step. `wait_ms` is the time until the next
+/// attempt, or `None` if no attempt follows.
 pub(super) fn failed(run: &Run, id: &str, wait_ms: Option<u64>, error: &str) -> Option<FrameBody> {
     let attempt = run.steps.get(id)?.failures;
     let Some(ms) = wait_ms else {
@@ -79,13 +79,13 @@ pub(super) fn failed(run: &Run, id: &str, wait_ms: Option<u64>, error: &str) -> 
     Some(step_frame(run, id, "step_retry_backoff", &[waits]))
 }
 
-/// Returns the frame which reports that a model provider has replied after failed attempts.
+/// Returns the frame which reports that a model provider has replied after failed attempts of a step.
 pub(super) fn replied(run: &Run, id: &str, before: &Step) -> Option<FrameBody> {
     (before.failures > 0).then(|| succeeded(run, id, before.failures + 1))
 }
 
-/// Returns the frames for those failed steps about which no person had decided when the run ended. Each of these steps
-/// is reported as failed.
+/// Returns the frames for those failed steps of a run about which no person had decided when the run ended. Each of
+/// these steps is reported as failed.
 pub(super) fn cut_off(run: &Run, why: &str) -> Vec<FrameBody> {
     let stuck = run.steps.iter().filter(|(_, step)| step.end.is_none() && step.trouble == Trouble::Stuck);
     let told = stuck.map(|(id, step)| {
@@ -109,7 +109,7 @@ fn exhausted(run: &Run, id: &str, attempts: u32, error: &str) -> FrameBody {
     step_frame(run, id, "step_retry_exhausted", &[told])
 }
 
-/// Returns a frame about a step, with the number of the step in the plan.
+/// Returns a frame about a step, with the number of this step in the plan.
 fn step_frame(run: &Run, id: &str, event_type: &'static str, more: &[Value]) -> FrameBody {
     let mut told = json!({ "step_id": id, "step_number": run.part(id).map(|part| part.number) });
     for more in more {
@@ -118,8 +118,8 @@ fn step_frame(run: &Run, id: &str, event_type: &'static str, more: &[Value]) -> 
     (event_type, told)
 }
 
-/// Returns the id of the node of a step in the graph: the id of the step's subtask, or the id of the step if it has no
-/// subtask.
+/// Returns the id of the node of a step in the run's graph: the id of the step's subtask, or the id of the step if it
+/// has no subtask.
 pub(super) fn node_of<'r>(run: &'r Run, id: &'r str) -> &'r str {
     run.steps.get(id).and_then(|step| step.subtask.as_deref()).unwrap_or(id)
 }

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::change;
 
-/// Returns the text of what a request is about. `with` is the content of the request, and `context` is the context that
-/// is sent to the client.
+/// Returns as text what an interrupt asks the person to decide on. `with` is the content of the interrupt, and
+/// `context` is the context that is sent to the client.
 pub(super) fn render(opened: &Opened, with: &Value, context: &Map<String, Value>) -> Option<String> {
     let payload = |key: &str| with.get("payload")?.get(key);
     let text = |key: &str| payload(key)?.as_str().map(str::to_owned);
@@ -26,7 +26,8 @@ pub(super) fn render(opened: &Opened, with: &Value, context: &Map<String, Value>
     whole.filter(|whole| !whole.trim().is_empty()).map(|whole| plain::text(&whole).into_owned())
 }
 
-/// Returns the proposals as text. Each proposal is preceded by the number of the option that chooses it.
+/// Returns the proposals of an interrupt as text. Each proposal is preceded by the number of the option that chooses
+/// it.
 fn proposals(proposals: &Value) -> String {
     let text = |proposal: &Value, key: &str| {
         proposal.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
@@ -65,7 +66,8 @@ fn plan(steps: &Value) -> String {
     steps.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the arguments of a call, and the changes that the call would make. An undo has no arguments, only changes.
+/// Returns the arguments of the call that an interrupt asks about, and the changes that the call would make. An undo
+/// has no arguments, only changes.
 fn call(with: &Value) -> Option<String> {
     let payload = with.get("payload")?;
     let is_undo = TrialCard::from_payload(payload).is_some_and(TrialCard::is_undo);

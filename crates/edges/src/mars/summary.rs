@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{approval, steps};
 
-/// Returns the summary of a completed run.
+/// Returns the summary that the MARS client shows of a completed run.
 pub(super) fn for_run(run: &Run, result: &Value, reason: &str) -> Value {
     let mut worked: Vec<(&String, &Step)> = run.steps.iter().map(|(id, step)| (id, &**step)).collect();
     worked.retain(|(_, step)| matches!(step.role, StepRole::Worker | StepRole::Subtask));
@@ -35,7 +35,7 @@ pub(super) fn for_run(run: &Run, result: &Value, reason: &str) -> Value {
     })
 }
 
-/// Returns `{iteration, plan, feedback}` for each decision on a plan so far.
+/// Returns `{iteration, plan, feedback}` for each decision that was made on a plan of the run.
 pub(super) fn plan_feedback(run: &Run) -> Vec<Value> {
     let on_plans = decided(run).filter(|(each, received)| is_on_a_plan(each, received));
     let told = |(iteration, (each, received)): (usize, (&Interrupt, Value))| {

@@ -45,14 +45,14 @@ pub(super) struct NodeQuery {
 }
 
 impl NodeQuery {
-    /// Returns the run id in the query. The query must name the run, because a node's id is unique only within its run.
+    /// Returns the run id in the query about a graph node. The query must name the run, because a node's id is unique
+    /// only within its run.
     fn run(&self) -> Answer<&str> {
         let rule = "run_id: is missing: name the run of the node";
         self.run_id.as_deref().ok_or_else(|| Refused::new(Code::InvalidQuery, rule))
     }
 }
 
-/// Returns the past frames of a run that the caller may read.
 async fn past(guest: AuthenticatedCaller, id: &str) -> Answer<PastFrames> {
     let caller = person(guest)?;
     PastFrames::open(&caller.app, &find(&caller, id).await?).await
@@ -68,7 +68,7 @@ async fn find(caller: &Caller, id: &str) -> Answer<RunId> {
     if start::is_visible(&caller.app, &row).await? { Ok(run) } else { Err(none()) }
 }
 
-/// `GET …/dag`: the current graph of the run. The graph is empty if no step has started.
+/// `GET …/dag`: returns the current graph of the run. The graph is empty if no step has started.
 pub(super) async fn dag(
     guest: AuthenticatedCaller,
     Id(id): Id<String>,
@@ -79,7 +79,7 @@ pub(super) async fn dag(
     Ok(Json(graph::for_run(&run)))
 }
 
-/// `GET …/history`: the newest history entries, oldest first.
+/// `GET …/history`: lists the newest entries of the run's history, oldest first.
 pub(super) async fn history(
     guest: AuthenticatedCaller,
     Id(id): Id<String>,
@@ -93,8 +93,8 @@ pub(super) async fn history(
     Ok(past.answer(json!({ "total": events.len(), "events": events })))
 }
 
-/// Returns the maximum number of history entries that a request with the parameter `limit` receives. Rejects a `limit`
-/// out of range.
+/// Returns the maximum number of history entries in the response to a request with the parameter `limit`. Rejects a
+/// value out of range.
 pub(super) fn limit(asked: Option<usize>) -> Answer<usize> {
     match asked.unwrap_or(MARS_HISTORY) {
         limit @ 1..=MARS_HISTORY => Ok(limit),
@@ -105,7 +105,7 @@ pub(super) fn limit(asked: Option<usize>) -> Answer<usize> {
     }
 }
 
-/// `GET /api/nodes/{id}/events?run_id=`: the newest history entries about one node of the run's graph.
+/// `GET /api/nodes/{id}/events?run_id=`: lists the newest entries of the run's history about one node of the graph.
 pub(super) async fn node_events(
     guest: AuthenticatedCaller,
     Id(node): Id<String>,
@@ -117,7 +117,7 @@ pub(super) async fn node_events(
     Ok(past.answer(json!({ "node_id": node, "events": events })))
 }
 
-/// `GET …/console-log`: the newest console lines of a run.
+/// `GET …/console-log`: returns the newest console lines of a run.
 pub(super) async fn console(
     guest: AuthenticatedCaller,
     Id(id): Id<String>,
@@ -128,7 +128,7 @@ pub(super) async fn console(
     Ok(past.answer(json!({ "total_lines": content.lines().count(), "content": content })))
 }
 
-/// `GET …/files`: the files that the run has written and that still exist. Each file is listed once.
+/// `GET …/files`: lists the files that the run has written and that still exist, each of them once.
 pub(super) async fn files(
     guest: AuthenticatedCaller,
     Id(id): Id<String>,
@@ -146,7 +146,7 @@ pub(super) async fn files(
     Ok(past.answer(answer))
 }
 
-/// `GET /api/nodes/{id}/files?run_id=`: the existing files that one node of the run's graph has written.
+/// `GET /api/nodes/{id}/files?run_id=`: lists the existing files that one node of the run's graph has written.
 pub(super) async fn node_files(
     guest: AuthenticatedCaller,
     Id(node): Id<String>,
@@ -159,8 +159,8 @@ pub(super) async fn node_files(
     Ok(past.answer(json!({ "node_id": node, "files": in_folder(&past.run, files) })))
 }
 
-/// Returns the files with paths that begin with the task's folder. The client requests the content of a file only by
-/// this path, which does not name a run, so the path must be the same for every run (`file_content.rs`).
+/// Returns files of a run with paths that begin with the task's folder. The client requests the content of a file only
+/// by this path, which does not name a run, so the path must be the same for every run (`file_content.rs`).
 fn in_folder(run: &Run, mut files: Vec<Value>) -> Vec<Value> {
     let folder = work_dir(run);
     for file in files.iter_mut().filter(|_| !folder.is_empty()) {
@@ -169,8 +169,8 @@ fn in_folder(run: &Run, mut files: Vec<Value>) -> Vec<Value> {
     files
 }
 
-/// Returns the written files with their current data, in the order in which they were first written. Deleted files are
-/// omitted.
+/// Returns the files that a run has written with their current data, in the order in which they were first written.
+/// Deleted files are omitted.
 async fn written(past: &mut PastFrames, left: &BTreeMap<String, Option<u64>>) -> Answer<Vec<Value>> {
     let mut files: Vec<Value> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
@@ -198,7 +198,7 @@ async fn written(past: &mut PastFrames, left: &BTreeMap<String, Option<u64>>) ->
     Ok(files)
 }
 
-/// `GET …/costs`: tokens and cost of the run, by model, agent and step.
+/// `GET …/costs`: returns the tokens and the cost of the run, by model, agent and step.
 pub(super) async fn costs(
     guest: AuthenticatedCaller,
     Id(id): Id<String>,
@@ -234,15 +234,15 @@ pub(super) async fn costs(
     Ok(past.answer(answer))
 }
 
-/// `POST …/branch`: always rejected, because runs cannot be branched yet. The client shows the message.
+/// `POST …/branch`: always rejects the request, because runs cannot be branched yet. The client shows the message.
 pub(super) async fn branch(guest: AuthenticatedCaller, Id(id): Id<String>) -> Answer<Json<Value>> {
     find(&person(guest)?, &id).await?;
     let why = "this server cannot branch a run yet: start a new task with the changed instructions";
     Err(Refused::new(Code::NotFound, why))
 }
 
-/// `POST …/play-from-node`: always rejected, because runs cannot be repeated from a node yet. The client shows the
-/// message.
+/// `POST …/play-from-node`: always rejects the request, because runs cannot be repeated from a node yet. The client
+/// shows the message.
 pub(super) async fn play_from_node(guest: AuthenticatedCaller, Id(id): Id<String>) -> Answer<Json<Value>> {
     find(&person(guest)?, &id).await?;
     let why = "this server cannot repeat a run from a node yet: start a new task, or undo the run's changes \

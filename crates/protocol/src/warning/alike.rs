@@ -11,8 +11,8 @@ use crate::warning::field::{Field, Reading};
 /// Characters that separate the parts of addresses and paths.
 const MARKS: [char; 6] = ['/', '\\', '.', ':', ';', '@'];
 
-/// Returns the scripts in which the texts of an interrupt are written. A script counts only with a word that cannot
-/// imitate an ASCII word, because one of its letters resembles no ASCII letter.
+/// Returns the scripts in which the texts of an interrupt are written. A word counts only if it cannot imitate an ASCII
+/// word, because one of its letters resembles no ASCII letter.
 pub(super) fn spoken(places: &[Field<'_>]) -> Vec<Script> {
     let mut spoken = Vec::new();
     for place in places.iter().filter(|place| place.reading != Reading::Exact) {
@@ -26,9 +26,9 @@ pub(super) fn spoken(places: &[Field<'_>]) -> Vec<Script> {
     spoken
 }
 
-/// Returns each deceptive word of a text, and the ASCII word that it imitates. `spoken` contains the scripts of the
-/// other texts: a word of prose without Latin letters is not deceptive in such a script. For an exact value, `spoken`
-/// is ignored.
+/// Returns each deceptive word in a text of an interrupt, and the ASCII word that it imitates. `spoken` contains the
+/// scripts of the other texts: a word of prose without Latin letters is not deceptive in such a script. For an exact
+/// value, `spoken` is ignored.
 pub(super) fn find_look_alikes<'a>(
     place: &'a Field<'a>,
     spoken: &'a [Script],
@@ -41,7 +41,7 @@ pub(super) fn find_look_alikes<'a>(
     })
 }
 
-/// Returns the words that contain a character outside ASCII.
+/// Returns the words of an interrupt's text that contain a character outside ASCII.
 fn parts<'a>(place: &'a Field<'a>) -> impl Iterator<Item = &'a str> {
     let is_end = |c: char| match place.reading {
         Reading::Prose | Reading::Data => !c.is_alphanumeric(),
@@ -50,13 +50,13 @@ fn parts<'a>(place: &'a Field<'a>) -> impl Iterator<Item = &'a str> {
     place.text.split(is_end).filter(|part| !part.is_ascii())
 }
 
-/// Scripts of the letters of one word.
+/// Scripts of the letters in one word of an interrupt's text.
 struct WordScripts {
     looks: String,
     has_latin: bool,
-    /// Script of a letter that resembles no ASCII letter.
+    /// Script of a letter of the word that resembles no ASCII letter.
     own: Option<Script>,
-    /// Script of a letter that resembles an ASCII letter.
+    /// Script of a letter of the word that resembles an ASCII letter.
     alike: Option<Script>,
 }
 

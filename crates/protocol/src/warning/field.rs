@@ -9,25 +9,26 @@ use crate::interrupt::Interrupt;
 use crate::plain;
 use crate::warning::link;
 
-/// Maximum number of values in a payload that are visited.
+/// Maximum number of values of an interrupt's payload that are examined for deception.
 const VALUES: usize = 50_000;
 const DEPTH: usize = 64;
-/// Maximum number of bytes of text that are examined. Printable ASCII text does not count towards the limit.
+/// Maximum number of bytes of an interrupt's text that are examined for deception. Printable ASCII text does not count
+/// towards the limit.
 const BYTES: usize = 256 * 1024;
 
-/// Names of the fields that contain exact values, such as commands and paths. Fields with these names are found at any
-/// depth.
+/// Names of the payload's fields that contain exact values, such as commands and paths. Fields with these names are
+/// found at any depth.
 const EXACT: [&str; 9] = ["agent", "command", "cwd", "host", "path", "program", "tool", "url", "workspace"];
-/// Names of fields that contain code or changes. Such fields are displayed unchanged, never as Markdown.
+/// Names of the payload's fields that contain code or changes. Such fields are displayed unchanged, never as Markdown.
 const DATA: [&str; 3] = ["arguments", "diff", "impact"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// Prose that may be displayed as Markdown.
+    /// Prose of an interrupt that may be displayed as Markdown.
     Prose,
-    /// Text that is displayed unchanged.
+    /// Text of an interrupt that is displayed unchanged.
     Data,
-    /// A command, a path or a name. Every letter of the text matters.
+    /// A command, a path or a name in an interrupt. Every letter of such a text matters.
     Exact,
 }
 
@@ -40,8 +41,8 @@ pub(super) struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// Returns the byte offset of the first character that is displayed in another form than its own. In an exact
-    /// value, this also applies to every space but the ASCII space.
+    /// Returns the byte offset of the first character of an interrupt's text that is displayed in another form than its
+    /// own. In an exact value, this also applies to every space but the ASCII space.
     pub(super) fn hidden(&self) -> Option<usize> {
         let hidden = plain::hidden(self.text);
         match self.reading {
@@ -51,8 +52,8 @@ impl Field<'_> {
     }
 }
 
-/// Returns the texts of the interrupt to examine. The flag is true if they are complete, and false if a limit excluded
-/// some.
+/// Returns the texts of an interrupt to examine for deception. The flag is true if they are complete, and false if a
+/// limit excluded some.
 pub(super) fn collect_fields(interrupt: &Interrupt) -> (Vec<Field<'_>>, bool) {
     let mut walk = Walk::default();
     walk.path.push(Step::Name("payload"));
@@ -69,7 +70,8 @@ pub(super) fn collect_fields(interrupt: &Interrupt) -> (Vec<Field<'_>>, bool) {
     (walk.found, !walk.is_cut)
 }
 
-/// Step of a JSON pointer. The pointer is converted to text only for a text to examine, because most texts need none.
+/// Step of a JSON pointer to a value of the payload. The pointer is converted to text only for a text to examine,
+/// because most texts need none.
 enum Step<'a> {
     Name(&'a str),
     Index(usize),
@@ -81,7 +83,7 @@ struct Walk<'a> {
     found: Vec<Field<'a>>,
     values: usize,
     bytes: usize,
-    /// True if a limit prevented the examination of a text.
+    /// True if a limit prevented the examination of one of the interrupt's texts.
     is_cut: bool,
 }
 
@@ -134,7 +136,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Step<'_> {
-    /// Returns the step as text: a slash and the escaped name (RFC 6901).
+    /// Returns the step of a JSON pointer as text: a slash and the escaped name (RFC 6901).
     fn written(&self) -> String {
         match self {
             Self::Name(name) => format!("/{}", crate::pointer::escape(name)),
@@ -143,7 +145,8 @@ impl Step<'_> {
     }
 }
 
-/// Returns the way in which the field `name` is displayed. `reading` applies to the field that contains it.
+/// Returns the way in which the field `name` of an interrupt is displayed. `reading` applies to the field that contains
+/// this field.
 fn below(reading: Reading, name: &str) -> Reading {
     match reading {
         Reading::Exact => Reading::Exact,

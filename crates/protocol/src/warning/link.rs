@@ -1,6 +1,6 @@
 //! Compares the address in the visible text of a Markdown link or image with its real target.
 
-/// Maximum number of characters of an address that are examined.
+/// Maximum number of characters of a link's address that are examined.
 const TARGET: usize = 256;
 
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub(super) fn may_be_in(text: &str) -> bool {
     text.contains("](")
 }
 
-/// Returns the inline links and images of a text. The text is read once.
+/// Returns the inline links and images of a Markdown text. The text is read once.
 pub(super) fn links(text: &str) -> impl Iterator<Item = Link<'_>> {
     let mut open = None;
     text.match_indices(['[', ']']).filter_map(move |(i, bracket)| {
@@ -36,14 +36,14 @@ pub(super) fn is_elsewhere(target: &str) -> bool {
     scheme(target).is_some() || target.starts_with("//") || target.starts_with("\\\\")
 }
 
-/// Returns true if the visible text of a link hides its target. This is so if the target is not a web page or mail
-/// address, or has another host than the text.
+/// Returns true if the visible text of a link hides its target: the target is not a web page or mail address, or has
+/// another host than the text.
 pub(super) fn misleads(text: &str, target: &str) -> bool {
     let opens_a_page = scheme(target).is_none_or(|scheme| ["http", "https", "mailto"].contains(&&*scheme));
     !opens_a_page || host(text).is_some_and(|named| host(target) != Some(named))
 }
 
-/// Returns the URL scheme in lower case, without characters that browsers ignore.
+/// Returns the URL scheme of a link's target in lower case, without characters that browsers ignore.
 fn scheme(target: &str) -> Option<String> {
     let (scheme, _) = target.split_once(':')?;
     let scheme: String = scheme.chars().filter(|c| !c.is_control()).collect();
@@ -52,7 +52,7 @@ fn scheme(target: &str) -> Option<String> {
     is_one.then(|| scheme.to_ascii_lowercase())
 }
 
-/// Returns the host of an address. An address that begins with `www.` needs no scheme.
+/// Returns the host of a link's address. An address that begins with `www.` needs no scheme.
 fn host(address: &str) -> Option<String> {
     let address = address.trim();
     let rest = match address.split_once("://") {

@@ -78,7 +78,8 @@ impl Warning {
     }
 }
 
-/// Lists the letters of a word that are not ASCII, with their code points, because a reader cannot recognize them.
+/// Lists the letters of a deceptive word that are not ASCII, with their code points, because a reader cannot recognize
+/// them.
 fn foreign(word: &str) -> String {
     let mut letters: Vec<char> = word.chars().filter(|letter| !letter.is_ascii() && *letter != '…').collect();
     letters.sort_unstable();
@@ -88,7 +89,7 @@ fn foreign(word: &str) -> String {
     format!("{} {are}", letters.iter().map(number).collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the warnings of an interrupt without duplicates.
+/// Returns the warnings about an interrupt's texts, without duplicates.
 pub fn warnings(interrupt: &Interrupt) -> Vec<Warning> {
     let (places, is_all) = field::collect_fields(interrupt);
     let spoken = alike::spoken(&places);
@@ -150,7 +151,7 @@ fn around(text: &str, at: usize) -> &str {
     &text[start..end]
 }
 
-/// Escapes a text for one line and shortens it.
+/// Escapes the deceptive text of a warning for one line, and shortens it.
 fn escape_and_cut(text: &str) -> String {
     let mut head = text.char_indices();
     let end = head.nth(SHOWN).map_or(text.len(), |(i, _)| i);

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 type Schemas = BTreeMap<String, Value>;
 
-/// Types of frames that a client may send, each with the types of the server's possible responses.
+/// Types of WebSocket frames that a client may send, each with the types of the server's possible responses.
 const ANSWERS: &[(&str, &[&str])] = &[
     ("hello", &["welcome", "error"]),
     ("subscribe", &["subscribed", "error"]),
@@ -21,7 +21,8 @@ const ANSWERS: &[(&str, &[&str])] = &[
     ("ping", &["pong"]),
 ];
 
-/// Operations in which the server sends frames on its own: an operation id, a summary, and the types of its frames.
+/// Operations of the WebSocket in which the server sends frames on its own: an operation id, a summary, and the types
+/// of its frames.
 const SENT: &[(&str, &str, &[&str])] = &[
     ("deliver", "Events of a subscription", &["event", "preview", "ended", "error"]),
     ("close", "Before the server closes the connection", &["closing", "error"]),
@@ -120,8 +121,8 @@ fn refer(target: &str) -> Value {
     json!({ "$ref": target })
 }
 
-/// Returns each variant of a frame enum as its `type` and its payload schema. Adds to `schemas` the schemas that the
-/// payloads refer to.
+/// Returns each variant of an enum of WebSocket frames as its `type` and its payload schema. Adds to `schemas` the
+/// schemas that the payloads refer to.
 fn frames<T: ToSchema>(schemas: &mut Schemas) -> Vec<(String, Value)> {
     let mut referred = vec![(String::new(), T::schema())];
     T::schemas(&mut referred);
@@ -131,8 +132,8 @@ fn frames<T: ToSchema>(schemas: &mut Schemas) -> Vec<(String, Value)> {
     variants.into_iter().map(|variant| payload(variant, schemas)).collect()
 }
 
-/// Returns the `type` and the payload schema of a frame. A schema that the variant refers to is copied into one object
-/// with the field `type`, because `additionalProperties` does not work across combined schemas.
+/// Returns the `type` and the payload schema of a WebSocket frame. A schema that the variant refers to is copied into
+/// one object with the field `type`, because `additionalProperties` does not work across combined schemas.
 fn payload(variant: Value, schemas: &mut Schemas) -> (String, Value) {
     let mut parts = match variant.get("allOf").and_then(Value::as_array) {
         Some(parts) => parts.clone(),

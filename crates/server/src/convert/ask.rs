@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::assignment;
 
-/// Converts an agent's question. The handler of the request reads the fields `run`, `session`, `subject` and `callback`
-/// itself, so they are not part of the result.
+/// Converts an agent's question from its wire format. The handler of the HTTP request reads the fields `run`,
+/// `session`, `subject` and `callback`, so they are not part of the result.
 pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     let mut problems = Vec::new();
     let assignment = ask.assignment.map(|asked| assignment::from_wire(asked, "/assignment", &mut problems));
@@ -75,13 +75,15 @@ pub(crate) fn call(call: wire::ForeignCall) -> ForeignCall {
     ForeignCall { tool, arguments, workspace, cwd, before, after, trial: None }
 }
 
-/// Returns the diff for the card: the change that the call makes to its file, computed from `before` and `after`.
+/// Returns the diff for the card of an external agent's call: the change that the call makes to its file, computed from
+/// `before` and `after`.
 fn diff(call: &ForeignCall) -> Option<Value> {
     let after = call.after.as_deref()?;
     Some(holdshort_tools::diff(call.before.as_deref().unwrap_or_default(), after))
 }
 
-/// Maximum number of reminders if a request has `every_ms` but no `limit`. Workflows have the same default.
+/// Maximum number of reminders about an interrupt if an agent's question has `every_ms` but no `limit`. Workflows have
+/// the same default.
 const REMINDERS: u32 = 10;
 
 fn reminders(asked: &AskReminders) -> Reminders {

@@ -4,8 +4,8 @@ use holdshort_core::interrupt::{Assignment, HandedTo, Represented, Stage};
 use holdshort_core::schema::Problem;
 use holdshort_protocol as wire;
 
-/// Converts an assignment. Appends an error to `problems` for each invalid field, with a JSON pointer that begins with
-/// `at`. Does not check that the people and groups exist; the core checks this.
+/// Converts the assignment in an agent's question. Appends an error to `problems` for each invalid field, with a JSON
+/// pointer that begins with `at`. Does not check that the people and groups exist; the core checks this.
 pub(crate) fn from_wire(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Problem>) -> Assignment {
     let wire::AskAssignment { approvers, groups, quorum, distinct, self_approval, stages } = asked;
     for (field, named) in [("approvers", &approvers), ("groups", &groups)] {

@@ -12,7 +12,7 @@ use holdshort_protocol::{
 use holdshort_web::limits::LINE_BYTES;
 use holdshort_web::problem::{Answer, Refused};
 
-/// Maximum number of keywords that the configuration of a run may add.
+/// Maximum number of keywords that the configuration of a run may add to the workflow's smart approval.
 const MAX_KEYWORDS: usize = 200;
 
 pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answer<run::Config> {

@@ -20,7 +20,7 @@ use holdshort_ui::Asset;
 use holdshort_web::accept;
 use holdshort_web::problem::{Answer, Refused};
 
-/// Paths at which the page of the app is served. The app selects the view to show from the path.
+/// Paths at which the server serves the page of the app. The app selects the view to show from the path.
 pub(super) const PLACES: [&str; 15] = [
     "/",
     "/login",
@@ -39,18 +39,18 @@ pub(super) const PLACES: [&str; 15] = [
     "/system/audit",
 ];
 
-/// Content security policy: only script files of the app run, and scripts cannot insert text as HTML.
+/// Content security policy of the app's page: only script files of the app run, and scripts cannot insert text as HTML.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'; require-trusted-types-for 'script'; \
                       trusted-types svelte-trusted-html holdshort-worker";
 
 const PAGE: &str = "index.html";
-/// Directory of the app's build that contains the files that the page loads.
+/// Directory in the app's build with the files that the page of the app loads.
 const ASSETS: &str = "assets/";
 
-/// Files of the app's build, by their paths. Paths below `assets/` contain the id of the build. The content at such a
-/// path never changes, and the page of one build never loads a file of another build.
+/// Files of the app's build, by their paths. Paths below `assets/` contain the id of the build. The content at these
+/// paths never changes, and the page of one build never loads a file of another build.
 static FILES: LazyLock<BTreeMap<String, File>> = LazyLock::new(|| {
     let all: BTreeMap<Cow<'static, str>, Asset> =
         holdshort_ui::paths().filter_map(|path| Some((path.clone(), holdshort_ui::asset(&path)?))).collect();
@@ -78,7 +78,8 @@ const BUILD_CHARS: usize = 16;
 
 struct File {
     asset: Asset,
-    /// Compressed content, created at the first request. `None` if compressing the file does not make it smaller.
+    /// Compressed content of a file of the app, created at the first request. `None` if compressing the file does not
+    /// make it smaller.
     gzip: OnceLock<Option<Vec<u8>>>,
 }
 

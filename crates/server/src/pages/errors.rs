@@ -16,13 +16,12 @@ use super::frame;
 #[folder = "../../docs/errors/"]
 struct Pages;
 
-/// Returns the page of a code as Markdown.
 pub(crate) fn page(code: Code) -> Option<String> {
     let file = Pages::get(&format!("{}.md", code.as_str()))?;
     String::from_utf8(file.data.into_owned()).ok()
 }
 
-/// Returns the page that lists all error codes by HTTP status, as Markdown.
+/// Returns a page that lists all error codes by HTTP status, as Markdown.
 pub(crate) fn index() -> String {
     let mut text = "# Error codes\n".to_owned();
     let mut status = 0;
@@ -36,13 +35,13 @@ pub(crate) fn index() -> String {
     text
 }
 
-/// Returns a response with a page as Markdown, for programs.
+/// Returns a response with the Markdown of a page about error codes, for programs.
 pub(crate) fn raw(markdown: String) -> Response {
     ([(CONTENT_TYPE, "text/markdown; charset=utf-8")], markdown).into_response()
 }
 
-/// Returns a response with a page as HTML, for browsers. The page of a code links to the pages of the previous and
-/// the next code.
+/// Returns a response with the HTML of a page about error codes, for browsers. The page of a code links to the pages of
+/// the previous and the next code.
 pub(crate) fn drawn(title: &str, markdown: &str, code: Option<Code>) -> Response {
     let mut text = String::new();
     html::push_html(&mut text, Parser::new_ext(markdown, Options::ENABLE_TABLES));

@@ -16,7 +16,8 @@ use holdshort_web::problem::Refused;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, HtmlEscape, State, UndefinedBehavior, Value, context, escape_formatter};
 
-/// Content security policy: no scripts, no external content and no frames. Forms can be sent only to this server.
+/// Content security policy of the pages without scripts: no scripts, no external content and no frames. Forms can be
+/// sent only to this server.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
                       frame-ancestors 'none'";
 const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
@@ -61,7 +62,7 @@ fn environment() -> Environment<'static> {
 }
 
 /// Converts a sentence to HTML, with the text between two backquotes as code. If the backquotes form no clear pairs,
-/// for example because a command contains some, they are printed as they are.
+/// for example because a command in the sentence contains some, they are printed as they are.
 fn coded(state: &State, text: &str) -> Value {
     let text = plain::text(text);
     let words = if text.is_ascii() { None } else { state.lookup("look_alikes") };
@@ -81,8 +82,8 @@ fn coded(state: &State, text: &str) -> Value {
     Value::from_safe_string(shown.collect())
 }
 
-/// Returns a CSS class for the indentation of a line. The class indents wrapped text as deep as the first character.
-/// The content security policy forbids the attribute `style`.
+/// Returns a CSS class for the indentation of a line of code. The class indents wrapped text as deep as the first
+/// character of the line. The content security policy forbids the attribute `style`.
 fn indent_class(line: &str) -> String {
     const DEEPEST: usize = 16;
     let blanks = line.chars().map_while(|letter| match letter {
@@ -96,7 +97,7 @@ fn indent_class(line: &str) -> String {
     }
 }
 
-/// Returns the text as HTML. `words` contains the words in which letters that look like ASCII letters are marked.
+/// Returns a text as HTML. `words` contains the words in which letters that look like ASCII letters are marked.
 fn marked(text: &str, words: &Value) -> String {
     let words: Vec<Value> = words.try_iter().into_iter().flatten().collect();
     let words = LookAlikes::new(words.iter().filter_map(Value::as_str));
@@ -131,10 +132,10 @@ pub(super) fn page(status: StatusCode, title: &str, template: &str, values: Valu
     }
 }
 
-/// Renders a page that can be saved as a file. The page contains its style, links to no other file, and looks the same
-/// in print as on the screen.
+/// Renders a page that a person can save as a file. The page contains its style, links to no other file, and looks the
+/// same in print as on the screen.
 pub(super) fn record(title: &str, card: Value, values: Value) -> Response {
-    /// Content security policy: allows nothing but the style that is part of the page.
+    /// Content security policy of a page for saving: allows nothing but the style that is part of the page.
     const POLICY: &str =
         "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
     let drawn = draw("decision.html", card).and_then(|body| {
@@ -167,7 +168,7 @@ fn headers(policy: &'static str) -> [(HeaderName, &'static str); 5] {
     ]
 }
 
-/// Renders a refusal of a submitted form as a page.
+/// Renders the page for a submitted form that the server rejected.
 pub(super) fn refused(refused: &Refused) -> Response {
     let problem = &refused.0;
     let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -175,7 +176,7 @@ pub(super) fn refused(refused: &Refused) -> Response {
     page(status, &problem.title, "refused.html", values)
 }
 
-/// Serves the style sheet of the pages without scripts. Its first part is the style of the app.
+/// Serves the style sheet of the pages without scripts. It begins with the style sheet of the app.
 pub(super) async fn style() -> Response {
     ([(CONTENT_TYPE, "text/css; charset=utf-8")], STYLE.as_str()).into_response()
 }

@@ -22,7 +22,7 @@ use holdshort_web::route_limit::RouteLimit;
 use holdshort_web::sign_in::{BEGIN, CALLBACK, DECIDE, SIGN_OUT};
 use minijinja::context;
 
-/// Function that renders the page for a request which was refused before it reached a page handler.
+/// Function that renders the page for a request that the server rejected before it reached a page handler.
 pub(crate) const REFUSED: Page = frame::refused;
 
 pub(crate) fn router() -> Router<AuthState> {

@@ -52,8 +52,8 @@ async fn go(auth: &AuthState, headers: &HeaderMap, to: Option<&str>) -> Response
     }
 }
 
-/// Completes a sign-in at the provider. The browser keeps the cookie of this sign-in until the code is used or the
-/// sign-in fails. A repeated response of the provider has no effect.
+/// Completes a sign-in at the identity provider. The browser keeps the cookie of this sign-in until the code is used or
+/// the sign-in fails. A repeated response of the provider has no effect.
 pub(super) async fn finish(
     State(auth): State<AuthState>,
     headers: HeaderMap,
@@ -77,8 +77,8 @@ pub(super) async fn sign_out(State(auth): State<AuthState>) -> Response {
     auth.provider_sign_out_url().await.map_or_else(|refused| failed(&refused), |to| see(&to).into_response())
 }
 
-/// Redirects a browser. A header forbids the browser to send the current URL as the referrer, because it contains a
-/// code.
+/// Returns a redirect for a browser. A header forbids the browser to send the current URL as the referrer, because this
+/// URL contains a code.
 fn see(to: &str) -> (StatusCode, [(HeaderName, String); 3]) {
     let headers = [
         (LOCATION, to.to_owned()),

@@ -37,7 +37,7 @@ use serde_json::{Value, json};
 
 const TIMESTAMP: &str = "x-slack-request-timestamp";
 const SIGNATURE: &str = "x-slack-signature";
-/// Channel type of the addresses at Slack. A person is found by such an address.
+/// Channel type of Slack. A person is found by the address of this type.
 const SLACK: &str = "slack";
 
 pub(crate) fn router(channels: Arc<Channels>) -> Router<AuthState> {
@@ -45,31 +45,32 @@ pub(crate) fn router(channels: Arc<Channels>) -> Router<AuthState> {
     Router::new().route("/integrations/slack/interactions", routes).layer(Extension(channels))
 }
 
-/// Returns true if the option can be chosen in Slack: it needs no input or only text, and gives no grant. Other options
-/// can be chosen only on the decision page.
+/// Returns true if a person can choose the option in Slack: it needs no input or only text, and gives no grant. Other
+/// options can be chosen only on the decision page.
 pub(crate) fn is_offered(offer: &Offer) -> bool {
     !offer.needs_edit && !offer.keeps_some() && !offer.gives_grant()
 }
 
-/// Returns true if Holdshort defines an option with this id. All other ids, and all labels of options, come from
-/// agents.
+/// Returns true if Holdshort defines an option with this id. All other ids of options, and all labels of options, come
+/// from agents.
 fn is_ours(option: &str) -> bool {
     Kind::ALL.iter().any(|kind| interrupt::option(*kind, option).is_some())
 }
 
-/// Returns the text that identifies an option in the value of a button: its id, or a digest of an id that an agent
-/// wrote.
+/// Returns the text that identifies an option in the value of a Slack button: the option's id, or a digest of an id
+/// that an agent wrote.
 pub(crate) fn key(interrupt: &InterruptId, option: &str) -> String {
     if is_ours(option) { option.to_owned() } else { Digest::of_json(&json!([interrupt, option])).to_string() }
 }
 
-/// Returns the label of a button: the option's id in words, or `Option` and the number `nth` for an id that an agent
-/// wrote.
+/// Returns the label of a Slack button: the option's id in words, or `Option` and the number `nth` for an id that an
+/// agent wrote.
 pub(crate) fn label(nth: usize, option: &str) -> String {
     if is_ours(option) { humanize_option_id(option) } else { format!("Option {nth}") }
 }
 
-/// Returns the id of an option as a label: capitalized, with spaces instead of underscores, at most 24 characters.
+/// Returns the id of an option as the label of a Slack button: capitalized, with spaces instead of underscores, at most
+/// 24 characters.
 fn humanize_option_id(option: &str) -> String {
     let mut chars = option.chars().map(|char| if char == '_' { ' ' } else { char }).take(24);
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
@@ -83,7 +84,7 @@ pub(crate) fn tone(offer: &Offer) -> Tone {
     }
 }
 
-/// Form body of a request from Slack. Its only field contains the data as JSON.
+/// Form body of a request from Slack, whose only field contains the data as JSON.
 #[derive(Deserialize)]
 struct Sent {
     payload: String,
@@ -123,7 +124,7 @@ async fn take(auth: &AuthState, channels: &Channels, headers: &HeaderMap, body: 
     }
 }
 
-/// Responds to a pressed button: opens a form, or tells the person why no form opens.
+/// Responds to a button that a person pressed in Slack: opens a form, or tells the person why no form opens.
 async fn pressed(auth: &AuthState, channel: &Channel, payload: &Value) -> Answer<Response> {
     let action = text(payload, "/actions/0/action_id");
     if !action.starts_with("decide-") {
@@ -152,8 +153,8 @@ async fn pressed(auth: &AuthState, channel: &Channel, payload: &Value) -> Answer
     Ok(StatusCode::OK.into_response())
 }
 
-/// Returns the form for the person who pressed a button. Also returns a [`Look`] to record, if the form shows the whole
-/// interrupt.
+/// Returns the Slack form for the person who pressed a button. Also returns a [`Look`] to record, if the form shows the
+/// whole interrupt.
 async fn opened(auth: &AuthState, payload: &Value) -> Answer<(Value, Option<Look>)> {
     let value = text(payload, "/actions/0/value");
     let press = auth.press(value).ok_or_else(|| {
@@ -174,8 +175,8 @@ struct Look {
 }
 
 impl Look {
-    /// Records in the journal that the person viewed the interrupt, as the browser app does. An error is only logged,
-    /// so that the form stays open.
+    /// Records in the journal that the person viewed the interrupt in Slack, as the browser app does. An error is only
+    /// logged, so that the form stays open.
     async fn keep(self) {
         let Self { app, actor, asked: InterruptRef { run, interrupt } } = self;
         if let Err(error) = app.send(&run, Input::View { interrupt }, actor).await {
@@ -184,8 +185,8 @@ impl Look {
     }
 }
 
-/// Returns the person who pressed the button, together with the interrupt to which the button belongs. Returns an error
-/// if the person may not decide, or if the interrupt is open and has a high risk.
+/// Returns the person who pressed a button in Slack, together with the interrupt to which the button belongs. Returns
+/// an error if the person may not decide, or if the interrupt is open and has a high risk.
 async fn holder(auth: &AuthState, payload: &Value, press: &Press) -> Answer<LinkBearer> {
     let shown = ShownInterrupt { interrupt: press.interrupt.clone(), subject: press.subject };
     let holder = auth.by_address(SLACK, text(payload, "/user/id"), &shown).await?;
@@ -229,7 +230,8 @@ fn find_pressed_offer<'i>(interrupt: &'i Interrupt, press: &Press) -> Option<&'i
     interrupt.options.iter().find(is_it)
 }
 
-/// Response to a submitted form: closes the form, shows an error at a field, or shows a different view.
+/// Response to a form that was submitted in Slack: closes the form, shows an error at a field, or shows a different
+/// view.
 #[derive(Serialize)]
 #[serde(tag = "response_action", rename_all = "snake_case")]
 enum Reply {
@@ -238,7 +240,6 @@ enum Reply {
     Update { view: Value },
 }
 
-/// Responds to a form that a person has submitted in Slack.
 async fn submitted(auth: &AuthState, payload: &Value, signature: &str) -> Answer<Response> {
     let value = text(payload, "/view/private_metadata");
     let Some(press) = auth.press(value) else {
@@ -293,8 +294,8 @@ async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &s
     })
 }
 
-/// Returns the idempotency key of a submitted form. The key is derived from the id that Slack gave to the open form. If
-/// Slack sent no such id, the key is derived from the signature of the request.
+/// Returns the idempotency key of a form that was submitted in Slack. The key is derived from the id that Slack gave to
+/// the open form. If Slack sent no such id, the key is derived from the signature of the request.
 fn once(actor: &Actor, payload: &Value, signature: &str) -> IdempotencyKey {
     let id = text(payload, "/view/id");
     let form = if id.is_empty() { signature } else { id };
@@ -304,7 +305,6 @@ fn once(actor: &Actor, payload: &Value, signature: &str) -> IdempotencyKey {
     IdempotencyKey { scope: format!("{} form in Slack", actor.id), key: digest.to_string(), digest }
 }
 
-/// Returns the reason for a refusal as a sentence.
 fn describe_refusal(refused: &Refused) -> String {
     let errors = refused.0.errors.iter().map(|error| error.message.as_str()).collect::<Vec<_>>();
     let said = if errors.is_empty() { refused.0.detail.clone() } else { errors.join("; ") };

@@ -7,22 +7,22 @@ use serde_json::{Value, json};
 use super::{humanize_option_id, is_ours};
 use crate::pages::card_text;
 
-/// Id of the block with the text field, and so part of the path of the typed text.
+/// Id of the block with the text field in a Slack form, which is part of the path of the typed text.
 pub(super) const FIELD: &str = "words";
 /// JSON pointer to the text that the person typed, in a request from Slack.
 pub(super) const TYPED: &str = "/view/state/values/words/text/value";
-/// Label of the submit button if an agent wrote the option. The label that the agent wrote is not used, because Slack
-/// rejects empty labels and labels of more than 24 characters.
+/// Label of the submit button of a Slack form if an agent wrote the option. The label that the agent wrote is not used,
+/// because Slack rejects empty labels and labels of more than 24 characters.
 const TAKE: &str = "Take this option";
-/// Maximum number of characters in one block. Slack accepts 3,000.
+/// Maximum number of characters in one block of a Slack form. Slack accepts 3,000.
 const BLOCK_CHARS: usize = 2_900;
-/// Maximum number of blocks for the card. Slack accepts 100 blocks in one form.
+/// Maximum number of blocks for the card of an interrupt in a Slack form. Slack accepts 100 blocks in one form.
 const BLOCKS: usize = 60;
-/// Maximum number of characters that a person can type into the text field.
+/// Maximum number of characters that a person can type into the text field of a Slack form.
 const TYPED_CHARS: usize = 3_000;
 
-/// Returns the Slack form for an option. Slack sends `metadata` back with the submitted form. A form that cannot show
-/// the whole card has a link to the inbox instead of an input.
+/// Returns the Slack form for an option of an interrupt. Slack sends `metadata` back with the submitted form. A form
+/// that cannot show the whole card has a link to the inbox instead of an input.
 pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: &str) -> Value {
     let mut blocks: Vec<Value> =
         texts(interrupt).into_iter().take(BLOCKS).map(|text| section(&text)).collect();
@@ -60,7 +60,7 @@ pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: 
     view
 }
 
-/// Returns true if a form in Slack can show everything to which the decision applies.
+/// Returns true if a form in Slack can show everything to which a decision with this option applies.
 pub(super) fn shows_all(interrupt: &Interrupt, offer: &Offer) -> bool {
     let is_whole = !offer.releases() || interrupt.unseen.is_none();
     is_whole && texts(interrupt).len() <= BLOCKS && !is_cut(interrupt)
@@ -70,7 +70,7 @@ fn is_cut(interrupt: &Interrupt) -> bool {
     card_text(interrupt, InspectedCall::from_interrupt(interrupt).as_ref()).1
 }
 
-/// Returns the text of the card, split into pieces that fit into blocks of Slack.
+/// Returns the text of an interrupt's card, split into pieces that fit into blocks of Slack.
 fn texts(interrupt: &Interrupt) -> Vec<String> {
     let (parts, _) = card_text(interrupt, InspectedCall::from_interrupt(interrupt).as_ref());
     parts.iter().flat_map(|part| split(&plain::text(part))).collect()
@@ -104,7 +104,6 @@ fn plain_text(text: &str) -> Value {
     json!({"type": "plain_text", "text": plain::text(text), "emoji": false})
 }
 
-/// Returns true if the submitted form has a text field.
 pub(super) fn has_field(payload: &Value) -> bool {
     payload.pointer("/view/state/values/words").is_some()
 }
@@ -138,9 +137,9 @@ mod tests {
 
     use super::*;
 
-    /// Tests that hostile texts are shown in the form as they are shown in the terminal, the app and the channels. The
-    /// tests of those interfaces use the same table of texts. Each hostile text is used as a title, a command, a path
-    /// and a message.
+    /// Hostile texts are shown in the Slack form as they are shown in the terminal, the app and the channels. The tests
+    /// of those interfaces use the same table of texts. Each hostile text is used as a title, a command, a path and a
+    /// message.
     #[test]
     fn hostile_texts_are_written_in_the_form_as_anywhere_else() {
         let rows: Vec<Value> =

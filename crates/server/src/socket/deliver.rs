@@ -13,7 +13,8 @@ use tokio_stream::StreamMap;
 
 use super::write;
 
-/// Instruction to the task that sends frames. The task in `listen.rs` gives it after each frame of the client.
+/// Instruction to the task that sends frames of a socket. The task in `listen.rs` gives one after each frame of the
+/// client.
 pub(super) enum Order {
     Say(Box<ServerFrame>),
     Follow { id: String, answer: Box<ServerFrame>, items: BoxStream<'static, Item> },
@@ -30,12 +31,12 @@ impl Order {
     }
 }
 
-/// Open subscriptions by the id that the client chose. The stream of a subscription yields `None` once, after its last
-/// item.
+/// Open subscriptions of a socket by the id that the client chose. The stream of a subscription yields `None` once,
+/// after its last item.
 type Subscriptions = StreamMap<String, BoxStream<'static, Option<Item>>>;
 
-/// Sends responses and subscribed events to the client. Ends when no sender of orders is left, or when the client stops
-/// reading.
+/// Sends responses and subscribed events to the client of a socket. Ends when no sender of orders is left, or when the
+/// client stops reading.
 pub(super) async fn all(mut orders: mpsc::Receiver<Order>, outbox: Outbox) -> Result<(), Unsent> {
     let mut subscriptions = Subscriptions::new();
     loop {

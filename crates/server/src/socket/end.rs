@@ -6,8 +6,8 @@ use holdshort_web::websocket::End;
 
 use super::write;
 
-/// Returns the last frame before the server closes a connection. Returns `None` if the client has disconnected or
-/// speaks another protocol.
+/// Returns the last frame before the server closes a socket. Returns `None` if the client has disconnected or speaks
+/// another protocol.
 pub(super) fn frame(end: &End) -> Option<Utf8Bytes> {
     let frame = match end {
         End::Left | End::LeftBecause(_) | End::Broken | End::Evicted | End::Replaced | End::Unreadable => {

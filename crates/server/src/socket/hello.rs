@@ -17,11 +17,11 @@ use tokio::time::timeout;
 
 use super::incoming;
 
-/// Permission that a client needs to connect and to subscribe. Every other frame needs the permission of the
-/// corresponding HTTP request.
+/// Permission that a client needs to connect to the WebSocket and to subscribe. Every other frame needs the permission
+/// of the corresponding HTTP request.
 pub(crate) const NEEDS: Needs = any(Permission::Read);
 
-/// Authenticates a caller on a socket. Events of a caller with a token are recorded with the channel `ws`.
+/// Authenticates the caller of a WebSocket. Events of a caller with a token are recorded with the channel `ws`.
 pub(crate) async fn caller(auth: &AuthState, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Caller> {
     let known = auth.authenticate(headers, given).await?;
     let known = match given {
@@ -31,7 +31,7 @@ pub(crate) async fn caller(auth: &AuthState, headers: &HeaderMap, given: &Creden
     known.authorize(NEEDS)
 }
 
-/// Waits for the frame `hello` of a client, and authenticates the client with it.
+/// Waits for the frame `hello` of a WebSocket client, and authenticates the client with this frame.
 pub(super) async fn receive(
     incoming: &mut SplitStream<WebSocket>,
     auth: &AuthState,

@@ -14,14 +14,14 @@ use holdshort_web::websocket::{self, End};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// Frame of the client, or the error in the frame. Most invalid frames still have a known id.
+/// Frame of a client, or the error in this frame. Most invalid frames still have a known id.
 pub(super) struct Received {
     pub(super) id: Option<String>,
     pub(super) frame: Answer<ClientFrame>,
 }
 
-/// Returns the next frame of the client. Pings and pongs are not returned, because they only show that the client is
-/// alive.
+/// Returns the next frame of the socket's client. Pings and pongs are not returned, because they only show that the
+/// client is alive.
 pub(super) async fn next(incoming: &mut SplitStream<WebSocket>, silence: Duration) -> Result<Received, End> {
     match websocket::next(incoming, silence).await? {
         Some(text) => read(&text),
@@ -29,7 +29,7 @@ pub(super) async fn next(incoming: &mut SplitStream<WebSocket>, silence: Duratio
     }
 }
 
-/// Parses the text of a frame, without a socket. Fuzzers use this function too.
+/// Parses the text of a client's frame, without a socket. Fuzzers use this function too.
 pub(crate) fn read_text(text: &str) -> Answer<ClientFrame> {
     match websocket::fits(text).and_then(|()| read(text)) {
         Ok(received) => received.frame,
@@ -73,7 +73,8 @@ fn read(text: &str) -> Result<Received, End> {
     }
 }
 
-/// Parses a frame as the type that its field `type` names. Each error then has a JSON pointer to the invalid field.
+/// Parses a client's frame as the type that its field `type` names. Each error then has a JSON pointer to the invalid
+/// field.
 fn understand(mut value: Value) -> Answer<ClientFrame> {
     let Some(fields) = value.as_object_mut() else {
         return Err(Refused::invalid_at("", "the frame must be a JSON object"));

@@ -35,7 +35,7 @@ use tracing::{Instrument, Span};
 
 pub(crate) use hello::{NEEDS, caller};
 
-/// Responds to the request that opens a socket. `known` is the caller if the request had valid credentials.
+/// Responds to the request that opens a WebSocket. `known` is the caller if this request had valid credentials.
 pub(crate) fn open(
     upgrade: WebSocketUpgrade,
     auth: AuthState,
@@ -54,13 +54,14 @@ pub(crate) fn open(
     }))
 }
 
-/// Connected client of a socket, with the resources that it uses. `known` is the caller if the opening request had
+/// Connected client of a WebSocket, with the resources that it uses. `known` is the caller if the opening request had
 /// valid credentials.
 struct SocketClient {
     known: Option<Caller>,
-    /// Permit that counts the socket as an open stream. `None` until the client has authenticated.
+    /// Permit that counts the WebSocket as an open stream. `None` until the client has authenticated.
     permit: Option<OwnedSemaphorePermit>,
-    /// Connection of a client that has not authenticated. The server may close it to make room for other clients.
+    /// Connection of a client that has not authenticated. The server may close this connection to make room for other
+    /// clients.
     connection: Option<Arc<Connection>>,
 }
 

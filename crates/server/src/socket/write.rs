@@ -7,7 +7,8 @@ pub(super) fn text(frame: &ServerFrame) -> Utf8Bytes {
     serde_json::to_string(frame).unwrap_or_default().into()
 }
 
-/// Returns an `event` frame of the subscription `id`. `event` is the event as JSON, which all subscribers share.
+/// Returns an `event` frame of the WebSocket subscription `id`. `event` is the event as JSON, which all subscribers
+/// share.
 pub(super) fn event(id: &str, event: &str) -> Utf8Bytes {
     let id = serde_json::to_string(id).unwrap_or_default();
     [r#"{"type":"event","id":"#, &id, r#","event":"#, event, "}"].concat().into()

@@ -37,7 +37,7 @@ async fn until(stream: &mut Stream, kind: &str) -> Vec<Frame> {
     }
 }
 
-/// Returns the text of all previews of a reply, joined.
+/// Returns the joined text of all preview frames of a reply.
 fn previewed(frames: &[Frame]) -> String {
     let previews = frames.iter().filter(|frame| frame.event.as_deref() == Some("preview"));
     previews.map(|frame| text(&frame.data, "text")).collect()

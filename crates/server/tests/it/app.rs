@@ -93,8 +93,8 @@ async fn a_file_that_a_browser_has_is_not_sent_again() {
     }
 }
 
-/// The service worker is served at the root, because it controls only pages below the directory from which it is
-/// served.
+/// The service worker of the app is served at the root, because it controls only pages below the directory from which
+/// it is served.
 #[tokio::test]
 async fn the_service_worker_is_at_the_root() {
     let served = Served::new().await;

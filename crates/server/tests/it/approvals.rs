@@ -68,7 +68,6 @@ async fn an_approval_is_used_once() {
     assert_eq!(listed["items"][0]["approval"], read["approval"]);
 }
 
-/// Only one of several simultaneous requests uses the approval.
 #[tokio::test]
 async fn of_many_at_once_one_uses_it() {
     let served = Served::new().await;

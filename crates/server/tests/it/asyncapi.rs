@@ -49,7 +49,7 @@ fn every_frame_is_a_message_with_examples_of_its_type() {
     }
 }
 
-/// Every reference in the document has a target, and every frame is part of an operation in its direction.
+/// Every reference in the `AsyncAPI` document has a target, and every frame is part of an operation in its direction.
 #[test]
 fn the_document_is_whole() {
     let document = holdshort_server::asyncapi();

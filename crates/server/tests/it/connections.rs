@@ -19,7 +19,6 @@ async fn connect(served: &Served, words: &str) -> TcpStream {
     stream
 }
 
-/// Returns the bytes from the server until it closes the connection.
 async fn until_closed(stream: &mut TcpStream) -> String {
     let mut said = Vec::new();
     match timeout(SOON, stream.read_to_end(&mut said)).await.expect("the server closes it") {
@@ -79,7 +78,8 @@ async fn a_flood_of_strangers_locks_nobody_out() {
     ok(known.get("/v1/info").await);
 }
 
-/// A valid decision link authenticates its connection, so that a flood of unauthenticated ones does not close it.
+/// A valid decision link authenticates its connection, so that a flood of unauthenticated connections does not close
+/// it.
 #[tokio::test]
 async fn whoever_holds_a_link_is_no_stranger() {
     let tuning = Tuning { unauthenticated_connections: Some(4), ..Tuning::default() };

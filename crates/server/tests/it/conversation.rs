@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Api, Served, created, ok, read, refusal, text};
 
-/// Rehearsal script in which each run asks a question and then ends.
+/// Rehearsal script with which each run asks a question and then ends.
 const SCRIPT: &str = "    - calls:
         - {tool: ask_human, arguments: {question: Which page?}}
     - {text: It is done.}

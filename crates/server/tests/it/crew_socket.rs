@@ -19,7 +19,7 @@ const LOOK: &str = "name: look\n\
                     description: A person looks\n\
                     phases:\n  - id: look\n    kind: checkpoint\n    message: Is it good?\n";
 
-/// WebSocket client that follows one task.
+/// WebSocket client that follows one task of the crew edge.
 struct Client(WebSocketStream<TcpStream>);
 
 impl Client {
@@ -54,8 +54,8 @@ async fn task(served: &Served) -> String {
     task
 }
 
-/// Asserts that a keep-alive frame has the members that the clients' hook reads. It must have no members of a task,
-/// which the hook would take for the task's state.
+/// Asserts that a keep-alive frame has the members that the hook of crew clients reads. It must have no members of a
+/// task, which the hook would take for the task's state.
 fn assert_keep_alive(frame: &Value, kind: &str) {
     let members: BTreeSet<&str> = frame.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(

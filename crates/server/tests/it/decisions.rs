@@ -72,7 +72,7 @@ async fn an_edit_must_fit_the_schema_that_was_asked_for() {
     );
 }
 
-/// A person answers in the form of the agent's schema, for schemas as libraries print them.
+/// A person answers a question in the form of the agent's schema, for schemas as libraries print them.
 #[tokio::test]
 async fn a_question_is_answered_in_the_form_that_was_asked_for() {
     let served = Served::new().await;
@@ -143,7 +143,7 @@ async fn the_channel_is_recorded_and_only_known_ones_are() {
     }
 }
 
-/// Returns a server, and the interrupt about this call on it.
+/// Starts a server and a run that makes this call. Returns the server, and the interrupt about the call.
 async fn held(call: &str) -> (Served, Value) {
     let served = Served::playing(&format!("    - calls:\n        - {call}\n    - {{text: done}}\n")).await;
     std::fs::write(served.workspace().join("a.txt"), "one\n").unwrap();
@@ -151,8 +151,8 @@ async fn held(call: &str) -> (Served, Value) {
     (served, held)
 }
 
-/// An edit with which no tool could run is refused with a JSON pointer to the invalid argument, and the interrupt stays
-/// open.
+/// An edit of a call with which no tool could run is refused with a JSON pointer to the invalid argument, and the
+/// interrupt stays open.
 #[tokio::test]
 async fn an_edit_that_no_tool_could_carry_out_leaves_it_open() {
     let path = |path: &str| json!({"path": path, "content": "x"});
@@ -207,7 +207,7 @@ async fn an_edit_that_no_tool_could_carry_out_leaves_it_open() {
     }
 }
 
-/// An edit that needs a file from an earlier call is checked again before its call runs.
+/// An edit of a call that needs a file from an earlier call is checked again before the call runs.
 #[tokio::test]
 async fn an_edit_may_need_what_an_earlier_call_makes() {
     let calls = "    - calls:\n        - {tool: write_file, arguments: {path: new.md, content: one}}\n        \
@@ -229,7 +229,7 @@ async fn an_edit_may_need_what_an_earlier_call_makes() {
     assert_eq!(std::fs::read_to_string(served.workspace().join("new.md")).unwrap(), "two");
 }
 
-/// An invalid edit is accepted only if an earlier open call could make it valid.
+/// An invalid edit of a call is accepted only if an earlier open call could make it valid.
 #[tokio::test]
 async fn an_edit_that_no_earlier_call_could_mend_is_refused() {
     let edit = |path: &str, old: &str| json!({"path": path, "old": old, "new": "two"});
@@ -286,7 +286,8 @@ async fn an_edit_that_no_earlier_call_could_mend_is_refused() {
     }
 }
 
-/// A symbolic link to a missing directory does not prevent a write, because the write creates the directory.
+/// A symbolic link to a missing directory does not prevent the write of a file below it, because the write creates the
+/// directory.
 #[tokio::test]
 async fn a_file_below_a_dangling_link_is_written_where_it_leads() {
     let (served, asked) = held("{tool: write_file, arguments: {path: b.txt, content: x}}").await;
@@ -298,7 +299,7 @@ async fn a_file_below_a_dangling_link_is_written_where_it_leads() {
     assert_eq!(std::fs::read_to_string(served.workspace().join("missing/x")).unwrap(), "x");
 }
 
-/// An edit for an external agent replaces the whole payload, or the part that the agent named.
+/// An edit of an external agent's request replaces the whole payload, or the part that the agent named.
 #[tokio::test]
 async fn sending_back_what_another_agent_showed_is_an_approval() {
     let served = Served::new().await;

@@ -13,7 +13,6 @@ async fn read(api: &Api, query: &str) -> Value {
         .await)
 }
 
-/// Returns the next `count` events of a stream.
 async fn take(stream: &mut Stream, count: usize) -> Vec<Frame> {
     let mut frames = Vec::new();
     while frames.len() < count {
@@ -24,7 +23,7 @@ async fn take(stream: &mut Stream, count: usize) -> Vec<Frame> {
     frames
 }
 
-/// Opens a stream that starts now. Returns the stream and its start position.
+/// Opens an event stream that starts now. Returns the stream and its start position.
 async fn start(api: &Api) -> (Stream, String) {
     let mut stream = Stream::at(api, PATH, None).await;
     let first = stream.next().await.unwrap();

@@ -15,12 +15,12 @@ use crate::harness::{Api, SOON, Served, ok, text};
 use crate::socket::{Socket, fill, types};
 use crate::streams::{Frame, Stream};
 
-/// Number of shared events: so few that a client that does not read at once falls behind.
+/// Number of recent events that the server shares with its followers. A client that does not read at once falls behind.
 const RECENT: usize = 4;
 
 const ALL: &str = "/v1/events?previews=false";
 
-/// Follows all events after a position, and waits for the first frame.
+/// Opens the stream of all events after a position, and waits for its first frame.
 async fn follow(api: &Api, after: Option<&str>) -> Stream {
     let mut stream = Stream::at(api, ALL, after).await;
     assert_eq!(stream.next().await.unwrap().event.as_deref(), Some("position"));
@@ -35,7 +35,7 @@ async fn read(stream: &mut Stream, count: usize) -> Vec<Frame> {
     frames
 }
 
-/// Reads `count` frames in a separate task, as they arrive.
+/// Reads `count` frames of the stream in a separate task, as they arrive.
 fn reading(mut stream: Stream, count: usize) -> JoinHandle<Vec<Frame>> {
     tokio::spawn(async move { read(&mut stream, count).await })
 }
@@ -48,7 +48,7 @@ fn positions(places: impl Iterator<Item = usize>) -> Vec<String> {
     places.map(|place| format!("p{place}")).collect()
 }
 
-/// Opens a stream whose client has small buffers and does not read yet.
+/// Opens an event stream whose client has small buffers and does not read yet.
 async fn unread(served: &Served) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(16 * 1024).unwrap();
@@ -62,7 +62,7 @@ async fn unread(served: &Served) -> TcpStream {
     stream
 }
 
-/// Returns the bytes of the stream, without chunked encoding, until the event with this id is complete.
+/// Returns the bytes of the event stream, without chunked encoding, until the event with this id is complete.
 async fn until(stream: &mut TcpStream, id: &str) -> String {
     let (mut got, last) = (Vec::new(), format!("id: {id}\n"));
     loop {

@@ -14,7 +14,7 @@ use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Time limit of a wait. In these tests, everything happens at once or never.
+/// Time limit of a wait in the tests, in which every event happens at once or never.
 pub(crate) const SOON: Duration = Duration::from_secs(20);
 
 const ISSUER: &str = "https://issuer.example";
@@ -66,7 +66,6 @@ impl Served {
         Self::with_workflow(workflow, |_| ()).await
     }
 
-    /// Starts a server with the given workflow.
     pub(crate) async fn with_workflow(workflow: &str, change: impl FnOnce(&mut Options)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let workflows = folder.path().join("workflows");
@@ -80,8 +79,8 @@ impl Served {
         .unwrap()
     }
 
-    /// Starts a server with the workflow `own`. Its only agent plays the script in the directory `workspace`, and all
-    /// its calls ask for approval.
+    /// Starts a server with the workflow `own`. The only agent of this workflow plays the script in the directory
+    /// `workspace`, and all its calls ask for approval.
     pub(crate) async fn playing(steps: &str) -> Self {
         let workflow = "name: own\nagents:\n  ada:\n    instructions: Do it.\n    tools: [ask_human, \
              write_file, edit_file, run_command, create_plan, request_review]\n\
@@ -89,7 +88,7 @@ impl Served {
         Self::with_workflow_and_rehearsal(workflow, &format!("agents:\n  ada:\n{steps}")).await
     }
 
-    /// Starts a server with the workflow `own`, its script, and the directory `workspace`.
+    /// Starts a server with the given workflow as `own`, its rehearsal script, and the directory `workspace`.
     pub(crate) async fn with_workflow_and_rehearsal(workflow: &str, rehearsal: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let own = folder.path().join("workflows/own");
@@ -105,7 +104,7 @@ impl Served {
         self.folder.path().join("workspace")
     }
 
-    /// Starts a run on a server from [`Served::playing`]. Returns the run's first interrupt.
+    /// Starts a run on a server from [`Served::playing`]. Returns the first interrupt of this run.
     pub(crate) async fn held(&self) -> Value {
         let workspace = self.workspace();
         let config = json!({"workspace": workspace, "model": "rehearsal"});
@@ -114,12 +113,11 @@ impl Served {
         self.next_of(text(&run, "id")).await
     }
 
-    /// Returns the next interrupt on which a run waits.
     pub(crate) async fn next_of(&self, run: &str) -> Value {
         self.open_of(run, 1).await.swap_remove(0)
     }
 
-    /// Returns the open interrupts of a run as soon as there are `count` of them.
+    /// Returns the open interrupts of a run as soon as there are at least `count` of them.
     pub(crate) async fn open_of(&self, run: &str, count: usize) -> Vec<Value> {
         let path = format!("/v1/interrupts?status=open&run={run}");
         let waited = tokio::time::timeout(SOON, async {
@@ -137,7 +135,6 @@ impl Served {
         open
     }
 
-    /// Returns a run as soon as it has ended.
     pub(crate) async fn ended(&self, run: &str) -> Value {
         let waited = tokio::time::timeout(SOON, async {
             loop {
@@ -154,7 +151,7 @@ impl Served {
         run
     }
 
-    /// Starts a server that accepts tokens of an issuer, for every role.
+    /// Starts a server that accepts tokens of an issuer for every role.
     pub(crate) async fn with_issuer() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let secret_file = folder.path().join("issuer.secret");
@@ -183,7 +180,6 @@ impl Served {
         Self::on(tempfile::tempdir().unwrap(), change).await.unwrap()
     }
 
-    /// Starts a server with these time limits for connections of clients.
     pub(crate) async fn paced(pace: Pace) -> Self {
         let tuning = Tuning { pace, ..Tuning::default() };
         Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
@@ -203,7 +199,7 @@ impl Served {
         Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
     }
 
-    /// Starts a server that keeps few recent events for its followers, so that they soon fall behind.
+    /// Starts a server that keeps few recent events for its followers, so that slow followers soon fall behind.
     pub(crate) async fn remembering(recent_events: usize) -> Self {
         let tuning = Tuning { recent_events: Some(recent_events), ..Tuning::default() };
         Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
@@ -238,7 +234,7 @@ impl Served {
         }
     }
 
-    /// Restarts the server on the same directory. The port changes.
+    /// Restarts the server on the same data folder. The port changes.
     pub(crate) async fn restart(self) -> Self {
         let Self { server, options, tuning, folder } = self;
         server.stop().await;
@@ -250,7 +246,6 @@ impl Served {
         }
     }
 
-    /// Restarts the server with other options.
     pub(crate) async fn restart_with(mut self, change: impl FnOnce(&mut Options)) -> Self {
         change(&mut self.options);
         self.restart().await
@@ -272,13 +267,13 @@ impl Served {
         &self.options.data
     }
 
-    /// Restarts the server on the same directory and the same address.
+    /// Restarts the server on the same data folder and the same address.
     pub(crate) async fn restart_here(mut self) -> Self {
         self.options.listen = self.address();
         self.restart().await
     }
 
-    /// Returns the code in the URL of a new login link.
+    /// Returns the login code in the URL of a new login link.
     pub(crate) fn code(&self) -> String {
         let link = self.server.login_link().unwrap();
         let start = format!("http://{}/login#", self.address());
@@ -349,15 +344,13 @@ fn client() -> reqwest::Client {
     holdshort_http::plain().no_gzip().no_brotli().no_deflate().no_zstd().build().unwrap()
 }
 
-/// Cookie and other credentials of a signed-in browser.
 #[derive(Clone)]
 pub(crate) struct Login {
-    /// Cookie in the form `holdshort_PORT=VALUE`.
+    /// Cookie of the login, in the form `holdshort_PORT=VALUE`.
     pub(crate) cookie: String,
     pub(crate) secret: String,
 }
 
-/// Status and body of a response.
 pub(crate) type StatusAndBody = (u16, Value);
 
 impl Api {
@@ -420,13 +413,11 @@ impl Api {
         self.post(&format!("/v1/interrupts/{id}/decisions"), decision).await
     }
 
-    /// Starts a run of the workflow `external`. Returns the run.
     pub(crate) async fn start_external(&self) -> Value {
         created(self.post("/v1/runs", &json!({"workflow": "external", "input": {"task": "t"}})).await)
     }
 }
 
-/// Status, headers and text of a response to a browser.
 pub(crate) struct PageResponse {
     pub(crate) status: u16,
     pub(crate) headers: reqwest::header::HeaderMap,
@@ -445,7 +436,7 @@ impl PageResponse {
     }
 }
 
-/// Returns the body of a request of an external agent for an approval.
+/// Returns the request body with which an external agent asks for an approval.
 pub(crate) fn question() -> Value {
     json!({
         "kind": "tool_approval", "title": "Archive 41 branches", "message": "All are merged.",

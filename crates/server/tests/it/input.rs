@@ -162,7 +162,7 @@ async fn what_does_not_fit_is_named() {
     assert_eq!(ok(operator.get("/v1/runs").await)["items"], json!([]), "nothing was started");
 }
 
-/// Checks that the error message does not contain the names of Rust types.
+/// Checks that the message of the first error does not contain the names of Rust types.
 fn in_plain_words(refused: &Value) {
     let message = text(&refused["errors"][0], "message");
     for word in ["struct", "enum", "u64", "Option"] {

@@ -51,7 +51,8 @@ async fn an_agent_asks_waits_and_gets_the_resolution() {
     assert_eq!(ended["result"]["outcome"], "rejected");
 }
 
-/// A long poll returns the resolution at once, even if the decision arrives while the poll starts or reads.
+/// A long poll returns the resolution of an interrupt at once, even if the decision arrives while the poll starts or
+/// reads.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_poll_that_meets_the_decision_tells_the_resolution() {
     let served = Served::new().await;
@@ -116,7 +117,7 @@ async fn a_choice_can_be_answered_in_ones_own_words() {
     assert_eq!((text(resolution, "outcome"), text(resolution, "text")), ("answered", "Not on a Friday."));
 }
 
-/// Deadlines that passed while no server ran take effect before the server's first response.
+/// Deadlines of interrupts that passed while no server ran take effect before the server's first response.
 #[tokio::test]
 async fn deadlines_that_passed_meanwhile_are_settled_before_the_server_answers() {
     let served = Served::new().await;

@@ -7,7 +7,7 @@ use crate::harness::{Api, Served, created, ok, question, refusal, send_request, 
 use crate::socket::{Socket, SocketMessage};
 use crate::streams::Stream;
 
-/// Creates a key for an agent or service. Returns the key, and a client with its secret.
+/// Creates an access key for an agent or service. Returns the key, and a client with its secret.
 async fn key(served: &Served, body: Value) -> (Value, Api) {
     let made = created(served.operator().post("/v1/keys", &body).await);
     let api = served.api(Some(text(&made, "secret")));
@@ -60,7 +60,8 @@ async fn a_secret_is_shown_once_and_kept_nowhere() {
     assert_eq!(ok(again.api(Some(&secret)).get("/v1/login").await)["person"], "build-bot");
 }
 
-/// A key may name the existing folder, without links in its path, in which the server tries commands of the agent.
+/// An access key may name the existing folder, without links in its path, in which the server tries commands of the
+/// agent.
 #[tokio::test]
 async fn the_folder_of_a_key_exists_and_is_named_without_links() {
     let served = Served::new().await;
@@ -265,7 +266,7 @@ async fn an_expired_key_says_so() {
     assert_eq!(refusal(&expired), (401, "credential_expired", vec![]));
 }
 
-/// Returns the last frame of a socket, and its close code.
+/// Returns the last frame of a socket, and the close code of the socket.
 async fn last(socket: &mut Socket) -> (Value, Option<u16>) {
     let mut frame = Value::Null;
     loop {
@@ -276,7 +277,7 @@ async fn last(socket: &mut Socket) -> (Value, Option<u16>) {
     }
 }
 
-/// When a key ends, its open socket, streams and long poll are closed, but not connections of other keys.
+/// When an access key ends, its open socket, streams and long poll are closed, but not connections of other keys.
 #[tokio::test]
 async fn what_is_open_ends_with_the_key() {
     let served = Served::new().await;
@@ -342,7 +343,6 @@ async fn what_is_open_ends_with_the_login() {
     assert_eq!((text(&frame["problem"], "code"), code), ("access_ended", Some(4401)));
 }
 
-/// A decision link ends with the key that created it.
 #[tokio::test]
 async fn a_decision_link_ends_with_its_key() {
     let served = Served::new().await;

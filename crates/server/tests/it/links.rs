@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::harness::{Api, PageResponse, Served, created, fetch_page, ok, refusal, send_request, text};
 use crate::people::{approve, peopled};
 
-/// Names of form fields, each with the typed value.
+/// Names of the decision form's fields, each with the value that a person types.
 type Typed = &'static [(&'static str, &'static str)];
 
 /// Creates a decision link for an interrupt. Returns the path of the link.
@@ -91,7 +91,7 @@ async fn a_link_shows_changes_nothing_and_decides_once() {
     assert_eq!((refusal(&late), &late.1["resolution"]), ((409, "already_resolved", vec![]), resolution));
 }
 
-/// The page adds the real effect of each option to its label, because an agent can choose any label.
+/// The decision page adds the real effect of each option to its label, because an agent can choose any label.
 #[tokio::test]
 async fn a_label_does_not_hide_what_its_option_does() {
     let served = Served::new().await;
@@ -148,7 +148,7 @@ async fn no_other_token_says_anything() {
     assert_eq!(open["items"].as_array().unwrap().len(), 2, "none of this decided anything");
 }
 
-/// A link decides only on content with the digest in the link. A sealed link with another digest is rejected.
+/// A decision link decides only on content with the digest in the link. A sealed link with another digest is rejected.
 #[tokio::test]
 async fn a_link_is_for_what_it_was_made_for() {
     let served = Served::new().await;
@@ -311,8 +311,8 @@ async fn a_change_is_typed_as_json_and_is_never_lost_by_the_wrong_button() {
     assert_eq!(interrupt["resolution"]["option"], "approve", "an edit that changes nothing");
 }
 
-/// An answer whose schema no form can represent is typed as JSON. The field is open and empty, and keeps an invalid
-/// answer.
+/// An answer whose schema no form can represent is typed as JSON. The field on the decision page is open and empty, and
+/// keeps an invalid answer.
 #[tokio::test]
 async fn an_answer_of_data_is_typed_as_json() {
     let served = Served::new().await;
@@ -359,7 +359,8 @@ fn felt() -> Value {
             "rpe": {"type": "integer", "maximum": 10}, "hours": {"type": "number"}, "note": {"type": "string"}}}})
 }
 
-/// Each member of an answer that is an object of plain values has a field. No field has a default.
+/// On the decision page, each member of an answer that is an object of plain values has a field. No field has a
+/// default.
 #[tokio::test]
 async fn an_answer_that_nobody_gave_is_never_sent() {
     let served = Served::new().await;
@@ -462,7 +463,7 @@ async fn where_the_risk_is_high_a_tick_comes_first() {
     assert_eq!(send(&served, &path, &[("option", "reject"), ("edit", "The output")]).await.status, 200);
 }
 
-/// The page requires a tick if it does not show the whole change. Look-alike letters are marked.
+/// The decision page requires a tick if it does not show the whole change. Look-alike letters are marked.
 #[tokio::test]
 async fn what_a_page_does_not_show_of_a_change_needs_a_tick() {
     const LINES: usize = 4_000;
@@ -503,7 +504,8 @@ async fn what_a_page_does_not_show_of_a_change_needs_a_tick() {
     assert!(allowed.status == 200 && allowed.text.contains("<strong>Approved</strong>"));
 }
 
-/// The page lists the approvers, the votes and the missing votes, and says if the holder of the link may decide.
+/// The decision page lists the approvers, the votes and the missing votes, and says if the holder of the link may
+/// decide.
 #[tokio::test]
 async fn a_page_says_who_is_asked_who_has_decided_and_who_is_missing() {
     let served = peopled().await;

@@ -8,7 +8,6 @@ use serde_json::json;
 
 use crate::harness::{Served, created, fetch_page, ok, text};
 
-/// Returns the value of a metric with this name and these labels.
 fn value(told: &str, name: &str) -> f64 {
     let found = told.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
     found.unwrap_or_else(|| panic!("no {name} in\n{told}"))
@@ -56,7 +55,6 @@ async fn an_auditor_may_scrape_and_an_agent_may_not() {
     assert_eq!(status(served.api(None)).await, 401);
 }
 
-/// Model calls of a run and their tokens are counted.
 #[tokio::test]
 async fn calls_of_models_and_their_tokens_are_counted() {
     let model = ScriptedModel::start().await;

@@ -31,8 +31,8 @@ async fn is_up_to_date(name: &str) {
     );
 }
 
-/// Every reference in the document has a target. Every operation has a success response, error responses and its needed
-/// permission.
+/// Every reference in the `OpenAPI` document has a target. Every operation has a success response, error responses and
+/// the permission that it needs.
 #[test]
 fn the_document_is_complete() {
     let document = holdshort_server::openapi();
@@ -82,7 +82,7 @@ fn the_document_is_complete() {
     }
 }
 
-/// Collects all values of `$ref` in a document.
+/// Collects all values of `$ref` in a JSON document.
 pub(crate) fn collect(value: &Value, references: &mut Vec<String>) {
     match value {
         Value::Object(map) => {

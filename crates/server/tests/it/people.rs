@@ -14,12 +14,11 @@ impl Served {
         ok(send_request(request).await)
     }
 
-    /// Returns a client with a browser login of this person.
     pub(crate) async fn signed_in_as(&self, person: &str) -> Api {
         self.let_in_by(&self.operator(), person).await
     }
 
-    /// Returns a client with a browser login of this person, from a login link that `by` created.
+    /// Returns a client with a browser login of this person, from a login link that the client `by` created.
     pub(crate) async fn let_in_by(&self, by: &Api, person: &str) -> Api {
         let link = created(by.post("/v1/login-links", &json!({"person": person})).await);
         let (_, code) = text(&link, "url").split_once('#').expect("a code");
@@ -65,7 +64,7 @@ pub(crate) async fn looked_at(assignment: &str, people: &str) -> (Served, tempfi
     (Served::with_workflow(&workflow, |options| options.people = Some(file.clone())).await, folder)
 }
 
-/// Starts a server with three people: `anna` and `ben` are in `legal`, `cleo` is in `finance`.
+/// Starts a server with three people: `anna` and `ben` are in the group `legal`, `cleo` is in `finance`.
 pub(crate) async fn peopled() -> Served {
     let served = Served::new().await;
     served.set("anna", &["reviewer"], &["legal"]).await;
@@ -115,7 +114,7 @@ async fn people_are_set_listed_changed_and_removed() {
     assert_eq!(code(&served.operator().delete("/v1/people/anna").await), (404, "not_found"));
 }
 
-/// A quorum needs votes of different people, each with their own login.
+/// A quorum of two needs votes of different people, each with their own login.
 #[tokio::test]
 async fn two_of_a_group_release_it() {
     let served = peopled().await;
@@ -311,7 +310,6 @@ async fn whoever_stands_in_is_offered_no_grant() {
     assert_eq!(ok(approve(&cleo, &held).await)["resolution"]["by"], json!(["cleo"]));
 }
 
-/// Opens a socket on which this person follows their inbox.
 async fn inbox_of(served: &Served, who: &str) -> Socket {
     let browser = served.signed_in_as(who).await;
     let origin = format!("http://localhost:{}", served.address().port());
@@ -338,8 +336,8 @@ async fn the_inbox_of_a_reviewer_tells_of_what_is_theirs() {
     assert!(told.iter().all(|event| event["run"] != of_finance["run"]), "{told:?}");
 }
 
-/// A reviewer gets the event of every interrupt that is delegated to them, even if it is read before the run in memory
-/// has changed.
+/// A reviewer gets the event of every interrupt that is delegated to them, even if the event is read before the run in
+/// memory has changed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_inbox_of_a_reviewer_tells_of_what_becomes_theirs() {
     const TIMES: usize = 60;
@@ -360,7 +358,7 @@ async fn the_inbox_of_a_reviewer_tells_of_what_becomes_theirs() {
     }
 }
 
-/// Previous approvers get the event of the reassignment, and no later events of the interrupt.
+/// The inboxes of the previous approvers get the event of a reassignment, and no later events of the interrupt.
 #[tokio::test]
 async fn the_inbox_of_a_reviewer_tells_that_it_went_to_others() {
     let served = peopled().await;
@@ -380,7 +378,7 @@ async fn the_inbox_of_a_reviewer_tells_that_it_went_to_others() {
     }
 }
 
-/// The edit in a vote is visible, so that a second approver can agree by sending the same edit.
+/// The response shows the edit in a vote, so that a second approver can agree by sending the same edit.
 #[tokio::test]
 async fn an_edit_to_agree_with_stands_in_its_vote() {
     let served = peopled().await;
@@ -398,7 +396,7 @@ async fn an_edit_to_agree_with_stands_in_its_vote() {
     assert_eq!(settled["resolution"]["by"], json!(["anna", "ben"]));
 }
 
-/// The inbox contains each change of votes and approvers.
+/// The inbox contains an event for each change of votes and approvers.
 #[tokio::test]
 async fn the_inbox_tells_of_votes_taken_back_and_of_others_who_are_asked() {
     let served = peopled().await;
@@ -449,8 +447,8 @@ async fn what_leaving_empties_escalates() {
     assert_eq!(ok(approve(&served.operator(), &asked).await)["resolution"]["by"], json!(["operator"]));
 }
 
-/// The response to a removal lists the interrupts that named the person, and says for each if other approvers can
-/// decide, as is then the case.
+/// The response to the removal of a person lists the interrupts that named this person, and says for each if other
+/// approvers can decide.
 #[tokio::test]
 async fn whoever_removes_somebody_is_told_what_that_leaves() {
     let served = peopled().await;
@@ -531,7 +529,8 @@ async fn out_of_office_with_a_delegate() {
     assert_eq!(ok(approve(&cleo, &asked).await)["resolution"]["by"], json!(["cleo"]));
 }
 
-/// 20 reviewers vote ten times each, at the same time, with a quorum of two. The work is released once, by two of them.
+/// 20 reviewers vote ten times each, at the same time, with a quorum of two. The work is released once, by the votes of
+/// two of them.
 #[tokio::test]
 async fn many_vote_at_once() {
     let served = Served::new().await;
@@ -582,7 +581,6 @@ async fn a_gate_of_a_workflow_names_people_of_the_file() {
     assert!(refused.contains("needs 2 approvers, but only 1"), "{refused}");
 }
 
-/// Removing a person ends their open connections.
 #[tokio::test]
 async fn a_person_who_leaves_is_signed_out() {
     let served = peopled().await;

@@ -8,7 +8,6 @@ use crate::people::{approve, code, looked_at, peopled};
 use crate::socket::{Socket, SocketMessage};
 
 impl Served {
-    /// Opens a socket of a signed-in browser.
     async fn socket_of(&self, api: &Api) -> Socket {
         let origin = format!("http://localhost:{}", self.address().port());
         let headers = [("cookie", &*api.login().cookie), ("origin", &*origin)];
@@ -24,7 +23,7 @@ impl Served {
     }
 }
 
-/// Returns the last problem frame of a socket, and its close code.
+/// Returns the last problem frame of a socket, and the close code of the socket.
 async fn end(socket: &mut Socket) -> (Value, Option<u16>) {
     let mut last = Value::Null;
     loop {
@@ -137,8 +136,8 @@ async fn somebody_is_signed_out_everywhere() {
     assert_eq!(by, ["anna", "operator"]);
 }
 
-/// Login links can be created only for people of the installation. The journal records who created a link, without its
-/// code.
+/// Login links can be created only for people of the installation. The journal records who created a link, but not the
+/// code in it.
 #[tokio::test]
 async fn login_links_are_of_people_and_in_the_journal() {
     let served = peopled().await;
@@ -183,7 +182,7 @@ async fn people_come_in_pages() {
     assert_eq!(code(&served.operator().get("/v1/people?limit=0").await), (400, "invalid_query"));
 }
 
-/// The person who started a run may stop its work, but not release it (four-eyes principle).
+/// The person who started a run may stop the work of this run, but not release it (four-eyes principle).
 #[tokio::test]
 async fn own_work_is_refused() {
     let people = "people:\n  anna: {roles: [operator]}\n";
@@ -203,7 +202,8 @@ async fn own_work_is_refused() {
     assert_eq!(settled["resolution"]["by"], json!(["operator"]));
 }
 
-/// An admin and the people as whom the admin signs in are one person. The record shows this.
+/// An admin and the people as whom the admin signs in are counted as one person. The record of the interrupt shows
+/// this.
 #[tokio::test]
 async fn whoever_signs_in_as_others_is_one_person() {
     let legal = |id: &str| format!("  {id}: {{roles: [reviewer], groups: [legal]}}\n");
@@ -238,7 +238,7 @@ async fn whoever_signs_in_as_others_is_one_person() {
     assert!(page.contains("signed in with a link of <bdi>dora</bdi>"), "{page}");
 }
 
-/// The list of a delegate leaves out interrupts of an approver who may no longer decide.
+/// The list of interrupts for a delegate leaves out interrupts of an approver who may no longer decide.
 #[tokio::test]
 async fn a_reviewer_is_listed_what_they_may_take_part_in() {
     let served = peopled().await;
@@ -254,7 +254,8 @@ async fn a_reviewer_is_listed_what_they_may_take_part_in() {
     assert_eq!(code(&approve(&cleo, &asked).await), (403, "not_an_approver"));
 }
 
-/// A person with two roles reads with the role that sees more. The response says if the other role may decide.
+/// A person with two roles reads an interrupt with the role that sees more. The response says if the other role may
+/// decide.
 #[tokio::test]
 async fn an_auditor_who_reviews_is_told_what_they_decide() {
     let served = peopled().await;
@@ -333,7 +334,7 @@ async fn times_of_people_and_keys_are_told_as_times() {
     assert!(fact("key_rotated", "/previous_until").is_string(), "{events}");
 }
 
-/// Each decision and sign-in reports the remaining quota of the caller, who has a separate quota.
+/// The response to a decision or sign-in reports the remaining quota of the caller, who has a separate quota.
 #[tokio::test]
 async fn rates_are_told_and_kept() {
     let rates = holdshort_server::PerMinute { sign_ins: 3, decisions: 2 };
@@ -387,7 +388,7 @@ async fn rates_are_told_and_kept() {
     assert_eq!(other, (200, <[String; 3]>::default()), "nothing else is counted");
 }
 
-/// The OpenAPI document contains, for each route, the rate limit against which its requests count.
+/// The `OpenAPI` document contains, for each route, the rate limit against which requests to the route are counted.
 #[test]
 fn each_route_declares_the_rate_that_it_counts_against() {
     let document = holdshort_server::openapi();
@@ -412,7 +413,7 @@ fn each_route_declares_the_rate_that_it_counts_against() {
     assert_eq!(limited, expected);
 }
 
-/// Decisions of one person count against the same quota on all routes. Reads are not limited.
+/// All decisions of one person are counted against the same quota, on all routes. Reads are not limited.
 #[tokio::test]
 async fn decisions_count_on_every_way_that_they_come() {
     const NONE: &str = "int_01k6f0000000000000000000aa";
@@ -446,7 +447,7 @@ async fn decisions_count_on_every_way_that_they_come() {
     }
 }
 
-/// Decisions with a link and decisions with a token count against the same quota.
+/// Decisions with a link and decisions with a token are counted against the same quota.
 #[tokio::test]
 async fn decisions_with_a_link_count_for_the_person_whom_it_is_for() {
     let rates = holdshort_server::PerMinute { sign_ins: 3, decisions: 4 };

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Served, ok, refusal};
 
-/// Subtask ids, each with the ids of the subtasks on which it depends.
+/// Ids of a plan's subtasks, each with the ids of the subtasks on which it depends.
 type Subtasks = &'static [(&'static str, &'static [&'static str])];
 
 fn draft(subtasks: Subtasks) -> Value {

@@ -10,7 +10,7 @@ const RULES: &str = "rules:\n\
     - {tools: [shell], commands: [\"git push *\"], do: forbid, reason: Pushes are for people.}\n\
     - {tools: [shell], commands: [\"cargo test *\"], do: allow}\n";
 
-/// Starts a server with these rules of the installation.
+/// Starts a server with these rules for the whole installation.
 async fn served(rules: &str) -> (Served, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rules.yaml");
@@ -161,7 +161,7 @@ async fn rules_of_a_file_stay_and_change_with_it() {
     assert!(why.contains("rules.yaml:2") && why.contains("tols"), "{why}");
 }
 
-/// A changed rule that forbids an open call rejects its interrupt, and the agent gets the reason.
+/// A changed rule that forbids an open call of an external agent rejects its interrupt, and the agent gets the reason.
 #[tokio::test]
 async fn rules_that_change_end_what_they_forbid() {
     let (served, folder) = served("rules: []\n").await;
@@ -198,7 +198,7 @@ async fn rules_that_change_end_what_they_forbid_of_agents_here() {
     assert!(!served.workspace().join("a.txt").exists());
 }
 
-/// The risk is derived from the call, and an agent cannot set it.
+/// The risk of an interrupt is derived from the call, and an agent cannot set it.
 #[tokio::test]
 async fn no_agent_says_how_risky_its_own_ask_is() {
     let (served, _folder) = served(RULES).await;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Served, send_request, text};
 
-/// Returns true if the role has the permission for an object that belongs to an agent and is assigned to nobody.
+/// Returns true if the role has the needed permission for an object that belongs to an agent and is assigned to nobody.
 fn may(role: Role, needs: &Value) -> bool {
     let named = |name: &Value| TABLE.iter().find(|(permission, _)| permission.name() == *name);
     let (permission, _) = named(&needs["permission"]).expect("a permission of the table");
@@ -22,7 +22,8 @@ fn may(role: Role, needs: &Value) -> bool {
     }
 }
 
-/// Routes that name no object. A role with the permission for some objects may call them, and sees only these.
+/// Routes whose path names no object. A role with the permission for some objects may call these routes, and sees only
+/// these objects.
 const OF_WHATEVER_IS_THEIRS: [&str; 15] = [
     "post /v1/policy/check",
     "get /v1/agent/decisions",
@@ -121,7 +122,7 @@ async fn each_route_lets_in_whom_the_table_says() {
     assert!(met > 5 * 35, "{met}");
 }
 
-/// Needed permission of each route. It is listed a second time, so that an unintended change fails this test.
+/// Needed permission of each route, listed a second time so that an unintended change fails this test.
 const NEEDS: &[(&str, &str, &str)] = &[
     ("get /metrics", "audit", "all"),
     ("get /v1/agent/decisions", "ask", "any"),
@@ -231,7 +232,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("get /v1/ws", "read", "any"),
 ];
 
-/// Every route under `/v1` declares its needed permission, or is listed as public.
+/// Every route under `/v1` declares the permission that it needs, or is listed as public.
 #[test]
 fn each_route_names_what_it_needs() {
     let document = holdshort_server::openapi();

@@ -11,7 +11,7 @@ async fn open(api: &Api, body: &Value) -> Value {
     created(api.post("/v1/sessions", body).await)
 }
 
-/// Sends an action such as `suspend` to the session. Returns the session afterwards.
+/// Sends an action such as `suspend` for a session. Returns the session afterwards.
 async fn steer(api: &Api, session: &Value, verb: &str) -> Value {
     ok(api.post(&format!("/v1/sessions/{}/{verb}", text(session, "id")), &json!({})).await)
 }
@@ -25,7 +25,7 @@ async fn listed(api: &Api, query: &str) -> Vec<Value> {
     list["items"].as_array().unwrap().iter().map(|item| item["id"].clone()).collect()
 }
 
-/// Returns the usage of a session without model calls.
+/// Returns the usage of models that a session without model calls reports.
 fn unused() -> Value {
     json!({ "requests": 0, "input_tokens": 0, "output_tokens": 0 })
 }

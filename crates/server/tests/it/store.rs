@@ -27,7 +27,7 @@ async fn a_damaged_run_stops_and_the_others_go_on() {
     assert_eq!(report["damages"].as_array().unwrap().len(), 1);
 }
 
-/// Changes the stored head of a run's second event, and restarts the server.
+/// Changes the stored hash of a run's second event in the database, and restarts the server.
 async fn damage(served: Served, run: &str, change: &str) -> Served {
     let data = served.data().to_owned();
     let folder = served.stop().await;

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use crate::harness::{Api, SOON, Served, ok, refusal, send_request, text};
 
-/// Event stream whose frames are read as they arrive.
+/// Event stream of a response whose frames are read as they arrive.
 pub(crate) struct Stream {
     response: Response,
     buffer: String,
@@ -40,7 +40,7 @@ impl Stream {
         Self { response, buffer: String::new() }
     }
 
-    /// Returns the next frame with data. Returns `None` at the end of the stream.
+    /// Returns the next frame of the event stream with data. Returns `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> Option<Frame> {
         loop {
             if let Some(end) = self.buffer.find("\n\n") {
@@ -75,7 +75,7 @@ impl Stream {
 }
 
 impl Frame {
-    /// Returns the frame's id as the sequence number of an event in a run.
+    /// Returns the id of the frame as the sequence number of an event in a run.
     pub(crate) fn seq(&self) -> Option<u64> {
         self.id.as_ref().map(|id| id.parse().unwrap())
     }

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Api, Served, created, ok, refusal, text};
 
-/// A server, and an agent whose key names a folder for trials.
+/// A server, and an agent whose access key names a folder for trials.
 struct Asking {
     served: Served,
     agent: Api,
@@ -103,7 +103,7 @@ async fn a_call_that_is_not_tried_asks_with_the_reason() {
     assert_eq!(open["payload"]["untried"], "its working directory is outside the folder of the key");
 }
 
-/// A request through a proxy is shown as untried, because the process behind the proxy is unknown.
+/// A call that an agent requests through a proxy is shown as untried, because the process behind the proxy is unknown.
 #[tokio::test]
 async fn a_call_from_behind_a_proxy_is_not_tried() {
     let asking = Asking::new().await;

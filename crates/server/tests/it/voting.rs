@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::harness::{Api, Served, created, ok, refusal, text};
 use crate::people::{approve, code, looked_at, peopled};
 
-/// Starts a server with four people: `anna`, `ben` and `dirk` are in `legal`, `cleo` is in `finance`.
+/// Starts a server with four people: `anna`, `ben` and `dirk` are in the group `legal`, `cleo` is in `finance`.
 async fn team() -> (Served, [Api; 4]) {
     let served = peopled().await;
     served.set("dirk", &["reviewer"], &["legal"]).await;
@@ -19,7 +19,7 @@ async fn team() -> (Served, [Api; 4]) {
     (served, people)
 }
 
-/// Asks for a review by two people of `legal`. `more` contains further fields of the assignment.
+/// Requests a review of a text by two people of the group `legal`. `more` contains further fields of the assignment.
 async fn text_of_two(served: &Served, more: &Value) -> Value {
     let mut assignment = json!({"groups": ["legal"], "quorum": {"required": 2}});
     assignment.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -32,12 +32,11 @@ async fn edit(api: &Api, asked: &Value) -> Value {
     ok(api.decide(asked, &json!({"option": "edit", "edit": "sent"})).await)
 }
 
-/// Returns the people with a valid vote on an interrupt.
 fn voters(shown: &Value) -> Vec<&str> {
     shown["votes"].as_array().into_iter().flatten().map(|vote| text(vote, "by")).collect()
 }
 
-/// An edit withdraws existing votes, because they were for another text.
+/// An edit in a vote withdraws the existing votes on the interrupt, because they were for another text.
 #[tokio::test]
 async fn an_edit_takes_back_what_others_had_voted() {
     let (served, [anna, ben, _, dirk]) = team().await;
@@ -88,7 +87,7 @@ async fn one_person_counts_in_two_stages_where_the_ask_says_so() {
     assert_eq!(ok(approve(&anna, &asked).await)["resolution"]["outcome"], "approved");
 }
 
-/// Only the starter of the run can pass a gate that names the starter.
+/// Only the person who started the run can pass a gate that names this person as the approver.
 #[tokio::test]
 async fn whoever_started_it_confirms_it_and_nobody_else_does() {
     let people = "people:\n  anna: {roles: [operator]}\n  ben: {roles: [operator]}\n";

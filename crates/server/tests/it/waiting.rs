@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::harness::{Api, SOON, Served, created, ok, refusal, send_request, text};
 use crate::people::{approve, code, peopled};
 
-/// Returns the events of these types in the run of the interrupt.
+/// Returns the events of these types in the run of an interrupt.
 async fn happened(served: &Served, asked: &Value, kinds: &[&str]) -> Vec<Value> {
     let path = format!("/v1/runs/{}/events", text(asked, "run"));
     let page = ok(served.operator().get(&path).await);
@@ -75,7 +75,7 @@ async fn those_who_are_asked_are_reminded_and_then_others_are_asked() {
     assert_eq!((&decided["remind_at"], &decided["escalates"]), (&Value::Null, &Value::Null));
 }
 
-/// Deadlines that pass while no server runs take effect once, at the next start.
+/// Deadlines of interrupts that pass while no server runs take effect once, at the next start.
 #[tokio::test]
 async fn a_server_that_was_down_makes_up_for_it_once() {
     let served = peopled().await;
@@ -178,7 +178,8 @@ async fn the_hours_of_a_group_are_set_and_counted_in() {
     assert_eq!(refusal(&forget().await), (404, "not_found", vec![]));
 }
 
-/// No deadline expires while the installation is frozen. Overdue deadlines take effect after the freeze is lifted.
+/// No deadline of an interrupt expires while the installation is frozen. Overdue deadlines take effect after the freeze
+/// is lifted.
 #[tokio::test]
 async fn no_deadline_runs_out_while_everything_is_frozen() {
     let served = Served::new().await;

@@ -7,7 +7,7 @@ use crate::harness::{Api, Served, created, fetch_page, ok, text};
 use crate::people::{code, peopled};
 use crate::socket::Socket;
 
-/// Withheld value. All texts that could reveal it also contain it.
+/// Value that is withheld from readers. All texts that could reveal the value also contain it.
 const SECRET: &str = "DE02-1203-0000";
 
 fn ask(assignment: &Value) -> Value {
@@ -22,7 +22,7 @@ fn ask(assignment: &Value) -> Value {
     })
 }
 
-/// Returns the text of a page for this caller.
+/// Returns the text of the page at `path` for this caller.
 async fn bytes(api: &Api, path: &str) -> String {
     fetch_page(api.request(Method::GET, path)).await.text
 }
@@ -31,7 +31,7 @@ async fn ask_of(served: &Served, assignment: Value) -> Value {
     created(served.agent().post("/v1/interrupts", &ask(&assignment)).await)
 }
 
-/// Opens a socket as this caller.
+/// Opens a socket with the login of this caller.
 async fn socket_of(served: &Served, api: &Api) -> Socket {
     let origin = format!("http://localhost:{}", served.address().port());
     let headers = [("cookie", &*api.login().cookie), ("origin", &*origin)];
@@ -146,8 +146,8 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
     assert!(bytes(&anna, &format!("{path}/comments")).await.contains(SECRET));
 }
 
-/// The page of a decision link shows only what its creator may see now. Here, the creator has lost the role of an
-/// operator.
+/// The page of a decision link shows only what the creator of the link may see now. In this test, the creator has lost
+/// the role of an operator.
 #[tokio::test]
 async fn no_byte_of_it_is_on_the_page_of_a_link() {
     let served = peopled().await;

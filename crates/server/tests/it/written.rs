@@ -17,7 +17,7 @@ const FRAMES: u32 = 60;
 const FRAME_BYTES: usize = 1024 * 1024;
 const LONG: Duration = Duration::from_mins(1);
 
-/// Queued frames are reported as written only when the client reads them.
+/// Queued frames of a socket are reported as written only when the client reads them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_queued_is_not_yet_written() {
     let (written, mut told) = watch::channel(0);

@@ -22,16 +22,16 @@ use super::entry::{self, ObservedPath, observe_path};
 use super::folder::{self, Root};
 use super::temporary::{self, Temporary};
 
-/// Result of a commit.
+/// Result of committing a changeset to the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Committed {
-    /// Every path is in its state `after`, and the changes are synced to disk.
+    /// Every path of the changeset is in its state `after`, and the changes are synced to disk.
     Done,
-    /// `paths` are the paths whose state is not the expected one. `done` lists the paths that were changed before the
-    /// conflict was detected. The list `done` is usually empty. `done` can have entries if another process changed
-    /// paths at the same time, or if the commit was resumed.
+    /// `paths` are the paths of the changeset whose state is not the expected one. `done` lists the paths that were
+    /// changed before the conflict was detected. This list is usually empty. It can have entries if another process
+    /// changed paths at the same time, or if the commit was resumed.
     Conflict { paths: Vec<String>, done: Vec<String> },
-    /// The file system reported an error.
+    /// The file system reported an error during the commit of a changeset.
     Failed { text: String, done: Vec<String> },
 }
 
@@ -40,14 +40,14 @@ pub enum Committed {
 enum State {
     Before,
     After,
-    /// The old entry is removed and the new entry is not made yet, or a new folder does not have its final mode yet.
-    /// Only a crash during a commit leaves a path in this state.
+    /// The old entry at the path is removed and the new entry is not made yet, or a new folder does not have its final
+    /// mode yet. Only a crash during a commit leaves a path in this state.
     Between,
     Other,
 }
 
-/// Returns the paths that prevent the commit: paths that have changed since the state `before`, paths whose parent
-/// folder is missing, and unexpected entries in a folder that would be removed. Changes nothing.
+/// Returns the paths that prevent the commit of a changeset: paths that have changed since the state `before`, paths
+/// whose parent folder is missing, and unexpected entries in a folder that would be removed. Changes nothing.
 pub(crate) fn conflicts(root: &Root, changeset: &Changeset) -> io::Result<Vec<String>> {
     let changes = changeset.changes();
     let body = |_| Err(io::ErrorKind::Unsupported.into());
@@ -59,13 +59,13 @@ pub(crate) fn conflicts(root: &Root, changeset: &Changeset) -> io::Result<Vec<St
     })
 }
 
-/// Returns true if a path is already in the state `after` of its change.
+/// Returns true if the path of a change is already in the state `after` of this change.
 pub(crate) fn is_as_wanted(root: &Root, change: &Change) -> bool {
     look(root, change).is_ok_and(|seen| state(change, &seen) == State::After)
 }
 
-/// Commits a changeset. `body` returns the bytes of a file by its digest. `resumed` is true if this commit was started
-/// before a crash.
+/// Commits a changeset to the workspace. `body` returns the bytes of a file by its digest. `resumed` is true if this
+/// commit was started before a crash.
 pub(crate) fn commit(
     root: &Root,
     changeset: &Changeset,
@@ -93,7 +93,7 @@ struct Commit<'a, B> {
     body: B,
     resumed: bool,
     done: Vec<String>,
-    /// Folders in which names were added or removed, and which must be synced to disk.
+    /// Folders in which the commit added or removed names, and which must be synced to disk.
     touched: BTreeSet<Vec<u8>>,
 }
 
@@ -111,7 +111,6 @@ fn conflict<T>(path: String) -> Result<T, Stop> {
 }
 
 impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
-    /// Returns the paths that prevent the commit.
     fn conflicts(&self) -> Result<Vec<String>, Stop> {
         let mut paths = Vec::new();
         for change in self.changes {
@@ -137,14 +136,15 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
         }
     }
 
-    /// Returns true if the parent folder of a new entry exists, or if this commit makes the parent folder.
+    /// Returns true if the parent folder of a new entry exists, or if the commit makes this folder.
     fn has_a_folder(&self, change: &Change) -> bool {
         let Some((folder, _)) = change.path.rsplit_once('/') else { return true };
         let is_made = || self.change(folder).is_some_and(|it| matches!(it.after, Some(Entry::Folder { .. })));
         change.after.is_none() || is_made() || self.root.folder(&bytes(folder)).is_ok()
     }
 
-    /// Returns the entries that prevent the removal of a folder, because the commit does not remove these entries.
+    /// Returns the entries of a folder that prevent the removal of this folder, because the commit does not remove
+    /// them.
     fn strangers(&self, change: &Change) -> io::Result<Vec<String>> {
         let path = bytes(&change.path);
         let goes = |path: &str| self.change(path).is_some_and(is_removed);
@@ -277,8 +277,8 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
 /// Permissions that the owner of a folder needs to fill it.
 const OWNED: u32 = 0o700;
 
-/// Returns true if the old entry must be removed before new entries are made. Returns false if a file replaces a file,
-/// because one rename replaces the old file.
+/// Returns true if the old entry of a change must be removed before new entries are made. Returns false if a file
+/// replaces a file, because one rename replaces the old file.
 fn is_removed(change: &Change) -> bool {
     match (&change.before, &change.after) {
         (None, _)
@@ -323,7 +323,8 @@ fn state(change: &Change, seen: &ObservedPath) -> State {
     }
 }
 
-/// Removes the old entry. Before a folder is removed, temporary files that a crash left in the folder are removed.
+/// Removes the old entry of a change. Before a folder is removed, temporary files that a crash left in the folder are
+/// removed.
 fn unlink(folder: BorrowedFd<'_>, name: &OsStr, was: Option<&Entry>) -> rustix::io::Result<()> {
     let is_folder = matches!(was, Some(Entry::Folder { .. }));
     let flags = if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
@@ -338,8 +339,8 @@ fn unlink(folder: BorrowedFd<'_>, name: &OsStr, was: Option<&Entry>) -> rustix::
     }
 }
 
-/// Sets the permission bits of a folder. Keeps the set-user-id and set-group-id bits that the folder inherited from its
-/// parent.
+/// Sets the permission bits of a changed folder. Keeps the set-user-id and set-group-id bits that the folder inherited
+/// from its parent.
 fn set_folder_mode(root: &Root, change: &Change, mode: u32) -> io::Result<()> {
     let folder = root.folder(&bytes(&change.path))?;
     let has = rustix::fs::fstat(&folder)?.st_mode & 0o7777;
@@ -355,7 +356,6 @@ fn leads_nowhere(error: &io::Error) -> bool {
         || error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
 }
 
-/// Decodes a path of a changeset. The encoding of a path in a changeset is always valid.
 fn bytes(text: &str) -> Vec<u8> {
     bytes_of(text).unwrap_or_default()
 }

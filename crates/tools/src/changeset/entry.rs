@@ -13,14 +13,13 @@ use sha2::{Digest as _, Sha256};
 /// Permission bits of a file that a changeset records. The set-user-id and set-group-id bits are never recorded.
 pub(crate) const MODE: u32 = 0o1777;
 
-/// Kind of entry that was found at a path.
 #[derive(Debug)]
 pub(crate) enum ObservedPath {
     Nothing,
     Entry(Entry, Stat),
-    /// A pipe, a socket or a device.
+    /// The entry is a pipe, a socket or a device.
     Special,
-    /// A file larger than the limit.
+    /// The entry is a file larger than the limit.
     TooLarge,
 }
 
@@ -33,7 +32,7 @@ impl ObservedPath {
     }
 }
 
-/// Examines the entry with this name in a folder. Reads a file of at most `limit` bytes.
+/// Examines the entry with this name in a folder. Reads the content of a file of at most `limit` bytes.
 pub(crate) fn observe_path(folder: impl AsFd, name: &OsStr, limit: u64) -> io::Result<ObservedPath> {
     let Some(stat) = stat(&folder, name)? else { return Ok(ObservedPath::Nothing) };
     let mode = stat.st_mode & MODE;
@@ -59,7 +58,8 @@ pub(crate) fn observe_path(folder: impl AsFd, name: &OsStr, limit: u64) -> io::R
     Ok(ObservedPath::Entry(entry, stat))
 }
 
-/// Returns the metadata of an entry without following a link. Returns `None` if the name does not exist.
+/// Returns the metadata of a folder's entry without following a link. Returns `None` if the folder has no entry with
+/// this name.
 pub(crate) fn stat(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Stat>> {
     match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(stat)),
@@ -68,8 +68,8 @@ pub(crate) fn stat(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Stat>> 
     }
 }
 
-/// Opens a regular file for reading. Fails for any other kind of entry, and never waits for the other end of a named
-/// pipe.
+/// Opens a regular file in a folder for reading. Fails for any other kind of entry, and never waits for the other end
+/// of a named pipe.
 pub(crate) fn open(folder: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = rustix::fs::openat(folder, name, flags, Mode::empty())?;
@@ -79,7 +79,7 @@ pub(crate) fn open(folder: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
     Ok(file)
 }
 
-/// Reads at most `limit` bytes of a file.
+/// Reads at most `limit` bytes of a file in a folder.
 pub(crate) fn bytes(folder: impl AsFd, name: &OsStr, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::from(open(folder, name)?).take(limit).read_to_end(&mut bytes)?;

@@ -9,10 +9,9 @@ use std::path::Path;
 
 use rustix::fs::{Dir, Mode, OFlags};
 
-/// Flags with which every folder is opened.
 const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Handle of an open folder.
+/// Handle of an open folder, such as the workspace, to which paths are relative.
 #[derive(Debug)]
 pub(crate) struct Root(OwnedFd);
 
@@ -21,12 +20,13 @@ impl Root {
         Ok(Self(rustix::fs::open(path, FLAGS, Mode::empty())?))
     }
 
-    /// Reopens the folder that an open handle refers to. The handle may be a path-only handle (`O_PATH`).
+    /// Reopens the folder to which an open handle refers. The handle may be a path-only handle (`O_PATH`).
     pub(crate) fn from_handle(handle: impl AsFd) -> io::Result<Self> {
         Ok(Self(rustix::fs::openat(handle, ".", FLAGS, Mode::empty())?))
     }
 
-    /// Opens the folder at a path that contains only plain names. If the path is `""`, opens the root folder.
+    /// Opens the folder at a path that contains only plain names, relative to the root folder. The path `""` is the
+    /// root folder itself.
     pub(crate) fn folder(&self, path: &[u8]) -> io::Result<OwnedFd> {
         let mut folder = self.0.try_clone()?;
         for name in names(path) {
@@ -48,12 +48,10 @@ impl AsFd for Root {
     }
 }
 
-/// Opens a folder by its name in its parent folder.
 pub(crate) fn open(folder: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(folder, name, FLAGS, Mode::empty())?)
 }
 
-/// Returns the names in a folder, sorted.
 pub(crate) fn list(folder: impl AsFd) -> io::Result<Vec<OsString>> {
     let mut found = Vec::new();
     for entry in Dir::read_from(folder)? {
@@ -67,7 +65,6 @@ pub(crate) fn list(folder: impl AsFd) -> io::Result<Vec<OsString>> {
     Ok(found)
 }
 
-/// Splits a path into its parent folder and its last name.
 pub(crate) fn split(path: &[u8]) -> (&[u8], &OsStr) {
     let at = path.iter().rposition(|byte| *byte == b'/');
     let (folder, name) = at.map_or((&b""[..], path), |at| (&path[..at], &path[at + 1..]));

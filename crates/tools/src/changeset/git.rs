@@ -14,6 +14,7 @@ use crate::limits;
 /// Returns one line per change below a folder `.git`, grouped by repository. The list is empty if the changeset changes
 /// nothing below a folder `.git`.
 ///
+///
 /// `body` returns the bytes of a file by its digest. If `body` fails for a file, the line about this file does not
 /// describe its content.
 pub fn git_words(changeset: &Changeset, body: impl Fn(Digest) -> io::Result<Vec<u8>>) -> Vec<String> {
@@ -47,7 +48,7 @@ fn below_git(path: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Description of the changes of one repository.
+/// Description of the changes below the `.git` folder of one repository.
 #[derive(Default)]
 struct RepositorySummary {
     lines: Vec<String>,
@@ -115,7 +116,7 @@ impl RepositorySummary {
     }
 }
 
-/// Returns the first line of a commit's message if the bytes are a loose git object that contains a commit.
+/// Returns the first line of a commit's message if the bytes are a loose Git object that contains a commit.
 fn subject(object: &[u8]) -> Option<String> {
     let mut text = Vec::new();
     ZlibDecoder::new(object).take(limits::GIT_OBJECT_BYTES).read_to_end(&mut text).ok()?;
@@ -131,7 +132,7 @@ fn branch(head: &[u8]) -> Option<String> {
     Some(name.escape_debug().to_string())
 }
 
-/// Returns the lines in which the two texts differ, joined into one line.
+/// Returns the lines in which two texts differ, joined into one line.
 fn difference(before: &str, after: &str) -> String {
     let diff = TextDiff::from_lines(before, after);
     let lines = diff.iter_all_changes().filter_map(|change| {

@@ -19,14 +19,16 @@ use holdshort_core::changeset::{Change, Entry, bytes_of, is_of_git};
 use super::{ObservedPath, Root, folder, observe_path};
 use crate::limits;
 
-/// If a folder contains these names, git treats it as a repository.
+/// Names of entries in a Git repository. If a folder contains all of them, Git treats this folder as a repository.
 pub(crate) const BARE: [&str; 3] = ["HEAD", "objects", "refs"];
-/// If a folder contains these names, git treats it as a repository that stores its objects in another folder.
+/// Names of entries in a linked Git repository. If a folder contains them, Git treats this folder as a repository that
+/// stores its objects in another folder.
 const LINKED: [&str; 2] = ["HEAD", "commondir"];
 
-/// Finding: the change makes a folder a git repository, or changes a file that controls git in a repository.
+/// Code of the finding that a change makes a folder a Git repository, or changes a file that controls Git in a
+/// repository.
 const REPOSITORY: &str = "bare_repository";
-/// Finding: the change makes a link that leads out of the workspace.
+/// Code of the finding that a change makes a link that leads out of the workspace.
 const LINK_OUT: &str = "link_out";
 
 /// Returns the codes of the dangers in `changes`, such as a new Git repository. `path` is the full path of the
@@ -58,18 +60,17 @@ struct Guard<'a> {
     workspace: &'a Root,
     path: &'a Path,
     changes: BTreeMap<Vec<u8>, &'a Change>,
-    /// Changed entries, by the path of their folder.
+    /// Changed entries of the workspace, by the path of their folder.
     by_folder: BTreeMap<Vec<u8>, Vec<EntryChange>>,
 }
 
 struct EntryChange {
-    /// Name in lower case.
+    /// Name of the changed entry in lower case.
     name: Vec<u8>,
-    /// True if the entry exists after the change.
     stays: bool,
 }
 
-/// Two flags for one folder: git treats the folder as a repository before the changes, and after the changes.
+/// Two flags for one folder: Git treats this folder as a repository before the changes, and after the changes.
 #[derive(Clone, Copy)]
 struct Repository {
     before: bool,
@@ -95,8 +96,8 @@ impl Guard<'_> {
         })
     }
 
-    /// Determines for a folder whether it is a git repository before and after the changes. A folder that cannot be
-    /// listed is treated as a new repository.
+    /// Determines for a folder if it is a Git repository before and after the changes. A folder that cannot be listed
+    /// is treated as a new repository.
     fn repository(&self, folder: &[u8]) -> Repository {
         let listed = self.workspace.folder(folder).and_then(folder::list);
         let before: BTreeSet<Vec<u8>> = match listed {
@@ -115,7 +116,8 @@ impl Guard<'_> {
         Repository { before: is_repository(&before), after: is_repository(&after) }
     }
 
-    /// Returns true if the change makes a link that leaves the workspace. The target is followed through other links.
+    /// Returns true if a change makes a link that leaves the workspace. The target of the link is followed through
+    /// other links.
     fn leads_out(&self, path: &[u8], change: &Change) -> bool {
         let Some(Entry::Symlink { target }) = &change.after else { return false };
         let Some(target) = bytes_of(target) else { return true };
@@ -149,8 +151,8 @@ impl Guard<'_> {
         }
     }
 
-    /// Inserts the names of a link's target before the names that are still to be followed (`ahead`). Returns false if
-    /// the target is an absolute path outside the workspace.
+    /// Inserts the names of a link's target before the names of the path that are still to be followed (`ahead`).
+    /// Returns false if the target is an absolute path outside the workspace.
     fn follow(&self, target: &[u8], at: &mut Vec<Vec<u8>>, ahead: &mut VecDeque<Vec<u8>>) -> bool {
         let mut target = target;
         if target.starts_with(b"/") {
@@ -201,21 +203,21 @@ fn is_no_folder(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(nix::libc::ENOENT | nix::libc::ENOTDIR | nix::libc::ELOOP))
 }
 
-/// Returns true if git treats a folder that contains these names, given in lower case, as a repository.
+/// Returns true if Git treats a folder that contains these names, given in lower case, as a repository.
 fn is_repository(names: &BTreeSet<Vec<u8>>) -> bool {
     let has = |wanted: &&str| names.contains(wanted.to_ascii_lowercase().as_bytes());
     BARE.iter().all(&has) || LINKED.iter().all(&has)
 }
 
-/// Returns true if a file of a repository controls what git does. `below` is its path relative to the folder of the
-/// repository.
+/// Returns true if a file of a repository controls what Git does. `below` is the path of the file relative to the
+/// folder of the repository.
 fn is_gits(below: &[u8]) -> bool {
     let below = String::from_utf8_lossy(below);
     guarded::guards([".git"].into_iter().chain(below.split('/'))).is_some()
 }
 
-/// Finds the innermost git repository that contains the workspace, and returns the path of the workspace relative to
-/// the repository. Returns `None` if no repository contains the workspace, or if the repository's folder is called
+/// Finds the innermost Git repository that contains the workspace, and returns the path of the workspace relative to
+/// this repository. Returns `None` if no repository contains the workspace, or if the repository's folder is called
 /// `.git`.
 fn repository_above(workspace: &Path) -> Option<Vec<u8>> {
     let above = workspace.ancestors().skip(1).find(|folder| {

@@ -17,13 +17,14 @@ use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, RenameFlags};
 
 use super::folder;
 
-/// Maximum number of names tried for the temporary file. A name is in use only if another process is changing a file in
-/// the same folder.
+/// Maximum number of names that are tried for a temporary file. A name is in use only if another process is changing a
+/// file in the same folder.
 const NAMES: u32 = 100;
 const PREFIX: &str = ".holdshort-";
 const SUFFIX: &str = ".tmp";
 
-/// File with the new content, before it is renamed over the old file. On drop, a file that was not renamed is deleted.
+/// Temporary file with the new content of a file, before it is renamed over the old file. On drop, a temporary file
+/// that was not renamed is deleted.
 pub(super) struct Temporary<'a> {
     folder: BorrowedFd<'a>,
     name: String,
@@ -48,8 +49,8 @@ impl<'a> Temporary<'a> {
         Err(io::Error::other("too many files `.holdshort-….tmp` remain in this directory; remove them"))
     }
 
-    /// Writes the content, and sets mode and owner. `owner` is the owner of the replaced file. Only root can set the
-    /// owner of a file. For all other users, the new file belongs to the user who writes it.
+    /// Writes the content of the temporary file, and sets mode and owner. `owner` is the owner of the replaced file.
+    /// Only root can set the owner of a file. For all other users, the new file belongs to the user who writes it.
     pub(super) fn fill(&self, bytes: &[u8], mode: u32, owner: Option<(u32, u32)>) -> io::Result<()> {
         (&self.file).write_all(bytes)?;
         if let Some((user, group)) = owner {
@@ -75,7 +76,7 @@ impl Drop for Temporary<'_> {
     }
 }
 
-/// Locks the temporary file. The lock tells other processes that the file is still being written. Returns `Some(false)`
+/// Locks a temporary file. The lock tells other processes that the file is still being written. Returns `Some(false)`
 /// if another process holds the lock, and `None` if the file system does not support locks.
 fn lock(file: impl AsFd) -> Option<bool> {
     match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
@@ -85,13 +86,13 @@ fn lock(file: impl AsFd) -> Option<bool> {
     }
 }
 
-/// Returns true if no other process has locked or deleted the new temporary file. Before it is locked, a temporary file
+/// Returns true if no other process has locked or deleted the new temporary file. Before the lock, a temporary file
 /// looks like one that a crash left, so another process may delete it.
 fn is_ours(file: &File) -> bool {
     lock(file) != Some(false) && rustix::fs::fstat(file).is_ok_and(|found| found.st_nlink > 0)
 }
 
-/// Removes temporary files that a crash left in the folder. If a temporary file cannot be read or removed, it remains,
+/// Removes temporary files that a crash left in a folder. A temporary file that cannot be read or removed remains,
 /// which is harmless.
 pub(super) fn remove_left(folder: BorrowedFd<'_>) {
     // Opens the file without blocking, because a named pipe may have replaced the file.
@@ -108,7 +109,7 @@ pub(super) fn remove_left(folder: BorrowedFd<'_>) {
     }
 }
 
-/// Returns true for `.holdshort-PROCESS-NUMBER.tmp`, a form that people do not use for their files.
+/// Returns true if a file name has the form `.holdshort-PROCESS-NUMBER.tmp`, which people do not use for their files.
 pub(crate) fn is_temporary(name: &OsStr) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let numbers = std::str::from_utf8(name.as_bytes())

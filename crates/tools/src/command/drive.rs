@@ -30,17 +30,16 @@ pub(crate) enum ExitReason {
     TooManyProcesses,
     TooMuchOutput,
     TooManyBytes,
-    /// The layer (a folder that receives the writes of a trial) could not be created in this workspace.
+    /// The layer (a folder that receives the writes of a trial) could not be created in the workspace of the command.
     NoLayer(String),
-    /// The caller has stopped waiting for the result.
+    /// The caller has stopped waiting for the result of the command.
     Abandoned,
-    /// A person stopped the command.
     Stopped,
     Failed(String),
 }
 
 impl ExitReason {
-    /// Describes to the model how the command ended.
+    /// Describes to the model how a command ended. `timeout` is the time limit of the command.
     pub(crate) fn describe(&self, timeout: Duration) -> String {
         match self {
             Self::Exited(code) => format!("exit code {code}"),
@@ -83,9 +82,9 @@ pub(crate) struct EndedCommand {
     pub aside: Option<SetAside>,
     /// Scratch folder of a trial (a temporary folder outside the workspace). `None` if the trial was stopped.
     pub scratch: Option<Scratch>,
-    /// Output of each stream, if they are captured separately.
+    /// Output of each stream of the command, if the streams are captured separately.
     pub streams: Option<Streams>,
-    /// Number of processes of the command that were still running when its shell ended.
+    /// Number of processes of the command that were still running when the shell of the command ended.
     pub left: usize,
 }
 
@@ -94,7 +93,7 @@ pub(crate) struct EndedCommand {
 pub struct Streams {
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
-    /// True if the command printed more than [`limits::CAPTURED_BYTES`]. If so, the rest of the output is missing.
+    /// True if the command printed more than [`limits::CAPTURED_BYTES`], so that the rest of the output is missing.
     pub is_cut: bool,
 }
 
@@ -107,8 +106,8 @@ impl Streams {
     }
 }
 
-/// Follows a command to its end. `preview` receives the output. If the receiver of `preview` is dropped, the command is
-/// stopped. `turn` keeps other commands from writing in the workspace. It is released when the first stage of the
+/// Follows a command until it ends. `preview` receives the output. If the receiver of `preview` is dropped, the command
+/// is stopped. `turn` keeps other commands from writing in the workspace. It is released when the first stage of the
 /// sandbox has ended and the guarded paths that could not be renamed are recorded.
 pub(super) async fn drive(
     launched: Launched<Child>,
@@ -225,7 +224,7 @@ pub(super) async fn drive(
     Ok(EndedCommand { how, transcript, aside, scratch, streams, left })
 }
 
-/// Waits until a person stops the command. Waits forever if no person stops it, or if `stop` is `None`.
+/// Waits until a person stops a command. Waits forever if no person stops the command, or if `stop` is `None`.
 pub(super) async fn until(stop: Stop) {
     if let Some(mut stop) = stop
         && stop.wait_for(|is_stopped| *is_stopped).await.is_ok()
@@ -244,7 +243,7 @@ fn untold() -> SetAside {
 
 /// Pipe from which the output of a command is read, and the chunk of bytes that was read last.
 struct Channel {
-    /// `None` after the output has ended, because no process can print any more.
+    /// Pipe with the output of a command. `None` after the output has ended, because no process can print any more.
     pipe: Option<pipe::Receiver>,
     buffer: Vec<u8>,
 }
@@ -256,8 +255,8 @@ impl Channel {
         Ok(Self { pipe, buffer })
     }
 
-    /// Waits for the next chunk of output. After the last chunk the future never completes. Dropping it loses no
-    /// output.
+    /// Waits for the next chunk of the command's output in this pipe. After the last chunk the future never completes.
+    /// Dropping the future loses no output.
     async fn fill(&mut self) {
         let Some(pipe) = &mut self.pipe else { return std::future::pending().await };
         if matches!(pipe.read_buf(&mut self.buffer).await, Ok(0) | Err(_)) {
@@ -268,7 +267,7 @@ impl Channel {
 
 struct Output {
     main: Channel,
-    /// Standard error. Has no pipe if standard error goes into the pipe of `main`.
+    /// Standard error of the command. Has no pipe if standard error goes into the pipe of `main`.
     errors: Channel,
     streams: Option<Streams>,
     transcript: Transcript,
@@ -277,8 +276,8 @@ struct Output {
 }
 
 impl Output {
-    /// Waits for the next chunk of output. After the last chunk the future never completes. Dropping the future loses
-    /// no output.
+    /// Waits for the next chunk of the command's output. After the last chunk the future never completes. Dropping the
+    /// future loses no output.
     async fn read(&mut self) {
         tokio::select! {
             () = self.main.fill() => {}

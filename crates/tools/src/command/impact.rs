@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use crate::limits;
 use crate::workspace::Workspace;
 
-/// Returns `{files, at_most?, at_least?}`. `at_most` is true if the command possibly reaches only some of these files.
-/// `at_least` is true if there are more files, or folders that cannot be read. Returns `None` if the files of this
-/// command are not counted, or if its paths are unknown.
+/// Returns the files that a command may affect as `{files, at_most?, at_least?}`. `at_most` is true if the command
+/// possibly reaches only some of these files. `at_least` is true if there are more files, or folders that cannot be
+/// read. Returns `None` if the files of this command are not counted, or if the paths in the command are unknown.
 pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Option<Value> {
     let command = holdshort_command::parse(line);
     let moves = |part: &Part| matches!(part.program.as_str(), "cd" | "pushd" | "popd");
@@ -55,14 +55,14 @@ pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Optio
     Some(impact)
 }
 
-/// Programs that run another program, which is given as an argument. The parser of command lines lists the other
+/// Programs that run another program, which is given as an argument. The parser of command lines lists this other
 /// program as a separate part.
 const RUNS_ANOTHER: [&str; 9] = ["sh", "bash", "dash", "env", "nohup", "time", "nice", "timeout", "command"];
 
 /// Paths that one part of a command line (one program with its arguments) names.
 struct CommandPaths<'p> {
     paths: Vec<&'p str>,
-    /// True if the program possibly reaches only some of the entries below the paths.
+    /// True if the program possibly reaches only some of the entries below these paths.
     picks: bool,
 }
 
@@ -118,7 +118,8 @@ fn operands<'p>(words: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
     paths
 }
 
-/// Returns the components of a path relative to the workspace. Returns `None` if the path leads out of the workspace.
+/// Returns the components of a path in a command line, relative to the workspace. Returns `None` if the path leads out
+/// of the workspace.
 fn beneath(workspace: &Workspace, cwd: &[String], path: &str) -> Option<Vec<String>> {
     let (mut components, path) = match path.strip_prefix('/') {
         Some(_) => {
@@ -139,7 +140,7 @@ fn beneath(workspace: &Workspace, cwd: &[String], path: &str) -> Option<Vec<Stri
     Some(components)
 }
 
-/// Expands `*` and `?` in a path as the shell does. Sets `more` to true if some entries were not examined.
+/// Expands `*` and `?` in a path as the shell does. Sets `more` to true if some entries of folders were not examined.
 fn expanded(workspace: &Workspace, path: &[String], more: &mut bool) -> Vec<Vec<String>> {
     let mut places: Vec<Vec<String>> = vec![Vec::new()];
     for component in path {
@@ -208,7 +209,7 @@ fn open(workspace: &Workspace, components: &[String]) -> Option<Dir> {
 
 struct Count {
     files: usize,
-    /// Number of entries that may still be counted.
+    /// Number of directory entries that may still be counted.
     left: usize,
     more: bool,
 }

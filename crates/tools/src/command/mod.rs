@@ -28,18 +28,17 @@ use crate::tools::{Inner, Stop};
 use crate::trial::CommandOutput;
 use crate::turns::{self, Turn};
 
-/// Maximum number of chunks of a running command's output that are buffered for the preview. A person who follows a
-/// slower preview does not see the chunks above this number.
+/// Maximum number of chunks of a running command's output that are buffered for the preview. Further chunks are not
+/// shown to a person whose preview is slower than the command.
 const WAITING_CHUNKS: usize = 256;
 
 const NOTE: &str = "You approve this command line and the current content of the workspace files that the \
                     command line runs by name. Your approval does not cover the content of other files, \
                     such as libraries, files that a tool finds by itself, and system programs.";
 
-/// A command line that has been checked.
+/// Command line of a tool call that has been checked.
 pub(crate) struct Command {
     line: String,
-    /// Canonical working directory.
     pub cwd: String,
     timeout: Duration,
     folder: Vec<String>,
@@ -80,8 +79,8 @@ impl Command {
         Ok(Self { line: request.command.clone(), cwd, timeout, folder: place.components().to_vec() })
     }
 
-    /// Adds to `inspection` the data for a person (the card), the preconditions, and the reasons why a person must be
-    /// asked.
+    /// Adds to `inspection` the data about a command that a person sees on the card, the preconditions of the command,
+    /// and the reasons why a person must be asked.
     pub(crate) fn look(&self, inner: &Inner, inspection: &mut Inspection) {
         let level = inner.level();
         let scripts = scripts::look(&inner.workspace, &self.folder, &self.line);
@@ -128,7 +127,7 @@ impl Command {
     }
 }
 
-/// Returns the path of a folder of the workspace in the form that preconditions use.
+/// Returns the path of a workspace folder in the form that preconditions use.
 fn folder_path(folder: &[String]) -> String {
     if folder.is_empty() { "./".to_owned() } else { format!("{}/", folder.join("/")) }
 }
@@ -140,7 +139,8 @@ fn absolute(workspace: &str, place: &WorkspacePath) -> String {
         .join("/")
 }
 
-/// Returns a reason to ask a person, regardless of the rules, if the sandbox level does not fully confine the command.
+/// Returns a reason to ask a person about a command, regardless of the rules, if the sandbox level does not fully
+/// confine the command.
 fn ask_because(level: SandboxLevel) -> Option<&'static str> {
     match level {
         SandboxLevel::None => Some("sandbox_none"),
@@ -149,7 +149,7 @@ fn ask_because(level: SandboxLevel) -> Option<&'static str> {
     }
 }
 
-/// Runs a command to its end. Dropping the future stops the command and every process that it started.
+/// Runs a command until it ends. Dropping the future stops the command and every process that the command started.
 pub(crate) async fn run(
     inner: &Arc<Inner>,
     request: RunCommand,
@@ -196,7 +196,6 @@ pub(crate) async fn run(
 }
 
 impl Command {
-    /// Runs the prepared command to its end.
     pub(crate) async fn follow(
         &self,
         launch: Launch,
@@ -226,7 +225,7 @@ impl Command {
     }
 }
 
-/// Adds a note about the memory limit if the command failed.
+/// Adds a note about the memory limit to the result of a command that failed because of it.
 fn tell_of_memory(printed: &str, exit_code: Option<i32>, text: &mut String) {
     if let Some(told) = sandbox_denials::describe_memory_limit(printed).filter(|_| exit_code != Some(0)) {
         text.push('\n');
@@ -243,7 +242,7 @@ fn tell_of_filtered(printed: &str, text: &mut String, data: &mut Value) {
     }
 }
 
-/// Follows a launched command to its end. Returns an error text if the end of the command is unknown.
+/// Follows a launched command until it ends. Returns an error text if the outcome of the command is unknown.
 async fn follow(
     launched: Launched<Child>,
     timeout: Duration,
@@ -266,8 +265,8 @@ async fn follow(
     }
 }
 
-/// Prepares a command. `folders` are the preconditions about folders that applied when a person or a rule allowed the
-/// command.
+/// Prepares a command to start. `folders` are the preconditions about folders that applied when a person or a rule
+/// allowed the command.
 pub(crate) fn prepare(
     inner: &Inner,
     request: &RunCommand,
@@ -330,7 +329,7 @@ pub(crate) fn prepare(
     Ok((command, launch))
 }
 
-/// Removes from `PATH` the folders that lie in the workspace.
+/// Removes from a value of `PATH` the folders that lie in the workspace.
 fn without(path: &str, workspace: &Path) -> String {
     let outside = |entry: &&str| !fs::canonicalize(entry).is_ok_and(|entry| entry.starts_with(workspace));
     path.split(':').filter(outside).collect::<Vec<_>>().join(":")
@@ -396,8 +395,8 @@ impl EndedCommand {
     }
 }
 
-/// Adds to the result the guarded paths (such as Git hooks) that the command created, and says which of them were
-/// renamed. Returns false if the command created none.
+/// Adds to the result of a command the guarded paths (such as Git hooks) that the command created, and says which of
+/// them were renamed. Returns false if the command created none.
 fn tell_of(aside: &SetAside, text: &mut String, data: &mut Value) -> bool {
     if *aside == SetAside::default() {
         return false;

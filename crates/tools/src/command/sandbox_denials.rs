@@ -17,18 +17,18 @@ const NOT_EXECUTED: i32 = 126;
 pub(super) const SET_ASIDE: &str =
     "a person's tools, such as git or editors, would run this file automatically without an approval";
 
-/// Certainty with which it is known that the sandbox denied the command an operation.
+/// Certainty with which it is known that the sandbox denied an operation of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Denial {
-    /// An error message of the system shows the denial.
+    /// An error message in the command's output shows that the sandbox denied an operation.
     Met,
-    /// The command failed without output, and a denial is a possible reason.
+    /// The command failed without output, and a denial by the sandbox is a possible reason.
     Perhaps,
 }
 
-/// Detects a denial. `printed` is the complete output of the command, and `workspace` is the path of the workspace. The
-/// exit code alone does not show a denial: `touch x || true` succeeds although the sandbox denies it, and a script that
-/// redirects its errors fails without output.
+/// Returns the denial that the sandbox possibly caused. `printed` is the complete output of the command, and
+/// `workspace` is the path of the workspace. The exit code alone does not show a denial: `touch x || true` succeeds
+/// although the sandbox denies it, and a script that redirects its errors fails without output.
 pub(super) fn detect_denial(
     effect: &CommandEffect,
     printed: &str,
@@ -59,19 +59,20 @@ pub(super) fn detect_denial(
     }
 }
 
-/// Error messages of the system if the filter of system calls denies a file mode, a device, a socket, or a file
-/// attribute. The filter denies these operations to every command, even if a person has approved the command.
+/// Error messages of the system if the sandbox's filter of system calls denies a file mode, a device, a socket, or a
+/// file attribute. The filter denies these operations to every command, even if a person has approved the command.
 const FILTERED: [&str; 2] = ["Operation not permitted", "Operation not supported"];
 
-/// Maximum number of output lines that are reported as operations which the filter denied.
+/// Maximum number of lines of a command's output that are reported as operations which the filter of system calls
+/// denied.
 const FILTERED_LINES: usize = 8;
 
 pub(super) const FILTERED_TOLD: &str = "Commands may not set set-user-id or set-group-id bits, make a file \
      unreadable for its owner, create devices, create sockets in the workspace, or set extended attributes. \
      A retry of such an operation is refused again.";
 
-/// Returns the output lines that contain an error message which the filter of system calls can cause. The message can
-/// also have another cause.
+/// Returns the lines of a command's output that contain an error message which the filter of system calls can cause.
+/// Such a message can also have another cause.
 pub(super) fn filtered(printed: &str) -> Vec<&str> {
     // Landlock denies a device with a different message.
     let of_a_device = |line: &str| line.starts_with("mknod: ") && line.contains("Permission denied");
@@ -101,7 +102,8 @@ pub(super) fn describe_memory_limit(printed: &str) -> Option<String> {
     })
 }
 
-/// Returns true if the line names a guarded path (such as a Git hook). An absolute path must lie in the workspace.
+/// Returns true if a line of a command's output names a guarded path (such as a Git hook). An absolute path must lie in
+/// the workspace.
 fn names_a_guarded_path(line: &str, workspace: &str) -> bool {
     line.split([' ', '\'', '"', '`', ':', ',', '(', ')', '\u{2018}', '\u{2019}'])
         .filter_map(|word| if word.starts_with('/') { word.strip_prefix(workspace) } else { Some(word) })

@@ -14,29 +14,31 @@ use crate::files::{self, Last, WorkspacePath};
 use crate::limits;
 use crate::workspace::Workspace;
 
-/// Maximum number of files and folders to which the approval of a command line is bound. Missing files are counted too.
-/// The search ends when this number is reached.
+/// Maximum number of files and folders to which the approval of a command line is bound, including missing files. The
+/// search ends when this number is reached.
 const MOST_BOUND: usize = 4 * limits::SCRIPTS;
 
 /// Maximum number of folders in which the arguments of one command are looked up as names of scripts. Only folders that
 /// the command itself names are searched.
 const MOST_BELOW: usize = 16;
 
-/// Scripts that the inspection of a command line finds.
+/// Scripts that the inspection of a command line finds, and the files to which the approval of the line is bound.
 #[derive(Debug, Default)]
 pub(super) struct Scripts {
-    /// Preconditions, sorted by path. If a file does not exist now, the precondition is that it still does not exist
-    /// when the command runs.
+    /// Preconditions of the command line, sorted by path. If a file does not exist now, the precondition is that the
+    /// file still does not exist when the command runs.
     pub bound: Vec<Precondition>,
-    /// Scripts that a person sees before the approval, `[{path, text, truncated?}]`: each existing file to which the
-    /// approval is bound.
+    /// Scripts that a person sees before the approval of the command line, as `[{path, text, truncated?}]`: each
+    /// existing file to which the approval is bound.
     pub card: Vec<Value>,
-    /// True if the approval cannot be bound to all files that the command runs and all folders in which it runs.
+    /// True if the approval of the command line cannot be bound to all files that it runs and all folders in which it
+    /// runs.
     pub unbound: bool,
 }
 
 impl Scripts {
-    /// Binds the approval to the digest of a file. If the file exists, adds it to the scripts that a person sees.
+    /// Binds the approval of the command line to the digest of a file. If the file exists, adds it to the scripts that
+    /// a person sees.
     fn bind(&mut self, workspace: &Workspace, place: &WorkspacePath) {
         let path = place.to_string();
         if self.bound.iter().any(|bound| bound.path == path) {
@@ -51,7 +53,6 @@ impl Scripts {
         self.bound.push(bound);
     }
 
-    /// Binds the approval to the identity of a folder.
     fn bind_folder(&mut self, workspace: &Workspace, path: &str) {
         let path = format!("{path}/");
         if !self.bound.iter().any(|bound| bound.path == path) {
@@ -112,8 +113,8 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
     found
 }
 
-/// Binds the approval to the existing files that one command of a command line may run, and to the folders in which it
-/// may run.
+/// Binds the approval of a command line to the existing files that one command of the line may run, and to the folders
+/// in which this command may run.
 fn look_up(
     workspace: &Workspace,
     folder: &[String],
@@ -156,8 +157,8 @@ fn joined(folder: &str, text: &str) -> String {
     if folder.is_empty() || text.starts_with('/') { text.to_owned() } else { format!("{folder}/{text}") }
 }
 
-/// Binds the approval to the file that one word of a command line names. If the word names a folder, binds the approval
-/// to the folder, and adds the folder to `below`.
+/// Binds the approval of a command line to the file that one word of the line names. If the word names a folder, binds
+/// the approval to the folder, and adds the folder to `below`.
 fn look_up_text(
     workspace: &Workspace,
     folder: &[String],
@@ -186,7 +187,7 @@ fn look_up_text(
     }
 }
 
-/// Converts a path in the command line to a path relative to the workspace. Returns `None` if the names in the path
+/// Converts a path in the command line to a path relative to the workspace. Returns `None` if the names in this path
 /// lead out of the workspace.
 fn inside(workspace: &Workspace, folder: &[String], path: &str) -> Option<String> {
     let mut names: Vec<&str> =
@@ -208,7 +209,8 @@ fn inside(workspace: &Workspace, folder: &[String], path: &str) -> Option<String
     (!plain.is_empty()).then(|| plain.join("/"))
 }
 
-/// Returns true if a path leads out of the workspace by its names, and back into the workspace through a link or `..`.
+/// Returns true if a path in the command line leads out of the workspace by its names, and back into the workspace
+/// through a link or `..`.
 fn leads_inside(workspace: &Workspace, folder: &[String], path: &str) -> bool {
     let root = Path::new(workspace.path());
     let folder = folder.iter().fold(root.to_owned(), |path, name| path.join(name));

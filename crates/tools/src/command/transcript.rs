@@ -34,8 +34,8 @@ impl Transcript {
         self.left_out() > 0
     }
 
-    /// Returns the output of the command. A line end is added after the last line, so that appended text starts on a
-    /// new line.
+    /// Returns the output of a command as text. A line end is added after the last line, so that appended text starts
+    /// on a new line.
     pub(super) fn text(&self) -> String {
         let tail: Vec<u8> = self.tail.iter().copied().collect();
         let mut text = if self.is_truncated() {
@@ -53,7 +53,7 @@ impl Transcript {
     }
 }
 
-/// Converts chunks of bytes to text. A character whose bytes are in two chunks stays complete.
+/// Converts chunks of a command's output to text. A character whose bytes are in two chunks stays complete.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     pending: Vec<u8>,
@@ -69,7 +69,7 @@ impl Decoder {
     }
 }
 
-/// Returns how many bytes at the end are the beginning of an incomplete character.
+/// Returns how many bytes at the end of a chunk are the beginning of an incomplete character.
 fn incomplete_at_end(bytes: &[u8]) -> usize {
     match bytes.utf8_chunks().last() {
         // A character has at most four bytes, so only the last three bytes can begin an incomplete character. These

@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 use crate::request::{Change, EditFile};
 use crate::workspace::Workspace;
 
-/// Planned change of one file.
+/// Planned change of one file, computed from the current content of this file.
 pub(crate) struct Planned {
     pub(super) place: WorkspacePath,
     pub(super) before: Option<FileSnapshot>,
@@ -22,7 +22,6 @@ pub(crate) struct Planned {
 }
 
 impl Planned {
-    /// Computes the change from the current state of the file.
     pub(crate) fn new(workspace: &Workspace, change: &Change) -> Result<Self, Refusal> {
         let path = change.path();
         names_a_file(path)?;
@@ -49,8 +48,8 @@ impl Planned {
         Precondition { path: self.place.to_string(), sha256: self.before.as_ref().map(|found| found.digest) }
     }
 
-    /// Returns true if the file has other hard links. When the file is replaced, its other hard links still lead to the
-    /// old content.
+    /// Returns true if the file to change has other hard links. When the file is replaced, its other hard links still
+    /// lead to the old content.
     pub(crate) fn has_other_names(&self) -> bool {
         self.before.as_ref().is_some_and(|found| found.links > 1)
     }
@@ -74,7 +73,7 @@ impl Planned {
     }
 }
 
-/// Returns `text` with the replacement that `edit` describes. The replaced passage must occur exactly once.
+/// Returns `text` with the replacement that the call `edit` describes. The replaced passage must occur exactly once.
 fn edited(text: &str, edit: &EditFile) -> Result<String, Refusal> {
     let path = escape_path(&edit.path);
     if edit.old == edit.new {
@@ -101,8 +100,8 @@ fn edited(text: &str, edit: &EditFile) -> Result<String, Refusal> {
     Ok(spliced(text, at, edit.old.len(), &edit.new))
 }
 
-/// Returns the positions at which a passage occurs, including overlapping occurrences. Returns no positions for an
-/// empty passage.
+/// Returns the positions in a text at which a passage occurs, including overlapping occurrences. Returns no positions
+/// for an empty passage.
 fn occurrences<'a>(text: &'a str, passage: &'a str) -> impl Iterator<Item = usize> + 'a {
     let mut from = if passage.is_empty() { None } else { Some(0) };
     std::iter::from_fn(move || {

@@ -71,13 +71,13 @@ impl Diff {
     }
 }
 
-/// Returns the difference between two texts as JSON, in the form in which a person sees it.
+/// Returns the difference between two texts as JSON, in the form of a person's card.
 pub fn diff(old: &str, new: &str) -> Value {
     Diff::between(old, new).to_value()
 }
 
-/// Returns one line without its line end. If the last line of a file has no line end, it is marked, because it would
-/// otherwise look the same as a line with a line end.
+/// Returns one line of a diff without its line end. If the last line of a file has no line end, it is marked, because
+/// it would otherwise look the same as a line with a line end.
 fn line(op: &str, value: &str) -> Value {
     match value.strip_suffix('\n') {
         Some(text) => json!({"op": op, "text": text}),

@@ -9,7 +9,7 @@ use crate::limits;
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
 
-/// Returns the folder that a call names. Without a path, the folder is the workspace.
+/// Returns the folder that a call to list or search names. Without a path, the folder is the workspace.
 pub(crate) fn folder(workspace: &Workspace, path: Option<&str>) -> Result<WorkspacePath, Refusal> {
     let path = path.filter(|path| !path.is_empty()).unwrap_or(".");
     let place = WorkspacePath::resolve(workspace, path, Last::Follow)?;
@@ -23,7 +23,7 @@ pub(crate) fn folder(workspace: &Workspace, path: Option<&str>) -> Result<Worksp
     }
 }
 
-/// Text of a listing or search, the number of results in it, and the number of omitted paths.
+/// Text of a listing or search, the number of results in this text, and the number of omitted paths.
 #[derive(Debug)]
 pub(crate) struct Listed {
     pub text: String,
@@ -31,7 +31,7 @@ pub(crate) struct Listed {
     pub left_out: usize,
 }
 
-/// Returns a note about the number of omitted paths. Returns `None` if no path is omitted.
+/// Returns a note about the number of paths that a listing or search omitted. Returns `None` if no path was omitted.
 pub(super) fn left_out_words(left_out: usize) -> Option<String> {
     let paths = match left_out {
         0 => return None,
@@ -90,7 +90,7 @@ pub(crate) fn list(
     Ok(Listed { text: lines.join("\n") + "\n", shown: total, left_out })
 }
 
-/// Returns the names in a folder, each with a mark for the kind of entry.
+/// Returns the names in a folder of the workspace, each with a mark for the kind of entry.
 fn names(workspace: &Workspace, place: &WorkspacePath) -> io::Result<Vec<(String, &'static str)>> {
     let mut names = Vec::new();
     for entry in WorkspacePath::open_folder(workspace, place.components())?.entries()? {

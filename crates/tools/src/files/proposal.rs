@@ -19,7 +19,8 @@ use crate::trial::ignored;
 use crate::workspace::Workspace;
 
 impl Planned {
-    /// Returns the changes, the text that the agent reads after the commit, and the findings in the changes.
+    /// Returns the proposed changes of a file tool, with the text that the agent reads after the commit, and the
+    /// findings in these changes.
     pub(crate) fn proposed(
         &self,
         workspace: &Workspace,
@@ -53,7 +54,8 @@ impl Planned {
         self.before.into_iter().map(|found| found.bytes).chain([self.after.into_bytes()]).collect()
     }
 
-    /// Returns the changes. Returns an empty list if the file already has the proposed content.
+    /// Returns the changes of the file and its missing parent folders. Returns an empty list if the file already has
+    /// the proposed content.
     fn changes(&self, root: &Root) -> Vec<Change> {
         let names = self.place.components();
         let folders = (1..names.len()).map(|depth| text_of(names[..depth].join("/").as_bytes()));

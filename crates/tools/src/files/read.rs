@@ -20,16 +20,16 @@ use crate::workspace::Workspace;
 /// this digest.
 const NO_FILE: Digest = Digest::ZERO;
 
-/// A regular file at the time when it was read.
+/// Content and metadata of a regular file at the time when it was read.
 pub(crate) struct FileSnapshot {
     pub bytes: Vec<u8>,
     pub digest: Digest,
-    /// Permission bits.
+    /// Permission bits of the file that was read.
     pub mode: u32,
     pub links: u64,
 }
 
-/// Reads a whole file as text for an agent. If the run's layer contains the file, it is read there, otherwise in the
+/// Reads a whole file as text for an agent. The file in the run's layer takes precedence over the file in the
 /// workspace.
 pub(crate) fn read_text(
     workspace: &Workspace,
@@ -50,7 +50,7 @@ fn read_text_in(workspace: &Workspace, path: &str) -> Result<(WorkspacePath, Str
     Ok((place, text(found.bytes, path)?))
 }
 
-/// Reads the file at a resolved path. Fails if the file does not exist.
+/// Reads the file at a resolved path of the workspace. Fails if the file does not exist.
 pub(crate) fn existing(
     workspace: &Workspace,
     place: &WorkspacePath,
@@ -93,8 +93,8 @@ pub(crate) fn too_large(path: &str, limit: u64) -> Refusal {
     )
 }
 
-/// Returns the current state of files, sorted by path. If the state of a file cannot be determined, the returned state
-/// differs from every expected one.
+/// Returns the current state of the files at these paths, sorted by path. If the state of a file cannot be determined,
+/// the returned state differs from every expected one.
 pub(crate) fn observe(workspace: &Workspace, paths: &[String]) -> Vec<Precondition> {
     let mut seen: Vec<_> = paths
         .iter()
@@ -119,11 +119,12 @@ fn state(workspace: &Workspace, path: &str) -> Option<Digest> {
     }
 }
 
-/// Returns the identity of the folder at a path. The identity consists of the inode number and the creation time,
-/// because the file system gives the inode number of a removed folder to a new one. Returns `None` if the folder does
-/// not exist.
+/// Returns the identity of the folder at a path of the workspace. The identity consists of the inode number and the
+/// creation time, because the file system gives the inode number of a removed folder to a new folder. Returns `None` if
+/// the folder does not exist.
 ///
-/// The identity of a workspace also changes when guarded paths in it could not be set aside (renamed). A call that was
+///
+/// The identity of a workspace also changes when guarded paths in the workspace could not be renamed. A call that was
 /// allowed before this change and has not started is then checked again, and needs the approval of a person.
 pub(crate) fn identity(workspace: &Workspace, path: &str) -> Option<Digest> {
     let place = match WorkspacePath::resolve(workspace, path, Last::Refuse) {
@@ -179,7 +180,7 @@ fn open_in(folder: &Dir, name: &str, limit: u64) -> io::Result<Opened> {
     }))
 }
 
-/// Reads a file that the search has found in a folder. Returns `None` if the file is not to be searched.
+/// Reads a file that the search has found in a folder. Returns `None` for a file whose content must not be searched.
 pub(crate) fn for_search(
     workspace: &Workspace,
     components: &[String],

@@ -16,16 +16,15 @@ use crate::refusal::Refusal;
 use crate::request::SearchCodebase;
 use crate::workspace::Workspace;
 
-/// Number of bytes at the beginning of a file that are examined to decide whether the file is text or binary data.
+/// Number of bytes at the beginning of a file that are examined to decide if the file is text or binary data.
 const BINARY_PROBE_BYTES: usize = 8192;
 
-/// A validated search: the pattern, and the file or folder where the search starts.
+/// A validated search of an agent: the pattern, and the file or folder where the search starts.
 pub(crate) struct Checked {
     pattern: Regex,
     pub place: WorkspacePath,
 }
 
-/// Validates the pattern and the path of a request.
 pub(crate) fn check(workspace: &Workspace, request: &SearchCodebase) -> Result<Checked, Refusal> {
     let pattern = RegexBuilder::new(&request.pattern)
         .size_limit(limits::SEARCH_PATTERN_BYTES)
@@ -48,7 +47,8 @@ pub(crate) fn check(workspace: &Workspace, request: &SearchCodebase) -> Result<C
     }
 }
 
-/// Returns `path:line: text` for every match, up to the limits. Files that rules withhold from agents are not opened.
+/// Returns `path:line: text` for every match of the search, up to the limits. Files that rules withhold from agents are
+/// not opened.
 pub(crate) fn search(
     workspace: &Workspace,
     request: &SearchCodebase,
@@ -119,7 +119,7 @@ impl Hits {
 }
 
 /// Walks the files below a file or folder of the workspace. The walk always starts at the workspace, so that
-/// `.gitignore` files in folders above it have no effect.
+/// `.gitignore` files in folders above the workspace have no effect.
 fn walk(root: &Path, place: &WorkspacePath) -> ignore::Walk {
     let wanted: PathBuf = std::iter::once(root).chain(place.components().iter().map(Path::new)).collect();
     WalkBuilder::new(root)

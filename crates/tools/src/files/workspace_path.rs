@@ -12,13 +12,13 @@ use crate::limits;
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
 
-/// Treatment of a symbolic link that is the last component of a path.
+/// Treatment of a symbolic link at the end of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Last {
-    /// The link is followed, as it is when a file is read. The target must be in the workspace.
+    /// A symbolic link at the end of the path is followed, as when a file is read. The target must be in the workspace.
     Follow,
-    /// The path is rejected. A write could replace either the link or its target, and the person who approves the write
-    /// could not know which.
+    /// A path that ends in a symbolic link is rejected. A write could replace either the link or its target, and the
+    /// person who approves the write could not know which.
     Refuse,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct WorkspacePath {
 }
 
 impl WorkspacePath {
-    /// Resolves a path relative to the workspace.
+    /// Resolves a path relative to the workspace, without leaving the workspace.
     pub(crate) fn resolve(workspace: &Workspace, path: &str, last: Last) -> Result<Self, Refusal> {
         let mut ahead: VecDeque<String> = components(path)?.into();
         let mut place = Self { components: Vec::new(), kind: Kind::Folder };
@@ -111,7 +111,8 @@ impl WorkspacePath {
         Ok(place)
     }
 
-    /// Returns the components of the parent folder, and the last name. Returns `None` for the workspace itself.
+    /// Returns the components of the path's parent folder, and the last name of the path. Returns `None` for the
+    /// workspace itself.
     pub(crate) fn split(&self) -> Option<(&[String], &str)> {
         self.components.split_last().map(|(name, folders)| (folders, name.as_str()))
     }
@@ -137,8 +138,8 @@ impl std::fmt::Display for WorkspacePath {
     }
 }
 
-/// Splits a path that an agent wrote. Rejects an absolute path and `..`, even if the path would lead into the
-/// workspace.
+/// Splits a path that an agent wrote into its components. Rejects an absolute path and `..`, even if the path would
+/// lead into the workspace.
 fn components(path: &str) -> Result<Vec<String>, Refusal> {
     if path.is_empty() {
         return Err(Refusal::new(
@@ -169,7 +170,7 @@ fn components(path: &str) -> Result<Vec<String>, Refusal> {
         .collect()
 }
 
-/// Rejects a path that is written as a folder (for example with a final `/`), even if a file is there.
+/// Rejects a path that is written as a folder (for example with a final `/`), even if a file exists there.
 pub(crate) fn names_a_file(path: &str) -> Result<(), Refusal> {
     match path.rsplit('/').next() {
         Some("" | ".") if !path.is_empty() => {
@@ -179,7 +180,8 @@ pub(crate) fn names_a_file(path: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Splits the target of a link. Returns `None` for an absolute target, or for a target that is not UTF-8.
+/// Splits the target of a link into its components. Returns `None` for an absolute target, or for a target that is not
+/// UTF-8.
 fn link_components(target: &Path) -> Option<Vec<String>> {
     target
         .components()
@@ -233,7 +235,7 @@ pub(crate) fn not_found(path: &str) -> Refusal {
     )
 }
 
-/// Returns a path in a form for messages: on one line, with control characters escaped.
+/// Returns a path in the form for messages: on one line, with control characters escaped.
 pub(crate) fn escape_path(path: &str) -> std::str::EscapeDebug<'_> {
     path.escape_debug()
 }

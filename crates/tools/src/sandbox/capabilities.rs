@@ -5,8 +5,8 @@ use std::io;
 
 use rustix::thread::{self, CapabilitySet, CapabilitySets};
 
-/// Capabilities that a command keeps if it runs as root, so that it can handle files of several owners. None of these
-/// capabilities has an effect outside the sandbox.
+/// Capabilities that a sandboxed command keeps if it runs as root, so that it can handle files of several owners. None
+/// of these capabilities has an effect outside the sandbox.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -15,13 +15,13 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETGID)
     .union(CapabilitySet::SETUID);
 
-/// Capabilities that `init` needs to mount file systems, to raise the loopback device, and to drop capabilities. The
-/// kernel accesses an overlay with the permissions of the process that mounted it. `DAC_OVERRIDE` lets the kernel
-/// access the overlay's working folder, whose mode denies access even to its owner.
+/// Capabilities that the sandbox process `init` needs to mount file systems, to raise the loopback device, and to drop
+/// capabilities. The kernel accesses an overlay with the permissions of the process that mounted it. `DAC_OVERRIDE`
+/// lets the kernel access the overlay's working folder, whose mode denies access even to its owner.
 const FOR_INIT: [CapabilitySet; 4] =
     [CapabilitySet::SYS_ADMIN, CapabilitySet::NET_ADMIN, CapabilitySet::SETPCAP, CapabilitySet::DAC_OVERRIDE];
 
-/// Keeps the capabilities of `init` across the next `execve`, even if the user is not root.
+/// Keeps the capabilities of the sandbox process `init` across the next `execve`, even if the user is not root.
 pub(super) fn keep_for_init() -> io::Result<()> {
     let mut sets = thread::capabilities(None)?;
     sets.inheritable = FOR_INIT.into_iter().fold(CapabilitySet::empty(), CapabilitySet::union);

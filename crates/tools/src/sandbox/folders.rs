@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use super::plan::{PRIVATE_IN_VIEW, Plan};
 use crate::limits;
 
-/// Folders of programs and libraries. `/etc` is handled separately, because it also contains secrets.
+/// System folders with programs and libraries that commands may read. `/etc` is handled separately, because it also
+/// contains secrets.
 const SYSTEM: [&str; 12] = [
     "/usr",
     "/bin",
@@ -27,19 +28,20 @@ const SYSTEM: [&str; 12] = [
     "/sys/devices/system/cpu",
 ];
 const ETC: &str = "/etc";
-/// Folders that are never readable as a whole, even if `PATH` names a folder in them. Separate rules apply to each.
+/// Folders that a command can never read as a whole, even if `PATH` names a folder in them. Separate rules apply to
+/// each.
 const APART: [&str; 4] = ["/dev", ETC, "/proc", "/sys"];
 
-/// Folders of toolchains (such as compilers) that need more files than those in their folder on `PATH`. If a folder on
-/// `PATH` is in one of these folders, the whole toolchain is readable. `.cargo` is not listed, because it contains
-/// credentials.
+/// Names of the folders of toolchains (such as compilers) that need more files than those in their folder on `PATH`. If
+/// a folder on `PATH` is in one of these folders, the whole toolchain is readable. `.cargo` is not listed, because it
+/// contains credentials.
 const TOOLCHAINS: [&str; 14] = [
     ".pyenv", ".rbenv", ".nodenv", ".goenv", ".jenv", ".nvm", ".fnm", ".volta", ".asdf", ".sdkman", ".bun",
     ".deno", ".rustup", ".ghcup",
 ];
 
-/// Environment variables that tell a toolchain where its folder is, each with the default folder relative to the home
-/// folder.
+/// Environment variables that tell a toolchain (such as a compiler) where its folder is, each with the default folder
+/// relative to the home folder.
 const TOOLCHAIN_VARIABLES: [(&str, &str); 7] = [
     ("RUSTUP_HOME", ".rustup"),
     ("PYENV_ROOT", ".pyenv"),
@@ -50,18 +52,18 @@ const TOOLCHAIN_VARIABLES: [(&str, &str); 7] = [
     ("ASDF_DATA_DIR", ".asdf"),
 ];
 
-/// The folders and variables with which a command can use the tools of this machine.
+/// The folders and environment variables with which a command can use the tools of this machine.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tooling {
-    /// `PATH` without the folders that a command cannot read.
+    /// Value of `PATH` for a command, without the folders that the command cannot read.
     pub path: String,
     pub folders: Vec<PathBuf>,
-    /// Environment variables with the folders of toolchains. Without these variables, a toolchain would search the home
-    /// folder of the command, which is empty.
+    /// Environment variables with the folders of toolchains (such as compilers). Without these variables, a toolchain
+    /// would search the home folder of the command, which is empty.
     pub variables: BTreeMap<String, String>,
 }
 
-/// Returns the tools on `PATH` and in the home folder.
+/// Returns the folders and variables of the tools on `PATH` and in the home folder.
 pub(crate) fn tooling(path: &str, home: Option<&Path>, data_dir: &Path, workspace: &Path) -> Tooling {
     let may_read = |folder: &Path| {
         !folder.starts_with(data_dir)
@@ -98,7 +100,7 @@ pub(crate) fn tooling(path: &str, home: Option<&Path>, data_dir: &Path, workspac
     tooling
 }
 
-/// Returns the folder of the toolchain to which a folder belongs.
+/// Returns the folder of the toolchain (such as a compiler) to which a folder belongs.
 fn toolchain(folder: &Path) -> Option<PathBuf> {
     folder
         .ancestors()
@@ -110,8 +112,8 @@ fn is_system(folder: &Path) -> bool {
     SYSTEM.iter().any(|system| folder.starts_with(system))
 }
 
-/// Returns the readable system folders. If a system folder contains a folder that must be hidden, returns the other
-/// entries of the system folder instead.
+/// Returns the system folders that a command may read. If a system folder contains a folder that must be hidden,
+/// returns the other entries of the system folder instead.
 pub(super) fn system(plan: &Plan) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in SYSTEM {
@@ -133,7 +135,8 @@ fn around_hidden(plan: &Plan, path: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the paths in `/etc` that every user may read: whole folders if possible, otherwise single files.
+/// Returns the paths in `/etc` that every user of the machine may read: whole folders if possible, otherwise single
+/// files.
 pub(super) fn etc(plan: &Plan) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut entries_left = limits::ETC_ENTRIES;
@@ -143,8 +146,8 @@ pub(super) fn etc(plan: &Plan) -> Vec<PathBuf> {
     found
 }
 
-/// Returns true if every user may read the path and everything below it. If a user may not read everything, adds to
-/// `found` those paths below it that every user may read.
+/// Returns true if every user of the machine may read the path and everything below it. If not, adds to `found` those
+/// paths below it that every user may read.
 fn is_public(plan: &Plan, path: &Path, entries_left: &mut usize, found: &mut Vec<PathBuf>) -> bool {
     let Some(left) = entries_left.checked_sub(1) else { return false };
     *entries_left = left;
@@ -180,8 +183,8 @@ fn is_public(plan: &Plan, path: &Path, entries_left: &mut usize, found: &mut Vec
     }
 }
 
-/// Returns the target of the link `/etc/resolv.conf` if the target is outside `/etc`. Commands with network access need
-/// this file.
+/// Returns the target of the link `/etc/resolv.conf` if this target is outside `/etc`. Commands with network access
+/// need the file.
 pub(super) fn resolver(plan: &Plan) -> Option<PathBuf> {
     let real = fs::canonicalize("/etc/resolv.conf").ok()?;
     (plan.network && !real.starts_with(ETC) && !plan.is_hidden(&real)).then_some(real)

@@ -12,21 +12,21 @@ use landlock::{
 use super::folders;
 use super::plan::Plan;
 
-/// Newest Landlock version whose features are used. On an older kernel these features are skipped.
+/// Newest Landlock version whose features are used. On an older kernel, the features that it lacks are skipped.
 const NEWEST: ABI = ABI::V9;
-/// Oldest Landlock version that suffices: it restricts all operations on files, including truncation.
+/// Oldest Landlock version that suffices for the sandbox: it restricts all operations on files, including truncation.
 const OLDEST: ABI = ABI::V3;
 
-/// Devices that every program may use.
+/// Devices that every sandboxed program may use.
 pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-/// Folder of shared memory. A command can use the folder only if the command has a view of the file system of its own.
+/// Folder of shared memory. A command can use this folder only if the command has a view of the file system of its own.
 pub(super) const SHARED_MEMORY: &str = "/dev/shm";
 /// Files in `/proc` that language runtimes read. Without a file system view of its own, a command sees the `/proc` of
-/// the host. It may then read only these files, so that it cannot read data about processes of other users.
+/// the host. The command may then read only these files, so that it cannot read data about processes of other users.
 const HOST_PROC: [&str; 6] =
     ["/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version"];
 
-/// Applies the Landlock rules to this process. The rules cannot be removed later.
+/// Applies the Landlock rules of the sandbox to this process. The rules cannot be removed later.
 pub(super) fn take_on(plan: &Plan) -> Result<(), RulesetError> {
     let read = AccessFs::from_read(NEWEST);
     let write = AccessFs::from_all(NEWEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock);

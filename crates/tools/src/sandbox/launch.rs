@@ -17,8 +17,8 @@ use super::report::Report;
 use super::scratch::Scratch;
 use crate::limits;
 
-/// Environment variables of every command. With these variables, git ignores bare repositories in the workspace and
-/// starts no file watcher. Reading a repository therefore runs no program.
+/// Environment variables of every command. With these variables, Git ignores bare repositories in the workspace and
+/// starts no file watcher, so that reading a repository runs no program.
 const ENVIRONMENT: [(&str, &str); 6] = [
     ("TERM", "dumb"),
     ("GIT_CONFIG_COUNT", "2"),
@@ -28,37 +28,39 @@ const ENVIRONMENT: [(&str, &str); 6] = [
     ("GIT_CONFIG_VALUE_1", "false"),
 ];
 
-/// Environment variables that a command inherits from the server. None of these variables ever contains a secret.
+/// Environment variables that a sandboxed command inherits from the server. None of these variables ever contains a
+/// secret.
 const PASSED_ON: [&str; 5] = ["LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME"];
 
-/// A command line that is ready to start, with a new temporary folder.
+/// A command line that is ready to start in the sandbox, with a new temporary folder.
 pub(crate) struct Launch {
     pub plan: Plan,
-    /// True if standard error has a pipe of its own.
+    /// True if the standard error of the command has a pipe of its own.
     pub separates: bool,
     scratch: Scratch,
 }
 
-/// The first stage of the sandbox while it runs. Closing `line` stops all processes.
+/// The first stage of the sandbox while it runs. Closing `line` stops all processes of the command.
 pub(crate) struct Launched<C> {
     pub child: C,
     pub line: UnixStream,
-    /// Standard output and standard error together, in the order in which they were written.
+    /// Standard output and standard error of the command together, in the order in which they were written.
     pub output: PipeReader,
-    /// Standard error, if it has a pipe of its own.
+    /// Standard error of the command, if it has a pipe of its own.
     pub errors: Option<PipeReader>,
-    /// Scratch folder, removed on drop. Must not be dropped before all processes have ended.
+    /// Scratch folder of the command, removed on drop. Must not be dropped before all processes of the command have
+    /// ended.
     pub scratch: Scratch,
-    /// True if the command runs as a trial: its writes are in the temporary folder and have yet to be read.
+    /// True if the command runs as a trial: its writes are in the scratch folder and have yet to be read.
     pub is_trial: bool,
-    /// The workspace, if the command may write there except to guarded paths (such as Git hooks). `None` for all other
+    /// The workspace, if the command may write in it except to guarded paths (such as Git hooks). `None` for all other
     /// commands.
     pub guarded: Option<PathBuf>,
 }
 
 impl Launch {
-    /// Makes the temporary folder of a command, and a plan with default values. The caller sets the other fields of the
-    /// plan.
+    /// Makes the scratch folder of a command, and a plan of the sandbox with default values. The caller sets the other
+    /// fields of the plan.
     pub(crate) fn prepare(level: SandboxLevel, network: bool, command: String) -> io::Result<Self> {
         let scratch = Scratch::new()?;
         let folder = fs::canonicalize(scratch.path())?;
@@ -85,7 +87,7 @@ impl Launch {
         Ok(Self { plan, separates: false, scratch })
     }
 
-    /// Adds the environment variables that commands inherit from the server.
+    /// Adds the environment variables that a command inherits from the server.
     pub(crate) fn pass_environment_on(&mut self) {
         for name in PASSED_ON {
             if let Ok(value) = env::var(name) {
@@ -94,7 +96,7 @@ impl Launch {
         }
     }
 
-    /// Starts the first stage. `spawn` starts a process with `std` or with `tokio`.
+    /// Starts the first stage of the sandbox for a command. `spawn` starts a process with `std` or with `tokio`.
     pub(crate) fn start<C>(
         self,
         program: &Path,
@@ -120,8 +122,8 @@ impl Launch {
 }
 
 /// Returns true if a sandbox level works on this host and confines commands. A probe command tries to see other
-/// processes and to read a secret file outside its folders. Both must fail. At the full level, the probe tests every
-/// kind of effect that a command can be allowed to have.
+/// processes and to read a secret file outside its folders, and both must fail. At the full level, the probe tests
+/// every kind of effect that a command can be allowed to have.
 pub(super) fn probe_level(program: &Path, level: SandboxLevel, network: bool) -> bool {
     let holds = |effect| try_out(program, level, network, &effect).is_ok_and(|held| held);
     let effects_hold =

@@ -16,23 +16,23 @@ use serde::{Deserialize, Serialize};
 
 use super::report::Report;
 
-/// A layer in a folder of its own, whose path only this process knows.
+/// A layer that receives the writes of a trial, in a folder whose path only this process knows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Layer {
-    /// An overlay (`overlayfs`): the folder contains only the differences from the workspace.
+    /// A layer that is an overlay (`overlayfs`): the folder contains only the differences from the workspace.
     Overlay { folder: PathBuf },
-    /// A copy: the folder contains the whole workspace.
+    /// A layer that is a copy: the folder contains the whole workspace.
     Copy { folder: PathBuf },
 }
 
-/// Mount options of every overlay. With these options, every file in the overlay is complete, which means that no part
-/// of its data is outside the overlay. The kernel does not sync the overlay to disk.
+/// Mount options of every overlay. With these options, every file in the overlay is complete: no part of its data is
+/// outside the overlay. The kernel does not sync the overlay to disk.
 const OPTIONS: &str = "redirect_dir=nofollow,metacopy=off,index=off,volatile";
 
-/// Extended attributes in which an overlay stores its marks, for example that a folder hides the content of the same
-/// folder in the workspace. `Trusted` attributes are safer, because the owner of a file in the workspace cannot set
-/// them. They require the rights of the first user namespace. Without these rights, `User` attributes are used.
+/// Kind of extended attributes in which an overlay stores its marks, for example that a folder hides the content of the
+/// same folder in the workspace. `Trusted` attributes are safer, because the owner of a file in the workspace cannot
+/// set them. They require the rights of the first user namespace. Without these rights, `User` attributes are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notes {
     Trusted,
@@ -44,7 +44,7 @@ impl Notes {
         Ok(if has_rights_of_the_machine()? { Self::Trusted } else { Self::User })
     }
 
-    /// Returns the mount option that selects these attributes.
+    /// Returns the mount option that selects the overlay's extended attributes.
     fn option(self) -> &'static str {
         match self {
             Self::Trusted => "",
@@ -52,8 +52,8 @@ impl Notes {
         }
     }
 
-    /// Returns the name of the attribute that marks a folder as opaque. An opaque folder hides the content of the same
-    /// folder in the workspace.
+    /// Returns the name of the extended attribute that marks a folder of an overlay as opaque. An opaque folder hides
+    /// the content of the same folder in the workspace.
     pub(crate) fn opaque(self) -> &'static str {
         match self {
             Self::Trusted => "trusted.overlay.opaque",
@@ -62,8 +62,8 @@ impl Notes {
     }
 }
 
-/// Names in the folder of an overlay. [`UPPER`] is the folder with its content, and [`WORK`] is the kernel's working
-/// folder. [`OF_USER`] is an empty file whose presence means [`Notes::User`].
+/// Names in the folder of an overlay. [`UPPER`] is the folder with the content of the overlay, and [`WORK`] is the
+/// kernel's working folder. [`OF_USER`] is an empty file whose presence means [`Notes::User`].
 const UPPER: &str = "upper";
 const WORK: &str = "work";
 const OF_USER: &str = "user";
@@ -79,7 +79,8 @@ impl Layer {
         Ok(layer)
     }
 
-    /// Returns the folder that receives the command's writes. In a copy, this folder contains the whole workspace.
+    /// Returns the folder of the layer that receives the command's writes. In a copy, this folder contains the whole
+    /// workspace.
     pub(crate) fn content(&self) -> PathBuf {
         match self {
             Self::Overlay { folder } => folder.join(UPPER),
@@ -87,8 +88,8 @@ impl Layer {
         }
     }
 
-    /// Returns the attributes in which an overlay stores its marks. Returns `None` for a copy, because a copy has no
-    /// marks.
+    /// Returns the kind of extended attributes in which an overlay stores its marks. Returns `None` for a copy, because
+    /// a copy has no marks.
     pub(crate) fn notes(&self) -> Option<Notes> {
         match self {
             Self::Overlay { folder } if folder.join(OF_USER).exists() => Some(Notes::User),
@@ -97,8 +98,8 @@ impl Layer {
         }
     }
 
-    /// Mounts the layer at a path. If the mount fails, reports to the server that no layer can be made in this
-    /// workspace.
+    /// Mounts the layer of a trial at a path. If the mount fails, reports to the server that no layer can be made in
+    /// this workspace.
     pub(super) fn mount(&self, lower: Lower<'_>, place: &Path) -> io::Result<()> {
         let mounted = match self {
             Self::Overlay { folder } => self.mount_overlay(folder, lower, place),
@@ -180,8 +181,7 @@ pub(crate) fn take_after(folder: &Path, of: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(found.mode() & 0o7777))
 }
 
-/// Returns true if this process is in the first user namespace of the machine. The id map of that namespace contains
-/// every id.
+/// Returns true if this process is in the first user namespace of the machine, whose id map contains every id.
 fn has_rights_of_the_machine() -> io::Result<bool> {
     let map = fs::read_to_string("/proc/self/uid_map")?;
     Ok(map.split_whitespace().eq(["0", "0", "4294967295"]))

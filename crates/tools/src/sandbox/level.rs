@@ -13,13 +13,12 @@ use super::launch;
 use crate::limits::{PROBE_AGAIN, PROBES};
 
 /// Known sandbox level for a program and a network setting. `None` until the first probe has ended. While a probe is
-/// running, it has locked the stored level.
+/// running, it has locked this value.
 type Slot = Arc<Mutex<Option<ProbedLevel>>>;
 
-/// Known sandbox levels, by program and network setting.
+/// Known sandbox levels, by the sandbox program and the network setting.
 static FOUND: Mutex<BTreeMap<(PathBuf, bool), Slot>> = Mutex::new(BTreeMap::new());
 
-/// A sandbox level and the time of the probe that determined it.
 #[derive(Clone, Copy)]
 struct ProbedLevel {
     level: SandboxLevel,
@@ -27,7 +26,7 @@ struct ProbedLevel {
 }
 
 impl ProbedLevel {
-    /// Returns true if no new probe is necessary at the time `now`.
+    /// Returns true if the sandbox level is still valid at the time `now`, so that no new probe is necessary.
     fn holds_at(self, now: Instant) -> bool {
         self.level == SandboxLevel::Full || now.saturating_duration_since(self.at) < PROBE_AGAIN
     }
@@ -35,6 +34,7 @@ impl ProbedLevel {
 
 /// Returns the highest sandbox level that works on this host. The level is determined by running a probe command that
 /// tries to escape from the sandbox. Blocks.
+///
 ///
 /// The first call for a program takes some milliseconds; later calls return the stored level. `program` is the
 /// executable that contains the hidden subcommand.

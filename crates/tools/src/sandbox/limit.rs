@@ -7,11 +7,11 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::limits;
 
-/// Number that is added to the niceness of the server to give the niceness of a command. The server must receive enough
-/// processor time to stop the command.
+/// Number that is added to the niceness of the server to give the niceness of a sandboxed command. The server must
+/// receive enough processor time to stop the command.
 const NICER_BY: i32 = 5;
 
-/// Applies the limits to this process and to all processes that it starts.
+/// Applies the resource limits of the sandbox to this process and to all processes that it starts.
 pub(super) fn take_on(cpu_s: u64) -> io::Result<()> {
     let wanted = [
         (Resource::RLIMIT_CORE, 0),

@@ -54,7 +54,9 @@ pub(crate) use unguarded::{is_unguarded, remember};
 /// Name of the hidden subcommand that starts a command in the sandbox.
 pub const SUBCOMMAND: &str = "sandbox-exec";
 
-/// Runs the hidden subcommand. `args` are the arguments after its name.
+/// Runs the hidden subcommand that starts a command in the sandbox. `args` are the arguments after the name of the
+/// subcommand.
+///
 ///
 /// Must be called while the process has only one thread, before an async runtime starts. People do not call this
 /// subcommand: it has no help text and prints nothing.

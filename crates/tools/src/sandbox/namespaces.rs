@@ -12,7 +12,8 @@ use nix::unistd::{getegid, geteuid};
 
 use super::capabilities;
 
-/// Moves this process to new namespaces. The next child of this process becomes process 1 of the new process namespace.
+/// Moves this process to new namespaces for the sandbox. The next child of this process becomes process 1 of the new
+/// process namespace.
 pub(super) fn leave(network: bool) -> io::Result<()> {
     let mut wanted = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWIPC;
     if !network {

@@ -19,10 +19,10 @@ pub(super) const PRIVATE_IN_VIEW: &str = "/tmp";
 pub(crate) struct Plan {
     pub command: String,
     pub cwd: PathBuf,
-    /// The sandbox level that is applied, neither a lower nor a higher one.
+    /// The sandbox level that is applied to the command, neither a lower nor a higher one.
     pub level: SandboxLevel,
     pub network: bool,
-    /// The workspace, which is always readable. `effect` determines which paths in it the command can write.
+    /// The workspace, which the command can always read. `effect` determines which paths in it the command can write.
     pub workspace: PathBuf,
     pub effect: CommandEffect,
     /// Layer that receives the command's writes. `None` if the command is not a trial.
@@ -33,7 +33,7 @@ pub(crate) struct Plan {
     /// Identities of the folders that were inspected before the command was approved. If another folder is now at one
     /// of these paths, the command does not run.
     pub identities: Vec<Identity>,
-    /// New, empty folder on the host; see [`Plan::private_on_host`].
+    /// New, empty folder of the command on the host; see [`Plan::private_on_host`].
     pub scratch: PathBuf,
     /// Folders outside the system folders that the command can read, because `PATH` or a toolchain needs them.
     pub tool_folders: Vec<PathBuf>,
@@ -47,7 +47,7 @@ pub(crate) struct Plan {
     pub write_bytes: u64,
 }
 
-/// Identity of the folder at a path: its device and inode.
+/// Identity of the folder at a path: the device and the inode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Identity {
@@ -57,7 +57,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Reads the current identity of a folder. Follows links.
+    /// Reads the current device and inode of a folder. Follows links.
     pub(crate) fn read(path: &Path) -> io::Result<Self> {
         let found = fs::metadata(path)?;
         Ok(Self { path: path.to_owned(), device: found.dev(), inode: found.ino() })
@@ -67,8 +67,8 @@ impl Identity {
         self.compare(&fs::metadata(&self.path)?)
     }
 
-    /// Compares this identity with the identity of the current working directory. No path is used, because another
-    /// folder may be at the path by now.
+    /// Compares the folder's identity with the identity of the current working directory. No path is used, because
+    /// another folder may be at the path by now.
     pub(super) fn check_here(&self) -> io::Result<()> {
         self.compare(&fs::metadata(".")?)
     }
@@ -87,9 +87,9 @@ impl Plan {
         self.scratch.join("private")
     }
 
-    /// Returns the path of the file with the list of guarded paths (such as Git hooks). The first stage writes the
-    /// file, and the second stage reads it. If the first stage was killed before it renamed new guarded paths, the next
-    /// server reads the file.
+    /// Returns the path of the file with the list of guarded paths (such as Git hooks). The first stage of the sandbox
+    /// writes the file, and the second stage reads it. If the first stage was killed before it renamed new guarded
+    /// paths, the next server reads the file.
     pub(super) fn guarded(&self) -> PathBuf {
         self.scratch.join(super::scratch::GUARDED)
     }
@@ -104,7 +104,6 @@ impl Plan {
         if self.has_namespaces() { PRIVATE_IN_VIEW.into() } else { self.private_on_host() }
     }
 
-    /// Returns the paths in the workspace that the command is allowed to write.
     pub(super) fn written(&self) -> Vec<PathBuf> {
         match &self.effect {
             CommandEffect::Reads => Vec::new(),
@@ -137,7 +136,7 @@ impl Plan {
     }
 
     /// Returns true if the command sees the workspace through a layer. The identities of folders in a layer differ from
-    /// those in the workspace.
+    /// the identities of the same folders in the workspace.
     pub(super) fn shows_a_layer(&self) -> bool {
         self.has_namespaces() && (self.layer.is_some() || self.run_layer.is_some())
     }

@@ -7,19 +7,21 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::{Pid, getpgrp, getpid};
 
-/// The processes that are counted and stopped.
+/// The processes of a command that are counted and stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// All processes of a namespace except its process 1, which is the current process. When process 1 ends, the kernel
-    /// kills the other processes.
+    /// All processes of the command's namespace except its process 1, which is the current process. When process 1
+    /// ends, the kernel kills the other processes.
     Namespace,
-    /// Descendants of the current process. If the parent of a descendant ends, the current process becomes its parent.
+    /// Descendants of the current process, which includes all processes of the command. If the parent of a descendant
+    /// ends, the current process becomes its parent.
     Descendants,
-    /// Only the direct child of the current process. The child itself supervises its descendants.
+    /// Only the direct child of the current process, which supervises its descendants itself.
     Child,
 }
 
-/// Returns the number of processes. If the number cannot be determined, returns a number above every limit.
+/// Returns the number of processes in the scope. If the number cannot be determined, returns a number above every
+/// limit.
 pub(super) fn count(scope: Scope) -> usize {
     match scope {
         Scope::Namespace => numbered().map_or(usize::MAX, |pids| pids.len().saturating_sub(1)),
@@ -28,7 +30,8 @@ pub(super) fn count(scope: Scope) -> usize {
     }
 }
 
-/// Returns the number of living processes of a namespace, except the current process, which is its process 1.
+/// Returns the number of living processes of the namespace whose process 1 is the current process, without the current
+/// process.
 pub(super) fn count_living() -> usize {
     let is_living = |pid: &Pid| {
         fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| living(*pid, &stat).is_some())
@@ -37,7 +40,6 @@ pub(super) fn count_living() -> usize {
     numbered().map_or(usize::MAX, |pids| pids.iter().filter(|pid| **pid != own && is_living(pid)).count())
 }
 
-/// Stops all processes of the scope.
 pub(super) fn stop(scope: Scope, child: Pid) {
     match scope {
         Scope::Namespace => {}
@@ -79,7 +81,7 @@ pub(super) struct Process {
     group: Pid,
 }
 
-/// Returns the current process, and all processes of a scope whose exit status has not been read yet.
+/// Returns the current process, and all processes of the scope whose exit status has not been read yet.
 pub(super) fn all(scope: Scope) -> io::Result<Vec<Process>> {
     let own = getpid();
     let mut found = match scope {
@@ -130,8 +132,8 @@ fn living(pid: Pid, stat: &str) -> Option<Process> {
     if matches!(state, "Z" | "X") { None } else { process(pid, stat) }
 }
 
-/// Parses `/proc/PID/stat`: the process id, a name in parentheses that may contain any character, the state, the parent
-/// and the process group.
+/// Parses `/proc/PID/stat`: the process id, the process name in parentheses that may contain any character, the state,
+/// the parent and the process group.
 fn process(pid: Pid, stat: &str) -> Option<Process> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(1);
     let mut next = || fields.next()?.parse().ok().map(Pid::from_raw);

@@ -13,9 +13,9 @@ use super::guard::SetAside;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Report {
-    /// The shell exited.
+    /// The shell of the command exited.
     Exited { code: i32 },
-    /// The shell was ended by a signal.
+    /// A signal ended the shell of the command.
     Signalled { signal: i32 },
     /// The command was stopped because it had too many processes.
     TooManyProcesses,
@@ -23,22 +23,23 @@ pub(crate) enum Report {
     TooManyBytes,
     /// The layer that receives the command's writes could not be created in this workspace, so the command did not run.
     NoLayer { why: String },
-    /// The command starts after this report. If the command may write, the guarded paths (such as Git hooks) were all
-    /// found.
+    /// The command starts after this report of the sandbox. If the command may write, the guarded paths (such as Git
+    /// hooks) were all found.
     Begins,
-    /// Number of processes of the command that were still running when its shell ended. This report is sent only if
-    /// processes of the command were still running.
+    /// Number of processes of the command that were still running when the shell of the command ended. Sent only if
+    /// there were any.
     Left { processes: usize },
     /// Guarded paths (such as Git hooks) that the command created: those that were renamed, and those that could not be
-    /// renamed. This report is sent after every command that may write, even if the command created no guarded path. If
-    /// the report is missing, new guarded paths possibly remain.
+    /// renamed. Sent after every command that may write, even if the command created no guarded path. If this report is
+    /// missing, new guarded paths possibly remain.
     SetAside(SetAside),
-    /// A stage could not do its work, so the command did not run.
+    /// A stage of the sandbox could not do its work, so the command did not run.
     Failed { why: String },
 }
 
 impl Report {
-    /// Sends the report to the server. Errors are ignored, because a server that has ended does not need the report.
+    /// Sends the sandbox's report to the server. Errors are ignored, because a server that has ended does not need the
+    /// report.
     pub(crate) fn send(&self) {
         let _ = self.try_send();
     }
@@ -49,18 +50,17 @@ impl Report {
         File::from(io::stdin().as_fd().try_clone_to_owned()?).write_all(&line)
     }
 
-    /// Returns true if the reports sent so far say that the command has begun.
     pub(crate) fn has_begun(sent: &[u8]) -> bool {
         lines(sent).any(|line| matches!(serde_json::from_slice(line), Ok(Self::Begins)))
     }
 
-    /// Returns true if the reports sent so far say that the command has ended.
     pub(crate) fn has_ended(sent: &[u8]) -> bool {
         let is_end = |report: Self| !matches!(report, Self::Begins | Self::Left { .. } | Self::SetAside(_));
         lines(sent).any(|line| serde_json::from_slice(line).is_ok_and(is_end))
     }
 
-    /// Returns the number of processes that still ran when the shell of the command ended.
+    /// Returns the number of processes that still ran when the shell of the command ended, from the sandbox's reports
+    /// so far.
     pub(crate) fn left_processes(sent: &[u8]) -> usize {
         let left = |line| match serde_json::from_slice(line) {
             Ok(Self::Left { processes }) => Some(processes),
@@ -69,7 +69,8 @@ impl Report {
         lines(sent).find_map(left).unwrap_or(0)
     }
 
-    /// Parses the reports. Returns how the command ended, and which guarded paths (such as Git hooks) it created.
+    /// Parses the reports of the sandbox. Returns how the command ended, and which guarded paths (such as Git hooks) it
+    /// created.
     pub(crate) fn parse(sent: &[u8]) -> (Self, Option<SetAside>) {
         let mut end = None;
         let mut aside = None;
@@ -85,8 +86,8 @@ impl Report {
     }
 }
 
-/// Returns the complete lines sent so far, and an incomplete last line if it is still being sent. An incomplete line
-/// does not parse as JSON.
+/// Returns the complete lines of the reports so far, and an incomplete last line if it is still being sent. An
+/// incomplete line does not parse as JSON.
 fn lines(sent: &[u8]) -> impl Iterator<Item = &[u8]> {
     sent.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }

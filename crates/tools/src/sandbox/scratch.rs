@@ -19,11 +19,11 @@ use super::unguarded;
 const PREFIX: &str = "holdshort-";
 const LOCK: &str = "lock";
 const NEW_LOCK: &str = "lock.new";
-/// Name of the file that lists the guarded paths (such as Git hooks) which existed before the command. The file exists
+/// Name of the file with the list of guarded paths (such as Git hooks) that existed before the command. The file exists
 /// until the guarded paths that the command created have been renamed.
 pub(super) const GUARDED: &str = "guarded.json";
 
-/// List of the guarded paths of a workspace, stored in the file [`GUARDED`].
+/// List of the guarded paths (such as Git hooks) of a workspace, stored in the file [`GUARDED`].
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Note {
@@ -40,7 +40,7 @@ pub(super) fn noted(file: &Path) -> io::Result<Note> {
     Ok(serde_json::from_slice(&fs::read(file)?)?)
 }
 
-/// Temporary folder of a command, which is removed on drop. Entries that cannot be removed remain.
+/// Temporary folder of a command, removed on drop as far as possible.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     folder: PathBuf,
@@ -63,7 +63,8 @@ impl Scratch {
         &self.folder
     }
 
-    /// Prevents the removal of the folder on drop, because the list of guarded paths in it is still needed.
+    /// Prevents the removal of the command's temporary folder on drop, because the list of guarded paths in the folder
+    /// is still needed.
     pub(crate) fn keep(mut self) -> PathBuf {
         std::mem::take(&mut self.folder)
     }
@@ -133,7 +134,8 @@ fn is_set_aside(note: &Note) -> bool {
     }
 }
 
-/// Returns true if the workspace of this list still has guarded paths (such as Git hooks) that could not be renamed.
+/// Returns true if the workspace to which a list of guarded paths belongs still has guarded paths (such as Git hooks)
+/// that could not be renamed. `list` is the path of the file with the list.
 pub(super) fn is_unguarded(list: &Path) -> bool {
     let note = match noted(list) {
         Ok(note) => note,
@@ -147,8 +149,8 @@ pub(super) fn is_unguarded(list: &Path) -> bool {
     }
 }
 
-/// Returns true if the folder belongs to this user and no process has locked it. If a folder has no lock file, it
-/// belongs to another program, or is just being created.
+/// Returns true if a temporary folder belongs to this user and no process has locked it. If a folder has no lock file,
+/// it belongs to another program, or is just being created.
 fn is_left(folder: &Path) -> bool {
     let ours = || {
         fs::symlink_metadata(folder)

@@ -17,11 +17,11 @@ use super::plan::Plan;
 type Error = Box<dyn std::error::Error + Send + Sync>;
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Socket families that ordinary programs use. Other families, such as `AF_VSOCK`, could lead out of a network
-/// namespace.
+/// Socket families that ordinary programs use. The sandbox denies other families, such as `AF_VSOCK`, because they
+/// could lead out of a network namespace.
 const SOCKET_FAMILIES: [libc::c_int; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
-/// System calls that are denied with any arguments.
+/// System calls that the sandbox denies with any arguments.
 const REFUSED: [libc::c_long; 8] = [
     // Kernel keyrings hold secrets, and belong to the user instead of a namespace.
     libc::SYS_add_key,
@@ -36,11 +36,11 @@ const REFUSED: [libc::c_long; 8] = [
     libc::SYS_kexec_load,
 ];
 
-/// System calls for which the filter reports that the kernel does not have them. Libraries then use an equivalent call
+/// System calls for which the sandbox reports that the kernel does not have them. Libraries then use an equivalent call
 /// whose arguments a filter can read.
 const ABSENT: [libc::c_long; 1] = [libc::SYS_openat2];
 
-/// System calls for which the filter reports that they are not supported.
+/// System calls for which the sandbox reports that they are not supported.
 const UNSUPPORTED: [libc::c_long; 5] = [
     // Reserves disk space that the count of written bytes does not include.
     libc::SYS_fallocate,
@@ -82,7 +82,7 @@ const OPENS_OLD: [(libc::c_long, u8, u8); 0] = [];
 /// The bit of `O_TMPFILE` that is not part of `O_DIRECTORY`.
 const TMPFILE: u64 = 0o20_000_000;
 
-/// Applies the filters to this process. The filters cannot be removed later.
+/// Applies the system call filters of the sandbox to this process. The filters cannot be removed later.
 pub(super) fn take_on(plan: &Plan) -> io::Result<()> {
     let filters = [
         (refused(plan).map_err(io::Error::other)?, libc::EPERM),
@@ -97,8 +97,9 @@ pub(super) fn take_on(plan: &Plan) -> io::Result<()> {
     Ok(())
 }
 
-/// Denies system calls with numbers of the x32 interface. A kernel may accept x32 numbers for the same calls, and the
-/// other filters do not recognize these numbers. Instructions (`seccomp(2)`): load the number, compare it, return.
+/// Filter that denies system calls with numbers of the x32 interface. A kernel may accept x32 numbers for the same
+/// calls, and the other filters do not recognize these numbers. Instructions (`seccomp(2)`): load the number, compare
+/// it, return.
 #[cfg(target_arch = "x86_64")]
 const OTHER_NUMBERS: [sock_filter; 4] = [
     sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 },
@@ -107,7 +108,7 @@ const OTHER_NUMBERS: [sock_filter; 4] = [
     sock_filter { code: 0x06, jt: 0, jf: 0, k: 0x7fff_0000 },
 ];
 
-/// Returns rules without conditions, which match the given calls with any arguments.
+/// Returns filter rules without conditions, which match the given system calls with any arguments.
 fn whatever(calls: &[libc::c_long]) -> Rules {
     calls.iter().map(|call| (*call, Vec::new())).collect()
 }
@@ -148,8 +149,8 @@ const SET_USER_ID: u64 = 0o4000;
 const SET_GROUP_ID: u64 = 0o2000;
 const OWNER_READS: u64 = 0o400;
 
-/// Returns conditions that match a file mode which has a set-user-id or set-group-id bit, or which gives the owner no
-/// read permission.
+/// Returns filter conditions that match a file mode which has a set-user-id or set-group-id bit, or which gives the
+/// owner no read permission.
 fn bad_modes(argument: u8) -> Result<[SeccompCondition; 3], Error> {
     Ok([
         has(argument, SET_USER_ID, SET_USER_ID)?,

@@ -24,12 +24,13 @@ use super::{SUBCOMMAND, capabilities, landlock, limit, namespaces, scratch, secc
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Path of the running program, which is valid even if the view of the file system does not contain the program's file.
+/// Path of the running program, which is valid even if the command's view of the file system does not contain the
+/// program's file.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 const SHELL: &str = "/bin/sh";
 const EXCHANGED: &str = "a directory was replaced after it was checked";
 
-/// Runs the stage that the arguments name. The arguments are `STAGE PLAN`.
+/// Runs the stage of the sandbox that the arguments name. The arguments are `STAGE PLAN`.
 pub(super) fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<_> = args.into_iter().collect();
     match dispatch(&args) {
@@ -53,7 +54,7 @@ fn dispatch(args: &[OsString]) -> Result<()> {
     }
 }
 
-/// Runs the first stage, in the server's namespaces and in a separate session.
+/// Runs the first stage of the sandbox, in the server's namespaces and in a separate session.
 fn start(plan: &Plan, text: &str) -> Result<()> {
     // Fails only if this process already leads a process group, which is sufficient.
     let _ = setsid();
@@ -79,8 +80,8 @@ fn look(plan: &Plan) -> Result<Guard> {
     Ok(guard)
 }
 
-/// Returns true if the server has not closed its end of the connection. The server never sends data, so if the
-/// connection is readable, the server has closed it.
+/// Returns true if the server has not closed its end of the connection to the sandbox. The server never sends data, so
+/// if the connection is readable, the server has closed it.
 fn server_waits() -> bool {
     let line = io::stdin();
     let mut watched = [PollFd::new(line.as_fd(), PollFlags::POLLIN)];
@@ -103,7 +104,8 @@ fn run_guarded(plan: &Plan, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Runs process 1 of the new namespace. When process 1 ends, the kernel kills every other process of the namespace.
+/// Runs process 1 of the sandbox's new process namespace. When process 1 ends, the kernel kills every other process of
+/// the namespace.
 fn init(plan: &Plan, text: &str) -> Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     let found = found_in_workspace(plan)?;
@@ -118,8 +120,8 @@ fn init(plan: &Plan, text: &str) -> Result<()> {
     watch_over_command(plan, text, Scope::Namespace)
 }
 
-/// Returns the paths in the workspace that the view of the file system makes read-only, and the sockets and pipes that
-/// it makes unreachable.
+/// Returns the paths in the workspace that the command's view of the file system makes read-only, and the sockets and
+/// pipes that the view makes unreachable.
 fn found_in_workspace(plan: &Plan) -> Result<GuardFindings> {
     if plan.is_guarded() {
         return Ok(scratch::noted(&plan.guarded())?.found);
@@ -140,7 +142,7 @@ fn watch_over_command(plan: &Plan, text: &str, scope: Scope) -> Result<()> {
     Ok(())
 }
 
-/// Gives up every privilege that the command must not have, and then becomes the command.
+/// Gives up every privilege that the command must not have, and then replaces this process with the command.
 fn confine(plan: &Plan) -> Result<()> {
     setsid()?;
     close_fds::set_fds_cloexec(3, &[]);
@@ -175,8 +177,8 @@ fn confine(plan: &Plan) -> Result<()> {
     Err(because("the shell does not start")(failed))
 }
 
-/// Starts the next stage. The next stage inherits the output, and the standard input, which is the connection to the
-/// server.
+/// Starts the next stage of the sandbox, which inherits the output, and the standard input, which is the connection to
+/// the server.
 fn next(stage: &str, plan: &str) -> Result<Child> {
     Command::new(THIS_PROGRAM)
         .args([SUBCOMMAND, stage, plan])

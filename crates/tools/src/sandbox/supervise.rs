@@ -18,7 +18,9 @@ use super::report::Report;
 use super::written_bytes::WrittenBytes;
 use crate::limits;
 
-/// Waits until the child has ended or must be stopped. Returns `None` if the server has ended and needs no report.
+/// Waits until the child process has ended or must be stopped. Returns `None` if the server has ended and needs no
+/// report.
+///
 ///
 /// In each case all processes of the scope are stopped. If the scope is a namespace, they end when the calling process
 /// exits.
@@ -71,8 +73,8 @@ fn watch(child: Pid, scope: Scope, write_bytes: u64) -> io::Result<Option<Report
     }
 }
 
-/// Reads the exit status of all children that have ended, including adopted ones. Returns the report if the watched
-/// child is among them.
+/// Reads the exit status of all child processes that have ended, including adopted ones. Returns the report if the
+/// watched child is among them.
 fn reap(child: Pid) -> io::Result<Option<Report>> {
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
@@ -87,8 +89,8 @@ fn reap(child: Pid) -> io::Result<Option<Report>> {
     }
 }
 
-/// Returns the time until the next count. The time is shorter if there are many processes, because many processes can
-/// multiply faster.
+/// Returns the time until the processes of a command are counted again. The time is shorter if there are many
+/// processes, because many processes can multiply faster.
 fn pause(scope: Scope, count: usize) -> io::Result<PollTimeout> {
     let pause = match scope {
         Scope::Child => return Ok(PollTimeout::NONE),

@@ -26,7 +26,8 @@ const NOTHING: Option<&str> = None;
 const ROOT_OPTIONS: &str = "size=4m,mode=0755";
 const SHARED_MEMORY_OPTIONS: &str = "size=256m,mode=1777";
 
-/// Builds the view and enters it. The current process must be in mount and process namespaces of its own.
+/// Builds the command's view of the file system and enters it. The current process must be in mount and process
+/// namespaces of its own.
 pub(super) fn enter(plan: &Plan, found: &GuardFindings) -> io::Result<()> {
     // The first stage stays in its own mount namespace, so the mounts made here are invisible to the first stage.
     unshare(CloneFlags::CLONE_NEWNS)?;
@@ -87,11 +88,12 @@ pub(super) fn enter(plan: &Plan, found: &GuardFindings) -> io::Result<()> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Use {
-    /// Readable. Landlock denies writes. If the kernel allows it, the mount is read-only too.
+    /// The command can read the path. Landlock denies writes. If the kernel allows it, the mount is read-only too.
     Read,
-    /// Read-only, even if Landlock allows writes because the workspace is inside a writable folder.
+    /// The command can only read the path, even if Landlock allows writes because the workspace is inside a writable
+    /// folder.
     ReadOnly,
-    /// Read-only, and no file there may be executed.
+    /// The command can only read the path, and cannot execute files there.
     ReadOnlyNoExec,
     Write,
 }
@@ -111,8 +113,8 @@ struct View {
 }
 
 impl View {
-    /// Makes a path of the host visible at the same path in the view. A link is copied, not followed. A missing path is
-    /// skipped.
+    /// Makes a path of the host visible at the same path in the command's view of the file system. A link is copied,
+    /// not followed. A missing path is skipped.
     fn show(&self, path: &Path, usage: Use) -> io::Result<()> {
         let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
         if metadata.is_symlink() {
@@ -143,8 +145,8 @@ impl View {
         Ok(())
     }
 
-    /// Makes guarded paths (such as Git hooks) read-only. Landlock cannot do this, because it cannot deny a path below
-    /// a folder that it allows.
+    /// Makes guarded paths (such as Git hooks) read-only in the command's view of the file system. Landlock cannot do
+    /// this, because it cannot deny a path below a folder that it allows.
     fn guard(&self, plan: &Plan, found: &GuardFindings) -> io::Result<()> {
         let written = plan.written();
         let is_written = |path: &Path| written.iter().any(|place| path.starts_with(place));
@@ -223,7 +225,7 @@ impl View {
     }
 }
 
-/// Returns the target of a guarded link if the target is in the workspace. A link cannot be mounted, so the target is
+/// Returns the target of a guarded link if this target is in the workspace. A link cannot be mounted, so its target is
 /// guarded instead.
 fn led_to(workspace: &Path, link: &Path) -> io::Result<Option<PathBuf>> {
     let Ok(target) = fs::canonicalize(link) else { return Ok(None) };
@@ -252,8 +254,8 @@ fn bind(path: &Path, place: &Path, usage: Use) -> io::Result<()> {
     }
 }
 
-/// Makes a mount read-only. The other flags of the mount are kept, because a process in a user namespace is not allowed
-/// to remove them.
+/// Makes a mount in the command's view of the file system read-only. The other flags of the mount are kept, because a
+/// process in a user namespace is not allowed to remove them.
 fn read_only(place: &Path, more: MsFlags) -> io::Result<()> {
     let has = statvfs(place)?.flags();
     let kept = [

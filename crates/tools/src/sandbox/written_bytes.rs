@@ -9,12 +9,12 @@ use nix::unistd::{Pid, getpid};
 
 use super::processes::{self, Scope};
 
-/// Bytes that the processes of a command have written, as counted last.
+/// Bytes that the processes of a command have written, as of the last count.
 #[derive(Default)]
 pub(super) struct WrittenBytes {
     last: BTreeMap<Pid, Count>,
-    /// Bytes that ended processes wrote whose exit status no parent has read. The kernel adds these bytes to no other
-    /// process.
+    /// Bytes that were written by ended processes of the command whose exit status no parent has read. The kernel adds
+    /// these bytes to no other process.
     lost: u64,
 }
 
@@ -25,8 +25,8 @@ struct Count {
 }
 
 impl WrittenBytes {
-    /// Counts again, and returns the total number of written bytes. If the bytes of a process cannot be read, returns a
-    /// number above every limit.
+    /// Counts the bytes that the processes of the scope have written, and returns the total. If the bytes of a process
+    /// cannot be read, returns a number above every limit.
     pub(super) fn count(&mut self, scope: Scope) -> u64 {
         let Ok(found) = processes::all(scope) else { return u64::MAX };
         let mut now = BTreeMap::new();
@@ -43,9 +43,9 @@ impl WrittenBytes {
         self.last.values().map(|count| count.bytes).fold(self.lost, u64::saturating_add)
     }
 
-    /// Replaces the counts of all processes by the counts in `now`. When a process has ended and its parent reads its
-    /// exit status, the kernel adds the bytes of the ended process to those of the parent. If no ancestor received the
-    /// bytes of an ended process, these bytes are added to `lost`.
+    /// Replaces the counts of all processes with the counts in `now`. When a process has ended and its parent reads its
+    /// exit status, the kernel adds the bytes of the ended process to the bytes of the parent. If no ancestor received
+    /// the bytes of an ended process, these bytes are added to `lost`.
     fn take(&mut self, now: BTreeMap<Pid, Count>, own: Pid) {
         let before = std::mem::replace(&mut self.last, now);
         let mut grown: BTreeMap<Pid, u64> = self
@@ -77,8 +77,8 @@ fn heir(before: &BTreeMap<Pid, Count>, now: &BTreeMap<Pid, Count>, pid: Pid, own
     own
 }
 
-/// Returns the number of bytes that a process has written. Returns `None` if the process has ended. Fails if its
-/// counters are unreadable.
+/// Returns the number of bytes that a process has written. Returns `None` if the process has ended. Fails if the
+/// kernel's counters of the process are unreadable.
 fn bytes(pid: Pid) -> io::Result<Option<u64>> {
     let text = match fs::read_to_string(format!("/proc/{pid}/io")) {
         Ok(text) => text,

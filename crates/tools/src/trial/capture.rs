@@ -14,23 +14,22 @@ use holdshort_core::digest::Digest;
 use crate::command::Streams;
 use crate::limits;
 
-/// Data that a trial captures besides the changes.
+/// Data about a command that a trial captures in addition to the changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture {
     pub streams: Streams,
     /// Digest of the environment variables of the command.
     pub environment: Digest,
-    /// Number of processes that were still running when the shell of the command ended.
     left: usize,
     /// The first files that the command wrote outside the workspace, with the paths that the command used.
     outside: Vec<String>,
 }
 
-/// Messages of the system that say that an operation on a file was denied.
+/// Messages of the system in a command's output that say that an operation on a file was denied.
 const DENIED: [&str; 4] =
     ["Read-only file system", "Permission denied", "Operation not permitted", "Operation not supported"];
 
-/// Messages of programs that cannot reach the network or a service of the machine.
+/// Messages in a command's output that say that a program cannot reach the network or a service of the machine.
 const UNREACHED: [&str; 11] = [
     "Cannot connect to",
     "Connection refused",
@@ -45,12 +44,12 @@ const UNREACHED: [&str; 11] = [
     "getaddrinfo",
 ];
 
-/// Folders in the home folder whose content programs can create again at any time.
+/// Folders in the home folder of a command whose content programs can create again at any time.
 const CACHES: [&str; 2] = [".cache", ".npm"];
 
 impl Capture {
-    /// Collects the capture. `private` is the folder on this host that the command saw as `/tmp`, with its home folder.
-    /// Blocks.
+    /// Collects the data that a trial captures about a command. `private` is the folder on this host that the command
+    /// saw as `/tmp`, with its home folder. Blocks.
     pub(super) fn new(streams: Streams, left: usize, environment: Digest, private: &Path) -> Self {
         Self { streams, environment, left, outside: find_outside(private) }
     }
@@ -81,7 +80,8 @@ impl Capture {
     }
 }
 
-/// Returns the first files that a command wrote into its private folder, with the paths that the command used.
+/// Returns the first files that a command of a trial wrote into its private folder, with the paths that the command
+/// used.
 fn find_outside(private: &Path) -> Vec<String> {
     let home = private.join("home");
     let mut found = Vec::new();

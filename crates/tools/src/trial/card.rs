@@ -18,11 +18,10 @@ use crate::changeset::git_words;
 use crate::files::Diff;
 use crate::limits;
 
-/// Source of the bytes of the files in a changeset.
 pub(crate) trait Source {
-    /// Returns the content of a file before or after a change.
+    /// Returns the content of the file at the path of a change, before or after the change.
     fn read(&self, change: &Change, side: Side, digest: Digest, bytes: u64) -> io::Result<Vec<u8>>;
-    /// Returns the content that has this digest, from any path of the changeset.
+    /// Returns the content of the file that has this digest, from any path of the changeset.
     fn find(&self, digest: Digest) -> io::Result<Vec<u8>>;
 }
 
@@ -32,7 +31,7 @@ pub(crate) enum Side {
     After,
 }
 
-/// Returns the fields that show the changes to the person who decides. Blocks.
+/// Returns the fields of the card that show the changes to the person who decides. Blocks.
 pub(crate) fn of_changes(changeset: &Changeset, source: &impl Source) -> Value {
     let mut changes: Vec<&Change> =
         changeset.changes().iter().filter(|change| !is_told_in_words(change)).collect();
@@ -81,7 +80,7 @@ impl Trial {
     }
 }
 
-/// Summarises the changes of the run's layer: the number of changes and the first paths.
+/// Summarises the changes of the run's layer for the card: the number of changes and the first paths.
 fn of_layer(changes: &[Change]) -> Value {
     let written = || changes.iter().filter(|change| change.is_of_content() && !change.deletes());
     let paths: Vec<&str> =
@@ -158,14 +157,13 @@ fn diff(change: &Change, source: &impl Source) -> Result<Diff, Undrawn> {
     Ok(Diff::between(&before, &after))
 }
 
-/// Reason why a person is shown no diff for a file.
 enum Undrawn {
     NotText,
-    /// The content of the file is too large, or cannot be read any more.
+    /// The content of the file is too large for a diff, or cannot be read any more.
     TooLarge,
 }
 
-/// Returns the text of a file before or after a change. If the file does not exist before or after the change, the text
+/// Returns the text of a file before or after a change. If the file does not exist on this side of the change, the text
 /// is empty.
 fn text(source: &impl Source, change: &Change, side: Side) -> Result<String, Undrawn> {
     let entry = match side {
@@ -180,8 +178,8 @@ fn text(source: &impl Source, change: &Change, side: Side) -> Result<String, Und
     String::from_utf8(text).ok().filter(|text| !text.contains('\0')).ok_or(Undrawn::NotText)
 }
 
-/// Returns the sort rank of a change: deletions first, then paths that git does not ignore, then ignored paths, then
-/// git's own files.
+/// Returns the rank by which the card sorts a change: deletions first, then paths that Git does not ignore, then
+/// ignored paths, then Git's own files.
 fn rank(change: &Change) -> u8 {
     match (is_of_git(&change.path), change.deletes(), change.ignored) {
         (false, true, _) => 0,
@@ -196,12 +194,11 @@ fn is_of_git(path: &str) -> bool {
 }
 
 /// Returns true if the member `git` of the card describes the change in words: the path is below `.git`, and the file
-/// does not control the git of a person.
+/// does not control the Git of a person.
 fn is_told_in_words(change: &Change) -> bool {
     is_of_git(&change.path) && guarded::guards(change.path.split('/')).is_none()
 }
 
-/// Returns true if the change adds, changes or removes a file.
 fn is_of_files(change: &Change) -> bool {
     let is_file = |entry: &Entry| matches!(entry, Entry::File { .. });
     match (&change.before, &change.after) {

@@ -13,7 +13,6 @@ use crate::changeset::{Root, entry, folder};
 use crate::limits;
 use crate::sandbox::take_after;
 
-/// Reason why a workspace cannot be copied.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     #[error("the workspace has more than {} files and directories to copy", limits::COPIED_PATHS)]
@@ -24,8 +23,8 @@ pub(super) enum Error {
     Unreadable { path: String, source: io::Error },
 }
 
-/// Copies files, links and folders with their modes and, if this process is root, their owners. A file with several
-/// hard links becomes several files. Pipes, sockets and devices are skipped.
+/// Copies files, links and folders of the workspace with their modes and, if this process is root, their owners. A file
+/// with several hard links becomes several files. Pipes, sockets and devices are skipped.
 pub(super) fn copy(workspace: &Root, path: &Path, to: &Path) -> Result<(), Error> {
     std::fs::create_dir(to).map_err(failed(b"."))?;
     copy_over(workspace, to)?;
@@ -71,7 +70,8 @@ pub(super) fn copy_over(workspace: &Root, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes the existing entry with this name. A folder is not removed if a folder is about to be copied to its path.
+/// Removes the existing entry with this name from a folder that is the target of a copy. A folder is not removed if a
+/// folder is about to be copied to its path.
 fn make_way(into: BorrowedFd<'_>, name: &std::ffi::OsStr, kind: FileType) -> io::Result<()> {
     let Some(stat) = entry::stat(into, name)? else { return Ok(()) };
     match (FileType::from_raw_mode(stat.st_mode), kind) {
@@ -84,7 +84,8 @@ fn make_way(into: BorrowedFd<'_>, name: &std::ffi::OsStr, kind: FileType) -> io:
     }
 }
 
-/// Copies one entry. Returns true if it is a folder, whose content the caller must copy.
+/// Copies one entry of a folder to another folder. Returns true if the entry is a folder, whose content the caller must
+/// copy.
 fn copy_one(
     from: BorrowedFd<'_>,
     into: BorrowedFd<'_>,

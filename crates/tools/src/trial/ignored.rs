@@ -22,7 +22,7 @@ use crate::limits;
 const NAME: &str = ".gitignore";
 const EXCLUDE: &[u8] = b".git/info/exclude";
 
-/// Marks the changes that git ignores.
+/// Marks the changes of paths that Git ignores.
 pub(crate) fn mark(changes: &mut [Change], workspace: &Root) {
     let mut rules = Rules {
         workspace,
@@ -52,12 +52,12 @@ struct Rules<'a> {
     workspace: &'a Root,
     exclude: Gitignore,
     of_folders: BTreeMap<Vec<u8>, Gitignore>,
-    /// For each folder that was examined: true if it possibly is the folder of a repository.
+    /// For each folder that was examined: true if it possibly is the folder of a Git repository.
     repositories: BTreeMap<Vec<u8>, bool>,
 }
 
 impl Rules<'_> {
-    /// Returns true if git ignores a path. Everything in an ignored folder is ignored, no matter what other rules say.
+    /// Returns true if Git ignores a path. Everything in an ignored folder is ignored, no matter what other rules say.
     fn ignore(&mut self, path: &[u8], is_folder: bool) -> bool {
         let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
         let ends: Vec<usize> = ends.chain([path.len()]).collect();
@@ -67,7 +67,8 @@ impl Rules<'_> {
             && !ends.iter().any(|end| (is_folder || *end < path.len()) && self.is_repository(&path[..*end]))
     }
 
-    /// Returns true if the folder is the root of a repository inside the workspace, or if that cannot be determined.
+    /// Returns true if the folder is the root of a Git repository inside the workspace, or if that cannot be
+    /// determined.
     fn is_repository(&mut self, folder: &[u8]) -> bool {
         let workspace = self.workspace;
         *self.repositories.entry(folder.to_vec()).or_insert_with(|| match workspace.folder(folder) {
@@ -76,7 +77,7 @@ impl Rules<'_> {
         })
     }
 
-    /// Returns true if the ignore rules match the path. If several folders have matching rules, the rules of the
+    /// Returns true if Git's ignore rules match the path. If several folders have matching rules, the rules of the
     /// nearest folder decide.
     fn names(&mut self, path: &[u8], is_folder: bool) -> bool {
         let mut at = path;
@@ -101,8 +102,8 @@ fn matched(rules: &Gitignore, path: &[u8], is_folder: bool) -> Match<()> {
     rules.matched(Path::new("/").join(OsStr::from_bytes(path)), is_folder).map(|_| ())
 }
 
-/// Reads the rules of an ignore file. The rules apply to paths below the folder `of`. A link or an unreadable file is
-/// treated as a file without rules.
+/// Reads the rules of a Git ignore file. The rules apply to paths below the folder `of`. A link or an unreadable file
+/// is treated as a file without rules.
 fn read(workspace: &Root, of: &[u8], path: &[u8]) -> Gitignore {
     // The workspace is treated as the root of the file system, since rules see only paths.
     let mut rules = GitignoreBuilder::new(Path::new("/").join(OsStr::from_bytes(of)));
@@ -121,8 +122,8 @@ fn content(workspace: &Root, path: &[u8]) -> Option<Vec<u8>> {
     (bytes.len() as u64 <= limits::CHANGED_FILE_BYTES).then_some(bytes)
 }
 
-/// Returns the files that git tracks, from the index. Returns `None` if the index cannot be parsed. Also returns `None`
-/// if the workspace contains no repository, because it may be a part of one.
+/// Returns the files that Git tracks, from Git's index. Returns `None` if the index cannot be parsed. Also returns
+/// `None` if the workspace contains no repository, because the workspace may be a part of one.
 fn tracked(workspace: &Root) -> Option<BTreeSet<Vec<u8>>> {
     let git = workspace.folder(b".git").ok()?;
     match entry::stat(&git, OsStr::new("index")) {
@@ -132,12 +133,12 @@ fn tracked(workspace: &Root) -> Option<BTreeSet<Vec<u8>>> {
     }
 }
 
-/// Number of bytes of an index entry before its flags: the file's metadata and a SHA-1 digest.
+/// Number of bytes of an entry in Git's index before the flags of the entry: the file's metadata and a SHA-1 digest.
 const BEFORE_FLAGS: usize = 60;
 const EXTENDED: u16 = 0x4000;
 const DIGEST: usize = 20;
 
-/// Parses the file names in a git index (`gitformat-index(5)`), versions 2 to 4 with SHA-1.
+/// Parses the file names in Git's index (`gitformat-index(5)`), versions 2 to 4 with SHA-1.
 fn names(index: &[u8]) -> Option<BTreeSet<Vec<u8>>> {
     let number = |at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
     let version = number(4)?;
@@ -174,7 +175,7 @@ fn names(index: &[u8]) -> Option<BTreeSet<Vec<u8>>> {
     (index.len() - at == DIGEST).then_some(found)
 }
 
-/// Parses git's variable-length integer. Returns the value and the number of bytes that it occupies.
+/// Parses the variable-length integer of Git's index. Returns the value and the number of bytes that it occupies.
 fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
     let mut value = 0_usize;
     for (n, byte) in bytes.iter().enumerate().take(9) {

@@ -15,8 +15,8 @@ use crate::changeset::{ObservedPath, Root, entry, folder, guard, observe_path};
 use crate::limits;
 use crate::run_layer::RunLayer;
 
-/// Compares the layer of a run (its Git-ignored files) with the workspace. `paths` are the files and folders that are
-/// compared. If `paths` is empty, all are compared. `path` is the full path of the workspace.
+/// Compares the layer of a run (the Git-ignored files that the run wrote) with the workspace. `paths` are the files and
+/// folders that are compared. If `paths` is empty, all are compared. `path` is the full path of the workspace.
 pub(crate) fn merge(
     workspace: Root,
     path: &Path,
@@ -96,7 +96,7 @@ fn wanted(seen: &ObservedPath, path: &str) -> io::Result<Option<Entry>> {
 }
 
 /// Returns true if `paths` contains the path or one of its parent folders. For a folder, also returns true if `paths`
-/// contains an entry in that folder.
+/// contains an entry in this folder.
 fn is_named(paths: &BTreeSet<String>, path: &str, is_folder: bool) -> bool {
     let is_below = |one: &str, other: &str| {
         one == other || one.strip_prefix(other).is_some_and(|rest| rest.starts_with('/'))

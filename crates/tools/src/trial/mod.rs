@@ -42,13 +42,13 @@ use crate::run_layer::{Room, RunLayer};
 use crate::sandbox::{Layer, Scratch};
 use crate::tools::{Inner, Stop};
 
-/// Kinds of layer: the folder that receives all writes of a trial. Only tests can choose the kind.
+/// Kinds of layer (the folder that receives all writes of a trial). Only tests can choose the kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layers {
-    /// An overlay if one is possible, otherwise a copy.
+    /// An overlay receives the writes of a trial if one is possible, otherwise a copy.
     #[default]
     Overlay,
-    /// Only a copy.
+    /// Only a copy of the workspace receives the writes of a trial.
     Copy,
     /// No trials are possible.
     None,
@@ -57,18 +57,18 @@ pub enum Layers {
 /// Result of running a command as a trial, which does not change the workspace.
 #[derive(Debug)]
 pub enum CommandTrialOutcome {
-    /// The command ended by itself.
+    /// The command of the trial ended by itself.
     Yielded(Trial),
-    /// The command was stopped by a limit, by its timeout or by a person, or it made more changes than the limits
-    /// allow. The workspace was not changed.
+    /// The command of the trial was stopped by a limit, by its timeout or by a person, or it made more changes than the
+    /// limits allow. The workspace was not changed.
     Stopped { text: String, data: Value },
-    /// A precondition is not met any more, or another process changed these paths while the command ran. The workspace
-    /// was not changed.
+    /// A precondition of the command is not met any more, or another process changed these paths while the command ran.
+    /// The workspace was not changed.
     Changed { paths: Vec<String> },
     /// A trial is not possible on this host or in this workspace. No process ran. A person sees the reason `why` after
     /// the words "it could not be tried before you decide:".
     Impossible { why: String },
-    /// The call cannot run, or the sandbox failed. The workspace was not changed.
+    /// The command cannot run, or the sandbox failed. The workspace was not changed.
     Failed { text: String },
 }
 
@@ -76,29 +76,30 @@ pub enum CommandTrialOutcome {
 #[derive(Debug)]
 pub struct Trial {
     pub changeset: Changeset,
-    /// Changes of Git-ignored files that go to the layer of the run, and not to the workspace. They need no approval.
+    /// Changes of Git-ignored files that the trial writes to the layer of the run, and not to the workspace. They need
+    /// no approval.
     pub run_layer: Option<LayerChanges>,
-    /// Codes of findings because of which the command needs an approval, even if the rules allow it: `hard_link`,
-    /// `special_file`, `bare_repository`, `link_out`, `layer_full`.
+    /// Codes of findings in a trial because of which the command needs an approval, even if the rules allow it:
+    /// `hard_link`, `special_file`, `bare_repository`, `link_out`, `layer_full`.
     pub codes: Vec<String>,
-    /// Output of the command, and how it ended, in the same form as for a command that did not run as a trial.
+    /// Output of the trial's command, and how it ended, in the same form as for a command that did not run as a trial.
     pub text: String,
     pub data: Value,
-    /// Kind of folder (layer) that received the writes of the command.
+    /// Kind of folder (layer) that received the writes of the trial's command.
     pub over: Layers,
-    /// Output streams and other effects of the command, if the settings ask for them.
+    /// Output streams and other effects of the trial's command, if the settings ask for them.
     pub capture: Option<Box<Capture>>,
     layer: Root,
     workspace: Root,
-    /// Scratch folder in which the layer is stored. The scratch folder must be dropped after all other fields. `None`
-    /// if no command ran.
+    /// Scratch folder in which the layer of the trial is stored. It must be dropped after all other fields. `None` if
+    /// no command ran.
     _scratch: Option<Scratch>,
 }
 
 impl Trial {
-    /// Returns the content of every changed file before and after the change. If two contents are equal, only one of
-    /// them is returned. Files are read one at a time, so at most [`limits::CHANGED_FILE_BYTES`] are in memory. Fails
-    /// if a file has changed since the trial. Blocks.
+    /// Returns the content of every file that the trial changed, before and after the change. If two contents are
+    /// equal, only one of them is returned. Files are read one at a time, so at most [`limits::CHANGED_FILE_BYTES`] are
+    /// in memory. Fails if a file has changed since the trial. Blocks.
     pub fn bodies(&self) -> impl Iterator<Item = io::Result<(Digest, Vec<u8>)>> + '_ {
         let mut told = BTreeSet::new();
         let sides = |change: &Change| {
@@ -127,7 +128,8 @@ fn body(root: &Root, path: &[u8], digest: Digest, bytes: u64) -> io::Result<Vec<
     Err(io::Error::other(format!("`{}` was changed", String::from_utf8_lossy(path).escape_debug())))
 }
 
-/// Runs a command as a trial: its writes go to a folder over the workspace. Dropping the future stops the command.
+/// Runs a command as a trial, so that its writes go to a folder over the workspace. Dropping the future stops the
+/// command.
 pub(crate) async fn run(
     inner: &Arc<Inner>,
     request: RunCommand,
@@ -181,7 +183,8 @@ pub(crate) async fn run(
     CommandTrialOutcome::Impossible { why: whys.join(", and ") }
 }
 
-/// Returns the reason why no command can run as a trial here. Returns `None` if trials are possible. Blocks.
+/// Returns the reason why no command of the run can be tried on this host. Returns `None` if trials are possible.
+/// Blocks.
 fn impossible(inner: &Inner) -> Option<&'static str> {
     if inner.settings.network {
         return Some("commands of this run can reach the network, and sent data cannot be taken back");
@@ -194,7 +197,8 @@ fn impossible(inner: &Inner) -> Option<&'static str> {
 }
 
 impl Prepared {
-    /// Runs the trial. Returns an error if the kernel cannot make this kind of layer. In this case, no command has run.
+    /// Runs the trial of a command. Returns an error if the kernel cannot make this kind of layer. In this case, no
+    /// command has run.
     async fn run(
         self,
         inner: &Inner,
@@ -246,7 +250,6 @@ impl Prepared {
     }
 }
 
-/// Output of a command and how it ended.
 pub(crate) struct CommandOutput {
     pub text: String,
     pub data: Value,
@@ -258,8 +261,8 @@ impl CommandOutput {
         CommandTrialOutcome::Stopped { text, data: self.data }
     }
 
-    /// Returns the result of a command that has ended but whose changes must be discarded. `code` is the stable code of
-    /// the reason.
+    /// Returns the result of a trial whose command has ended but whose changes must be discarded. `code` is the stable
+    /// code of the reason.
     fn not_kept(mut self, code: &str, why: &str) -> CommandTrialOutcome {
         self.text = format!("{}\nnot kept: {why}", self.text);
         self.data["not_kept"] = json!(code);
@@ -352,7 +355,7 @@ fn with_capture(outcome: CommandTrialOutcome, capture: Option<Box<Capture>>) -> 
     }
 }
 
-/// Returns true if the layer of the run stays within its limits with these changes.
+/// Returns true if the layer of a run stays within its limits when these changes are added.
 fn has_room(run_layer: &RunLayer, layer: &Layer, changes: &[Change]) -> io::Result<bool> {
     if changes.is_empty() {
         return Ok(true);
@@ -367,7 +370,8 @@ fn has_room(run_layer: &RunLayer, layer: &Layer, changes: &[Change]) -> io::Resu
     Ok(!run_layer.usage()?.exceeds_with(changes, room))
 }
 
-/// Returns a sentence that tells the agent which files are not written to the workspace.
+/// Returns a sentence that tells the agent which changed files are kept in the run's layer and not written to the
+/// workspace.
 fn note_of_layer(changes: &[Change]) -> String {
     const NAMED: usize = 3;
     let written = |change: &&Change| change.is_of_content() && !change.deletes();

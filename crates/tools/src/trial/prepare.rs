@@ -17,9 +17,8 @@ use crate::run_layer::RunLayer;
 use crate::sandbox::{Launch, Layer, mounted_below};
 use crate::tools::Inner;
 
-/// Reason why a command cannot run as a trial.
 pub(super) enum NotPrepared {
-    /// A layer of this kind cannot be made here. The text gives the reason.
+    /// A layer of this kind cannot be made in the workspace. Contains the reason.
     NoLayer(String),
     Changed(Vec<String>),
     Failed(String),
@@ -31,11 +30,10 @@ impl From<Refusal> for NotPrepared {
     }
 }
 
-/// Function that makes a layer at a path that does not exist yet. If a layer of this kind is not possible, the function
-/// returns the reason as a text.
+/// Function that makes a layer for a trial at a path that does not exist yet. If a layer of this kind is not possible,
+/// the function returns the reason as a text.
 pub(super) type MakeLayer = fn(PathBuf, &Inner) -> Result<Layer, String>;
 
-/// A command that is ready to run as a trial.
 pub(super) struct Prepared {
     pub command: Command,
     pub launch: Launch,
@@ -82,13 +80,13 @@ impl Prepared {
     }
 }
 
-/// Returns the current time according to the file system.
+/// Returns the current time according to the file system of the folder.
 fn now(folder: &Path) -> io::Result<Time> {
     let made = File::create(folder.join("since"))?.metadata()?;
     Ok((made.ctime(), made.ctime_nsec()))
 }
 
-/// Makes an overlay. Returns the reason as a text if an overlay is not possible.
+/// Makes an overlay as the layer of a trial. Returns the reason as a text if an overlay is not possible.
 pub(super) fn overlay(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
     let workspace = Path::new(inner.workspace.path());
     if let Some(inside) = mounted_below(workspace) {

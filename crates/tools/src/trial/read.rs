@@ -15,10 +15,9 @@ use crate::changeset::{ObservedPath, Root, entry, folder, observe_path};
 use crate::limits;
 use crate::sandbox::Notes;
 
-/// Timestamp of the file system, in seconds and nanoseconds.
+/// Timestamp of a file, in seconds and nanoseconds.
 pub(super) type Time = (i64, i64);
 
-/// Reason why the changes of a trial cannot become a changeset.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     #[error("the command changed more than {} files, directories and links", limits::CHANGED_PATHS)]
@@ -35,7 +34,7 @@ pub(super) enum Error {
     TooLarge { path: String },
     #[error("a path is longer than {} bytes", limits::PATH_BYTES)]
     TooLong,
-    /// Another process changed these paths in the workspace while the command ran.
+    /// Another process changed these paths in the workspace while the trial's command ran.
     #[error("another process changed files in the workspace while the command ran")]
     Meanwhile(Vec<String>),
     #[error("`{path}` cannot be read: {source}")]
@@ -43,7 +42,7 @@ pub(super) enum Error {
 }
 
 impl Error {
-    /// Returns a stable code for the reason why the changes must be discarded.
+    /// Returns a stable code for the reason why the changes of a trial must be discarded.
     pub(super) fn code(&self) -> &'static str {
         match self {
             Self::TooMany => "too_many_paths",
@@ -56,21 +55,23 @@ impl Error {
     }
 }
 
-/// Differences between the layer of a trial (the folder with the writes of a command) and the files that it covers. The
-/// state `before` of a change is that of the workspace. `before` equals `after` if only the layer of the run differs.
+/// Differences between the layer of a trial (the folder with the writes of a command) and the files that this layer
+/// covers. The state `before` of a change is that of the workspace. `before` equals `after` if only the layer of the
+/// run differs.
 #[derive(Default)]
 pub(super) struct TrialDifferences {
     pub changes: Vec<Change>,
-    /// Entries that the layer of the run (its earlier Git-ignored files) has at the changed paths.
+    /// Entries that the layer of the run (with the earlier Git-ignored files) has at the changed paths.
     pub in_layer: BTreeMap<String, Entry>,
-    /// Changed files that have several hard links, before or after the change.
+    /// Files that the trial changed and that have several hard links, before or after the change.
     pub linked: BTreeSet<String>,
-    /// Codes of the reasons why a person must be asked; see `Inspection::ask_because`.
+    /// Codes of the reasons why a person must be asked about the trial; see `Inspection::ask_because`.
     pub codes: BTreeSet<&'static str>,
 }
 
 /// Compares the layer of a trial with the files that the command saw when it started: the workspace, with the layer of
-/// the run mounted over it.
+/// the run mounted over the workspace.
+///
 ///
 /// `notes` are the extended attributes in which an overlay stores its marks. If `notes` is `None`, the layer is a copy
 /// of the whole workspace. `since` is a time before the start of the command.
@@ -97,20 +98,20 @@ pub(super) fn read(
     if reader.meanwhile.is_empty() { Ok(reader.left) } else { Err(Error::Meanwhile(reader.meanwhile)) }
 }
 
-/// Folders that the layer of a trial covers: the layer of the run if it exists, and the workspace below it.
+/// Folders that the layer of a trial covers: the layer of the run if it exists, and the workspace below this layer.
 #[derive(Clone, Copy)]
 pub(super) struct Below<'a> {
     pub run_layer: Option<&'a Root>,
     pub workspace: &'a Root,
 }
 
-/// A folder whose entries in the layer and in the workspace are compared.
+/// Folder whose entries in the trial's layer and in the workspace are compared.
 struct Folder {
     path: Vec<u8>,
     in_layer: bool,
     in_workspace: bool,
-    /// True if the layer hides the workspace's entries in this folder. An entry that is missing in such a layer was
-    /// deleted.
+    /// True if the trial's layer hides the workspace's entries in this folder. An entry that is missing in such a layer
+    /// was deleted.
     hides: bool,
 }
 
@@ -185,8 +186,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads the entry with this name in the layer, which has the command's writes. The kernel's mark for a deleted
-    /// entry is treated as an absent entry.
+    /// Reads the entry with this name in the trial's layer, which has the command's writes. The kernel's mark for a
+    /// deleted entry is treated as an absent entry.
     fn in_layer(&self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<ObservedPath> {
         let Some(stat) = entry::stat(folder, name)? else { return Ok(ObservedPath::Nothing) };
         if self.notes.is_some() && is_whiteout(&stat) {
@@ -258,7 +259,7 @@ impl Reader<'_> {
 
 const READ_FOLDER: u32 = 0o500;
 
-/// Returns true if the entry is a whiteout: the mark of an overlay for a deleted entry of the lower folder.
+/// Returns true if a directory entry is a whiteout: the mark of an overlay for a deleted entry of the lower folder.
 fn is_whiteout(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice && stat.st_rdev == 0
 }

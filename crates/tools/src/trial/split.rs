@@ -11,7 +11,8 @@ use super::read::TrialDifferences;
 use crate::changeset::{Root, entry};
 use crate::run_layer::RunLayer;
 
-/// Changes of the workspace, changes of the run's layer, and the codes of findings in the changes of the workspace.
+/// Changes of a trial in the workspace, its changes in the run's layer, and the codes of findings in the changes of the
+/// workspace.
 #[derive(Default)]
 pub(super) struct Split {
     pub workspace: Vec<Change>,
@@ -19,19 +20,19 @@ pub(super) struct Split {
     pub codes: BTreeSet<&'static str>,
 }
 
-/// Divides the changes of a run that has no layer. All changes belong to the workspace.
+/// Divides the changes of a trial in a run that has no layer. All changes belong to the workspace.
 pub(super) fn without_layer(left: &TrialDifferences) -> Split {
     split_by(left, |_| false)
 }
 
-/// Divides the changes of a run that has a layer. Changes of new Git-ignored paths go to the layer.
+/// Divides the changes of a trial in a run that has a layer. Changes of new Git-ignored paths go to this layer.
 pub(super) fn with_layer(left: &TrialDifferences, workspace: &Root, run_layer: &RunLayer) -> Split {
     let split = split_by(left, |change| goes_to_layer(change) && !leads_into(workspace, change));
     with_folders(split, workspace, run_layer)
 }
 
-/// Divides the changes of a run whose layer is full. New ignored files become changes of the workspace, which a person
-/// must approve.
+/// Divides the changes of a trial in a run whose layer is full. New ignored files become changes of the workspace,
+/// which a person must approve.
 pub(super) fn with_full_layer(left: &TrialDifferences, workspace: &Root, run_layer: &RunLayer) -> Split {
     let mut split = with_folders(split_by(left, |_| false), workspace, run_layer);
     split.codes.insert("layer_full");
@@ -72,9 +73,9 @@ fn goes_to_layer(change: &Change) -> bool {
     change.before.is_none() && (change.ignored || change.after.is_none())
 }
 
-/// Returns true if the change makes a link whose target is an existing path of the workspace. A link to an existing
-/// path of the workspace is not allowed in the layer. The reason: rules about paths apply only to names in the
-/// workspace, so no rule would apply to the link.
+/// Returns true if a change makes a link whose target is an existing path of the workspace. Such a link is not allowed
+/// in the run's layer, because rules about paths apply only to names in the workspace, so no rule would apply to the
+/// link.
 fn leads_into(workspace: &Root, change: &Change) -> bool {
     let Some(Entry::Symlink { target }) = &change.after else { return false };
     let (Some(target), Some(path)) = (bytes_of(target), bytes_of(&change.path)) else { return true };
@@ -103,7 +104,8 @@ fn layer_change(change: &Change, held: Option<&Entry>, after: Option<Entry>) -> 
     (before != after).then(|| Change { path: change.path.clone(), before, after, ignored: true })
 }
 
-/// Returns the parent folders of new paths that the workspace lacks, because they exist only in the layer of the run.
+/// Returns the parent folders of a trial's new paths that the workspace lacks, because they exist only in the layer of
+/// the run.
 fn missing_folders(split: &Split, workspace: &Root, run_layer: &RunLayer) -> Vec<Change> {
     let changed: BTreeMap<&str, &Change> =
         split.workspace.iter().map(|change| (change.path.as_str(), change)).collect();

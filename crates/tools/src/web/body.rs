@@ -11,14 +11,13 @@ use reqwest::header::CONTENT_ENCODING;
 use crate::limits;
 use crate::refusal::Refusal;
 
-/// Bytes of the body of an HTTP response that were read.
 pub(super) struct Body {
     pub(super) bytes: Vec<u8>,
-    /// True if the body continues after these bytes.
+    /// True if the body of the response continues after these bytes.
     pub(super) is_cut: bool,
 }
 
-/// A writer that accepts bytes up to the limit and fails after it.
+/// Writer for the body of a response that accepts bytes up to a limit, and fails after it.
 struct Limited(Body);
 
 impl Write for Limited {

@@ -32,7 +32,7 @@ const USER_AGENT: &str = concat!("holdshort/", env!("CARGO_PKG_VERSION"));
 const ACCEPTS: &str = "text/html, application/xhtml+xml, text/plain;q=0.9, application/json;q=0.9, \
                        application/xml;q=0.8, text/*;q=0.8, */*;q=0.1";
 
-/// Asks the approval rules whether a call may follow a redirect to a different URL on the same host.
+/// Function that asks the approval rules if a call may follow a redirect to a different URL on the same host.
 #[derive(Clone)]
 pub struct Follow(Arc<dyn Fn(String) -> RedirectAnswer + Send + Sync>);
 
@@ -69,8 +69,8 @@ fn guard(allowed: &[String]) -> Result<Guard, Refusal> {
     Guard::new(allowed).map_err(|error| Refusal::new("internal", error.to_string()))
 }
 
-/// Builds the data that a person sees (the card). The host name is not looked up, because a DNS query could disclose
-/// data.
+/// Builds the data about a web request that a person sees (the card). The host name is not looked up, because a DNS
+/// query could disclose data.
 pub(crate) fn look(
     request: &WebFetch,
     allowed: &[String],
@@ -107,7 +107,7 @@ fn refused(error: &guard::Error) -> Refusal {
     Refusal::new(code, error.to_string())
 }
 
-/// Fetches the page. If the future is dropped, the connection is closed.
+/// Fetches a web page. If the future is dropped, the connection is closed.
 pub(crate) async fn run(request: &WebFetch, settings: &Settings) -> Outcome {
     let within = settings.fetch_time;
     match tokio::time::timeout(within, fetch(request, &settings.allow_addresses, &settings.follow)).await {
@@ -161,7 +161,7 @@ fn not_reached(target: &Target, error: &reqwest::Error) -> Refusal {
     Refusal::new(code, format!("`{}` did not answer: {why}", target.origin()))
 }
 
-/// Returns the target of a redirect. Returns `None` if the response is not a redirect.
+/// Returns the target of the redirect in a response. Returns `None` if the response is not a redirect.
 fn redirect(response: &Response, from: &Target) -> Option<Result<Target, String>> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;
@@ -211,7 +211,7 @@ async fn answer(target: &Target, response: Response, redirects: usize) -> Result
     Ok(if status.is_success() { Outcome::Done { text, data } } else { Outcome::Failed { text } })
 }
 
-/// Extracts the text on a thread for blocking work, because a large page takes long.
+/// Extracts the text of a fetched page on a thread for blocking work, because this takes long for a large page.
 async fn read(body: body::Body, media: page::Media) -> Result<Option<quote::Page>, Refusal> {
     tokio::task::spawn_blocking(move || page::read(&body, &media))
         .await

@@ -10,10 +10,9 @@ use html5gum::{Token, Tokenizer};
 use super::body::Body;
 use super::quote::Page;
 
-/// Media type that a response states.
 #[derive(Clone, Debug)]
 pub(super) struct Media {
-    /// For example `text/html`, in lower case. Empty if the response states no media type.
+    /// Name of the media type, such as `text/html`, in lower case. Empty if the response states no media type.
     name: String,
     charset: Option<String>,
 }
@@ -49,8 +48,8 @@ impl Media {
     }
 }
 
-/// Returns the text of a page. Returns `None` if the bytes are not text, no matter which media type the response
-/// states.
+/// Returns the text of a fetched page. Returns `None` if the bytes are not text, no matter which media type the
+/// response states.
 pub(super) fn read(body: &Body, media: &Media) -> Option<Page> {
     let text = characters(body, media);
     if text.contains('\0') {
@@ -60,8 +59,8 @@ pub(super) fn read(body: &Body, media: &Media) -> Option<Page> {
     Some(Page { text, is_cut: body.is_cut })
 }
 
-/// Decodes the bytes. A byte order mark has precedence over the encoding in the header, and the header over the
-/// encoding that the document declares.
+/// Decodes the bytes of a fetched page. A byte order mark has precedence over the encoding in the header, and the
+/// header over the encoding that the document declares.
 fn characters(Body { bytes, is_cut }: &Body, media: &Media) -> String {
     let said = media.charset.as_deref().and_then(|label| Encoding::for_label(label.as_bytes()));
     let encoding = said.or_else(|| declared(bytes)).unwrap_or_else(|| {
@@ -73,11 +72,11 @@ fn characters(Body { bytes, is_cut }: &Body, media: &Media) -> String {
     encoding.decode(bytes).0.into_owned()
 }
 
-/// Number of bytes at the beginning of a document in which it must declare its encoding (HTML, 13.2.3.2).
+/// Number of bytes at the beginning of an HTML document in which it must declare its encoding (HTML, 13.2.3.2).
 const DECLARED_WITHIN: usize = 1024;
 
-/// Returns the encoding that a document declares: `<meta charset="…">`, `<meta … content="text/html; charset=…">` or
-/// `<?xml … encoding="…"?>`.
+/// Returns the encoding that an HTML or XML document declares: `<meta charset="…">`, `<meta … content="text/html;
+/// charset=…">` or `<?xml … encoding="…"?>`.
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(DECLARED_WITHIN)]).to_ascii_lowercase();
     ["charset=", "encoding="].into_iter().find_map(|key| {
@@ -91,10 +90,10 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     })
 }
 
-/// Elements whose content is not visible to a reader.
+/// HTML elements whose content is not visible to a reader.
 const HIDDEN: [&str; 9] =
     ["script", "style", "template", "noscript", "svg", "math", "iframe", "object", "select"];
-/// Elements that start on a new line.
+/// HTML elements that start on a new line.
 const BLOCKS: [&str; 41] = [
     "address",
     "article",
@@ -139,7 +138,7 @@ const BLOCKS: [&str; 41] = [
     "textarea",
 ];
 
-/// Returns the text that a reader would see, with the URLs of links.
+/// Returns the text of an HTML page that a reader would see, with the URLs of links.
 fn visible(html: &str) -> String {
     let mut text = Text::default();
     for token in Tokenizer::new(html) {
@@ -176,12 +175,13 @@ fn visible(html: &str) -> String {
 #[derive(Default)]
 struct Text {
     out: String,
-    /// The open element whose content is hidden, and the number of open elements of the same name inside it.
+    /// Name of the open HTML element whose content is hidden, and the number of open elements of the same name inside
+    /// it.
     hidden: Option<(String, usize)>,
-    /// Number of open `pre` elements, in which spaces are kept.
+    /// Number of open HTML `pre` elements, in which spaces are kept.
     pre: usize,
     link: Option<String>,
-    /// True if a space precedes the next word.
+    /// True if a space precedes the next word of the page.
     spaced: bool,
 }
 
@@ -285,7 +285,7 @@ impl Text {
         }
     }
 
-    /// Starts a new line after an empty line.
+    /// Starts a new line of the page's text after an empty line.
     fn gap(&mut self) {
         self.line();
         if !self.out.is_empty() && !self.out.ends_with("\n\n") {

@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 
 use crate::limits;
 
-/// The text of a fetched page.
 pub(super) struct Page {
     pub(super) text: String,
-    /// True if the body continues after the bytes that were read.
+    /// True if the body of the page continues after the bytes that were read.
     pub(super) is_cut: bool,
 }
 
@@ -18,7 +17,8 @@ impl Page {
     }
 }
 
-/// Puts a vertical bar before each line, so that no text of the page can appear to be outside the quotation.
+/// Quotes a page with a vertical bar before each line, so that no text of the page can appear to be outside the
+/// quotation.
 pub(super) fn quoted(about: &str, page: &Page) -> String {
     let text = page.text.trim_end();
     if text.is_empty() {

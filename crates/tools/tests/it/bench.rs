@@ -19,7 +19,7 @@ pub(crate) struct Bench {
     pub tools: Tools,
 }
 
-/// Folder of a bench, which is removed with the bench that owns it.
+/// Folder of a test bench, which is removed with the bench that owns it.
 pub(crate) struct Root {
     path: PathBuf,
     _own: Option<TempDir>,
@@ -36,12 +36,12 @@ impl Bench {
         Self::with(|_| {})
     }
 
-    /// Returns a bench whose tools have changed settings.
+    /// Returns a test bench whose tools have changed settings.
     pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
         Self::in_folder(tempfile::tempdir().unwrap(), change)
     }
 
-    /// Returns a bench whose folder is created in `folder`, outside the temporary folder of the system.
+    /// Returns a test bench whose folder is created in `folder`, outside the temporary folder of the system.
     pub(crate) fn beneath(folder: &Path) -> Self {
         Self::in_folder(tempfile::tempdir_in(folder).unwrap(), |_| {})
     }
@@ -54,17 +54,17 @@ impl Bench {
         Self { tools: tools(&root.path, change), root }
     }
 
-    /// Returns a bench over the folder of an existing bench, possibly in another process, which removes the folder.
+    /// Returns a bench over the folder of an existing bench, possibly in another process. The existing bench removes
+    /// the folder.
     pub(crate) fn over(root: &Path) -> Self {
         Self { tools: tools(root, |_| {}), root: Root { path: root.to_owned(), _own: None } }
     }
 
-    /// Returns a second set of tools over the same workspace.
+    /// Returns a second set of tools over the workspace of the bench.
     pub(crate) fn tools_with(&self, change: impl FnOnce(&mut Settings)) -> Tools {
         tools(self.root.path(), change)
     }
 
-    /// Returns a path in the workspace.
     pub(crate) fn at(&self, path: &str) -> PathBuf {
         self.root.path().join("workspace").join(path)
     }
@@ -90,7 +90,7 @@ impl Bench {
         }
     }
 
-    /// Inspects a call. Returns the code of its refusal, or `ready`.
+    /// Inspects a tool call. Returns the code of its refusal, or `ready`.
     pub(crate) async fn code(&self, tool: &str, arguments: Value) -> &'static str {
         match self.inspect(tool, arguments).await {
             InspectionOutcome::Ready(_) => "ready",
@@ -120,7 +120,7 @@ impl Bench {
         }
     }
 
-    /// Commits a call that changes files, as the engine does.
+    /// Commits the proposed changes of a tool call, as the engine does.
     fn commit(&self, look: Inspection, bodies: &[Vec<u8>], preconditions: &[Precondition]) -> Outcome {
         let Inspection { preconditions: relies_on, proposed, .. } = look;
         let proposed = proposed.expect("it changes a file");
@@ -137,7 +137,6 @@ impl Bench {
         }
     }
 
-    /// Inspects a call, then runs it with its preconditions.
     pub(crate) async fn go(&self, tool: &str, arguments: Value) -> Outcome {
         let inspection = self.ready(tool, arguments.clone()).await;
         self.run(tool, arguments, &inspection.preconditions).await
@@ -151,7 +150,7 @@ impl Bench {
         }
     }
 
-    /// Runs a command line with this effect, which limits what it may write.
+    /// Runs a command line that may write only what `effect` allows.
     pub(crate) async fn command_as(&self, line: &str, effect: &CommandEffect) -> Outcome {
         self.run_as("run_command", json!({"command": line}), &[], effect).await
     }
@@ -186,7 +185,7 @@ pub(crate) fn text(outcome: Outcome) -> String {
     }
 }
 
-/// Returns the names in a folder, sorted.
+/// Returns the names of a folder's entries, sorted.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> =
         fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
@@ -194,7 +193,6 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Returns true if a running process on this machine has `marker` as an argument.
 pub(crate) fn is_running(marker: &str) -> bool {
     fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         let name = entry.file_name();

@@ -48,7 +48,7 @@ async fn a_file_tool_asks_about_what_git_obeys_in_a_folder_of_any_name() {
     assert_eq!(bench.ready("write_file", through).await.ask_because, ["bare_repository"]);
 }
 
-/// A bare repository is also found above the workspace.
+/// A bare repository that contains the workspace is found too.
 #[tokio::test]
 async fn a_repository_above_the_workspace_counts() {
     let root = tempfile::tempdir().unwrap();

@@ -14,7 +14,7 @@ use rustix::fs::{FileType, Mode, OFlags};
 use crate::bench::Bench;
 use crate::trial::tried;
 
-/// A host process that listens on sockets and pipes in the workspace and in a subfolder.
+/// Process of the host that listens on sockets and pipes in the workspace and in a subfolder.
 struct Host {
     sockets: Vec<UnixListener>,
     pipes: Vec<std::fs::File>,
@@ -23,7 +23,7 @@ struct Host {
 const SOCKETS: [&str; 2] = ["host.sock", "run/host.sock"];
 const PIPES: [&str; 2] = ["host.pipe", "run/host.pipe"];
 
-/// Shell line that tries each socket and pipe by its name, by a second name, and below a renamed folder.
+/// Shell line that tries to reach each socket and pipe by its name, by a second name, and below a renamed folder.
 const REACH: &str = "\
     for s in host.sock run/host.sock; do \
       python3 -c 'import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.send(b\"reached\")' $s; \
@@ -54,7 +54,7 @@ impl Host {
         Self { sockets: sockets.into(), pipes: pipes.into() }
     }
 
-    /// Returns the names of the sockets and pipes that a command reached.
+    /// Returns the names of the host's sockets and pipes that a command reached.
     fn reached(&mut self) -> Vec<&'static str> {
         let sockets = SOCKETS.iter().zip(&self.sockets);
         let connected = sockets.filter(|(_, socket)| match socket.accept() {
@@ -92,7 +92,7 @@ async fn no_trial_reaches_a_socket_or_pipe_of_the_host() {
     }
 }
 
-/// With network access, the same command line reaches the host. The other tests could therefore fail.
+/// With network access, the shell line of the other tests reaches the host, so those tests could fail.
 #[tokio::test]
 async fn a_command_with_network_reaches_a_socket_and_a_pipe() {
     let bench = Bench::with(|settings| settings.network = true);
@@ -112,7 +112,8 @@ async fn a_command_talks_to_itself_over_sockets_and_pipes() {
     assert!(text.contains("heard\nheard too"), "{text}");
 }
 
-/// A command that writes to a closed pipe fails at once instead of waiting for a reader.
+/// A command that writes to a pipe of the workspace, which is closed for it, fails at once instead of waiting for a
+/// reader.
 #[tokio::test]
 async fn a_command_that_names_a_closed_pipe_fails_at_once() {
     let bench = Bench::new();

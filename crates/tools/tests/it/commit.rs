@@ -17,13 +17,13 @@ use crate::traced::after_each;
 use crate::tree::{differences, tree};
 use crate::trial::{TriedCommand, complete_trial, tried};
 
-/// Stops a commit after `stop_after` paths, as a kill would.
+/// Stops a commit after `stop_after` paths, as if the process were killed.
 fn stopped(tried: &TriedCommand, bench: &Bench, stop_after: u64) -> thread::Result<Committed> {
     let stop = move |changed| assert!(changed < stop_after, "stopped");
     catch_unwind(AssertUnwindSafe(|| after_each(stop, || tried.commit(&bench.tools))))
 }
 
-/// Shell line that makes every kind of change, and changes forty files.
+/// Shell line whose trial contains every kind of change, and changes forty files.
 const LINE: &str = "for n in $(seq 20); do echo new > new$n; echo more >> old$n; done; \
                     rm -r gone; rm -r swapped; echo file > swapped; rm file; mkdir file; echo x > file/x; \
                     ln -sf b link; rm linked; echo x > linked; chmod 700 mode; chmod 555 closed; echo x > closed/x";
@@ -86,7 +86,7 @@ async fn a_commit_that_goes_on_takes_nobody_elses_change() {
     assert_eq!(tree(&bench.at("")), before);
 }
 
-/// A link that replaces a folder during the commit is not followed.
+/// The commit does not follow a link that replaces a folder during the commit.
 #[tokio::test]
 async fn a_link_put_in_the_way_leads_nowhere() {
     let bench = Bench::new();

@@ -10,7 +10,8 @@ use holdshort_tools::sandbox;
 
 use crate::bench::{Bench, PROGRAM};
 
-/// Runs a command line that prints `reached` if it reaches something forbidden. Returns true if it prints `reached`.
+/// Runs a command line in the sandbox. Returns true if it prints `reached`, which means that it reached something
+/// forbidden.
 async fn reaches(bench: &Bench, line: &str) -> bool {
     let (text, data) = bench.command(line).await;
     assert_eq!(data["sandbox"], "full", "this host cannot confine commands");

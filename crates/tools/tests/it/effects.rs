@@ -24,7 +24,7 @@ fn writes(places: &[&str]) -> CommandEffect {
     CommandEffect::Writes { places: places.iter().map(|place| (*place).to_owned()).collect() }
 }
 
-/// Makes a repository as git does, and two repositories inside it: one with a `.git` folder, and a bare one.
+/// Makes a repository as Git does, and two repositories inside it: one with a `.git` folder, and a bare one.
 fn repositories(bench: &Bench) {
     for folder in [".git", "sub/.git", "store"] {
         bench.put(&format!("{folder}/HEAD"), "ref: refs/heads/main\n");
@@ -36,8 +36,8 @@ fn repositories(bench: &Bench) {
     }
 }
 
-/// Each effect can write only to its places. A table row has the effect, the command line, a path, and true if the path
-/// exists afterwards.
+/// Each effect can write only to the paths that it names. A table row has the effect, the command line, a path, and
+/// true if the path exists afterwards.
 #[tokio::test]
 async fn each_effect_writes_what_it_says_and_nothing_else() {
     let reads = CommandEffect::Reads;
@@ -151,8 +151,8 @@ async fn a_wall_is_told_in_words() {
     }
 }
 
-/// A denial by the sandbox is reported even without a message of the command, or if the exit code hides it. Ordinary
-/// failures are not.
+/// A denial by the sandbox is reported even if the command prints no message, or if its exit code hides the denial.
+/// Ordinary failures are not reported as denials.
 #[tokio::test]
 async fn a_wall_in_silence_is_told() {
     let bench = bench();
@@ -184,7 +184,8 @@ async fn a_wall_in_silence_is_told() {
     }
 }
 
-/// A denial by the system call filter is reported with the system's message, and with a note that a retry fails too.
+/// A denial by the filter of system calls is reported with the system's message, and with a note that a retry fails
+/// too.
 #[tokio::test]
 async fn a_refused_mode_is_told() {
     let bench = bench();
@@ -201,7 +202,7 @@ async fn a_refused_mode_is_told() {
     }
 }
 
-/// A place where a command may write must not be a link to another folder.
+/// A path that a command may write must not be a link to another folder.
 #[tokio::test]
 async fn a_place_that_leads_elsewhere_is_none() {
     let bench = bench();
@@ -302,7 +303,7 @@ async fn a_command_writes_so_much_and_no_more() {
     assert!(!matches!(&outcome, Outcome::Done { text, .. } if text.contains("1073741824")), "{outcome:?}");
 }
 
-/// The filter denies system calls with a second set of numbers, which a kernel may accept.
+/// The filter denies system calls with a second set of numbers (x32), which a kernel may accept.
 #[cfg(target_arch = "x86_64")]
 #[tokio::test]
 async fn calls_under_other_numbers_are_refused() {
@@ -313,8 +314,8 @@ async fn calls_under_other_numbers_are_refused() {
     assert!(matches!(&outcome, Outcome::Done { text, .. } if text.starts_with("-1 1\n")), "{outcome:?}");
 }
 
-/// An approval is bound to an existing script in the command line. A call with a script that cannot be bound needs an
-/// approval.
+/// The approval of a command is bound to the existing scripts in the command line. A call with a script that cannot be
+/// bound needs an approval.
 #[tokio::test]
 async fn nothing_is_run_unbound_in_silence() {
     let bench = bench();
@@ -381,7 +382,7 @@ async fn nothing_is_run_unbound_in_silence() {
     }
 }
 
-/// An approval is bound to the identity of the working directory and not to its name.
+/// The approval of a command is bound to the identity of the working directory and not to its name.
 #[tokio::test]
 async fn an_exchanged_folder_is_noticed() {
     let bench = bench();
@@ -399,7 +400,8 @@ async fn an_exchanged_folder_is_noticed() {
     assert_eq!(run().await, Outcome::Changed { paths: vec!["sub/".to_owned()] });
 }
 
-/// An approval is also bound to a folder that the command line enters with `cd`. A link to a folder cannot be bound.
+/// The approval of a command is also bound to a folder that the command line enters with `cd`. A link to a folder
+/// cannot be bound.
 #[tokio::test]
 async fn an_exchanged_folder_that_the_line_enters_is_noticed() {
     let bench = bench();
@@ -421,7 +423,7 @@ async fn an_exchanged_folder_that_the_line_enters_is_noticed() {
     }
 }
 
-/// An approval covers the content of the scripts that a command line names.
+/// The approval of a command covers the content of the scripts that the command line names.
 #[tokio::test]
 async fn a_script_is_part_of_what_is_approved() {
     let bench = bench();

@@ -18,7 +18,7 @@ use crate::trial::{complete_trial, tried};
 const AGAIN: &str = "HOLDSHORT_TEST_AGAIN";
 const AS_ANOTHER: &str = "exec setpriv --reuid 1000 --regid 1000 --clear-groups";
 
-/// Runs the shell line `line` and then this test again in a new process. Returns false in the new process.
+/// Runs the shell line `line` and then the test `test` again in a new process. Returns false in the new process.
 fn again(test: &str, line: &str, folder: &Path) -> bool {
     if std::env::var_os(AGAIN).is_some() {
         return false;
@@ -76,8 +76,8 @@ async fn marks_of_an_overlay_are_not_made_by_a_command() {
 }
 
 /// A command in a trial reaches its writes only at their path in the workspace, and never in the layer of the trial.
-/// The table of mounts names the layer's scratch folder, but the path is empty for the command. For an overlay, it
-/// names no folder.
+/// The table of mounts names the layer's scratch folder, but the command finds nothing at this path. For an overlay,
+/// the table names no folder.
 #[tokio::test]
 async fn a_layer_is_out_of_its_commands_sight() {
     let line = "echo x > marker; find / $PWD /tmp /dev /etc /opt /usr -xdev -name marker 2> /dev/null; echo mounts:; \
@@ -204,8 +204,8 @@ async fn a_workspace_in_memory_is_as_any() {
     assert_eq!(kept.commit(&bench.tools), Committed::Done);
 }
 
-/// Each table row has the mounts, with `$W` as the workspace, and the kind of the trial's layer or the reason why
-/// nothing is kept.
+/// Trials in a workspace with mounts. Each table row has the mounts, with `$W` as the workspace, and the kind of the
+/// trial's layer or the reason why nothing is kept.
 #[tokio::test]
 async fn mounts_in_a_workspace_and_below_it() {
     // The kernel refuses an overlay over an overlay that is itself over an overlay.

@@ -17,7 +17,7 @@ use crate::bench::{Bench, PROGRAM, names, until};
 
 const WORKSPACE: CommandEffect = CommandEffect::Workspace;
 
-/// Makes a repository of the person with guarded files in and below it, and links to guarded files.
+/// Makes a workspace in a repository of the person with guarded files in and below it, and links to guarded files.
 fn bench() -> Bench {
     let held = sandbox::level(Path::new(PROGRAM), false);
     assert_eq!(held, SandboxLevel::Full, "this host cannot confine commands");
@@ -38,7 +38,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// Returns every path below a folder with a guarded name and content that no person wrote.
+/// Returns every path of the workspace with a guarded name and content that no person wrote.
 fn evil(bench: &Bench) -> Vec<String> {
     fn through(folder: &Path, from: &Path, found: &mut Vec<String>) {
         let mut entries: Vec<_> = fs::read_dir(folder).unwrap().flatten().map(|it| it.path()).collect();
@@ -67,7 +67,7 @@ fn confined(outcome: Outcome) -> Value {
     }
 }
 
-/// Guarded paths that a command creates in any way are set aside. Each table row has the command line, and the reported
+/// Guarded paths that a command creates in any way are renamed. Each table row has the command line, and the reported
 /// paths.
 #[tokio::test]
 async fn no_path_around_the_guard_leaves_anything_live() {
@@ -141,7 +141,6 @@ async fn no_path_around_the_guard_leaves_anything_live() {
     }
 }
 
-/// The target of a link with a guarded name is as read-only as the link.
 #[tokio::test]
 async fn nothing_is_written_through_a_guarded_link() {
     let bench = bench();
@@ -157,7 +156,7 @@ async fn nothing_is_written_through_a_guarded_link() {
     }
 }
 
-/// A place inside a guarded folder is never writable, even if the command's effect names it.
+/// A path inside a guarded folder is never writable, even if the command's effect names this path.
 #[tokio::test]
 async fn a_guarded_place_is_not_written() {
     for place in ["pkg/.vscode", "sub/.git/info", "store/info", "pkg/.vscode/tasks.json"] {
@@ -170,7 +169,7 @@ async fn a_guarded_place_is_not_written() {
     }
 }
 
-/// The second of two simultaneous commands starts only after the guarded paths of the first are set aside.
+/// The second of two simultaneous commands starts only after the guarded paths that the first one created are renamed.
 #[tokio::test]
 async fn commands_that_write_take_turns() {
     let bench = bench();
@@ -210,8 +209,8 @@ async fn who_gives_up_waiting_holds_nobody_up() {
     );
 }
 
-/// If the stage that sets guarded paths aside is killed, these paths are reported as left. Until they are gone, every
-/// call that may write needs an approval. The next start of a server sets them aside.
+/// If the stage that renames guarded paths is killed, these paths are reported as left. Until they are gone, every call
+/// that may write needs an approval. The next start of a server renames them.
 #[tokio::test]
 async fn what_is_left_makes_every_writing_command_ask() {
     let bench = bench();
@@ -235,7 +234,7 @@ async fn what_is_left_makes_every_writing_command_ask() {
     assert!(!asks("touch x").await);
 }
 
-/// A released call that waits for its turn is checked again if the command before it left guarded paths. The
+/// An approved call that waits for its turn is checked again if the command before it left guarded paths, because the
 /// workspace's identity has then changed.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_behind_what_is_left_does_not_run() {
@@ -260,8 +259,8 @@ async fn what_waits_behind_what_is_left_does_not_run() {
     assert!(!bench.at("src/late").exists());
 }
 
-/// Runs a command that creates `src/.envrc`, calls the given closure, and kills the stage that would set the file
-/// aside.
+/// Runs a command that creates the guarded path `src/.envrc`, calls the closure, and kills the stage that would rename
+/// this path.
 async fn leave(bench: &Bench, name: &str, meanwhile: impl FnOnce() + Send + 'static) -> Value {
     let marker = format!("{name}-{}", std::process::id());
     let line = format!("echo evil > src/.envrc; : {marker}; touch up-{marker}; sleep 1000");
@@ -290,7 +289,7 @@ fn kill(pid: &str) {
     assert!(std::process::Command::new("kill").args(["-9", pid]).status().unwrap().success());
 }
 
-/// The result names the first paths that were set aside, and their total number.
+/// The result of a command names the first guarded paths that were renamed, and their total number.
 #[tokio::test]
 async fn what_is_set_aside_is_told_in_bounds() {
     let bench = bench();
@@ -302,7 +301,6 @@ async fn what_is_set_aside_is_told_in_bounds() {
     assert_eq!(evil(&bench), Vec::<String>::new());
 }
 
-/// The guard works in a folder whose name is not UTF-8.
 #[tokio::test]
 async fn a_folder_whose_name_is_no_text_stops_nothing() {
     let bench = bench();
@@ -316,7 +314,7 @@ async fn a_folder_whose_name_is_no_text_stops_nothing() {
     assert_eq!(names(&folder), [".gitattributes", "set-aside-1"]);
 }
 
-/// An unreadable folder that existed before does not prevent a command from running.
+/// An unreadable folder that existed before a command does not prevent the command from running.
 #[tokio::test]
 async fn an_unreadable_folder_of_before_stays_as_it_was() {
     let bench = bench();

@@ -58,7 +58,7 @@ async fn files_beneath_the_paths_that_are_named() {
     }
 }
 
-/// If the number of files is unknown, the card shows no number.
+/// If the number of files that a command affects is unknown, the card shows no number.
 #[tokio::test]
 async fn what_can_not_be_told_is_not_counted() {
     let bench = filled();

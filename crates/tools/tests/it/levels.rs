@@ -31,7 +31,8 @@ impl Stages {
         Self { scratch, level }
     }
 
-    /// Starts a command line. Returns the first stage of the sandbox, and the server's end of the connection to it.
+    /// Starts a command line in the sandbox. Returns the first stage of the sandbox, and the server's end of the
+    /// connection to this stage.
     fn start(&self, line: &str) -> (Child, UnixStream) {
         let at = |folder: &str| self.scratch.path().join(folder);
         let plan = json!({
@@ -53,7 +54,7 @@ impl Stages {
         (child, ours)
     }
 
-    /// Runs a command line to its end. Returns the report of the sandbox.
+    /// Runs a command line in the sandbox until it ends. Returns the report of the sandbox.
     fn run(&self, line: &str) -> Value {
         let (mut child, mut ours) = self.start(line);
         let mut report = String::new();
@@ -144,7 +145,7 @@ fn a_plan_that_cannot_be_carried_out_runs_nothing() {
     assert!(!stages.scratch.path().join("workspace/here").exists());
 }
 
-/// Makes a program that fails at its first start, as on a busy host, and records each start.
+/// Makes a sandbox program that fails at its first start, as on a busy host, and records each start.
 fn busy_program(folder: &Path) -> PathBuf {
     let program = folder.join("program");
     let script = format!(

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::bench::Bench;
 
-/// Paths as the call names them, each with its resolved path.
+/// Paths as a tool call names them, each with the resolved path.
 type Led<'a> = &'a [(&'a str, Option<&'a str>)];
 
 /// Returns the resolved paths that an inspection reports, with `WS` in place of the workspace path.
@@ -74,7 +74,7 @@ async fn links_are_told_apart_from_what_they_say() {
     }
 }
 
-/// If a file pattern matches a name that is not UTF-8, the resolved path is unknown.
+/// If a file pattern in a command matches a name that is not UTF-8, the resolved path is unknown.
 #[tokio::test]
 async fn a_name_that_is_no_text_may_lead_anywhere() {
     let bench = Bench::new();

@@ -13,12 +13,11 @@ use crate::bench::Bench;
 use crate::tree::{Tree, differences, tree};
 use crate::trial::complete_trial;
 
-/// File names in the notation of `printf`. Some names differ only in case, are not UTF-8, or contain characters that
+/// File names in the notation of `printf`. Some of them differ only in case, are not UTF-8, or contain characters that
 /// break lists and lines.
 const NAMES: [&str; 9] =
     ["a", "A", "b", "dir", "sp ace", "n\\377", "back\\\\slash", "new\\nline", "\\303\\274"];
 
-/// A small random number generator (`splitmix64`).
 struct Random(u64);
 
 impl Random {
@@ -30,8 +29,8 @@ impl Random {
         usize::try_from((z ^ (z >> 31)) >> 33).unwrap() % bound
     }
 
-    /// Returns a mode for a file or a folder. Only root gets modes that deny access to the owner, because only root can
-    /// read such a folder.
+    /// Returns a random mode for a file or a folder. Only root gets modes that deny access to the owner, because only
+    /// root can read such a folder.
     fn mode(&mut self) -> &'static str {
         let modes = ["755", "700", "711", "644", "600", "555", "444", "1755"];
         let count = if rustix::process::geteuid().is_root() { modes.len() } else { 3 };
@@ -51,7 +50,7 @@ fn prelude() -> String {
     names.concat() + "exec 2>/dev/null; "
 }
 
-/// Returns shell commands that create files, folders and links.
+/// Returns shell commands that create random files, folders and links.
 fn tree_of(random: &mut Random) -> String {
     let mut program = prelude();
     for n in 0..12 + random.below(20) {
@@ -68,8 +67,8 @@ fn tree_of(random: &mut Random) -> String {
     program + "true"
 }
 
-/// Returns a program that changes a generated tree. It either moves entries or makes hard links, because moving a
-/// folder copies it and so separates hard links.
+/// Returns a random program that changes a generated tree of files. The program either moves entries or makes hard
+/// links, because moving a folder copies it and so separates hard links.
 fn program_of(random: &mut Random) -> String {
     let mut program = prelude();
     let links = random.below(3) == 0;
@@ -109,7 +108,7 @@ fn run(line: &str, bench: &Bench) {
     assert!(ended.unwrap().success(), "{line}");
 }
 
-/// Returns the tree without special files, and true if the tree contained special files.
+/// Returns the tree of files without special files, and true if it contained special files.
 fn without_special(tree: Tree) -> (Tree, bool) {
     let count = tree.len();
     let kept: Tree = tree.into_iter().filter(|(_, stands)| stands != "special").collect();
@@ -163,7 +162,8 @@ async fn a_committed_trial_is_the_program() {
     }
 }
 
-/// Runs `HOLDSHORT_TRIALS` seeds, beginning with `HOLDSHORT_SEED`. Without these variables, runs 200 random seeds.
+/// Tests trials with the seeds of `HOLDSHORT_TRIALS` random programs, beginning with the seed `HOLDSHORT_SEED`. Without
+/// these variables, tests 200 random seeds.
 #[tokio::test]
 #[ignore = "a campaign: cargo xtask verify --long"]
 async fn campaign_of_fresh_seeds() {
@@ -176,7 +176,6 @@ async fn campaign_of_fresh_seeds() {
     eprintln!("{count} programs from seed {first}");
 }
 
-/// A file name that is not UTF-8 is preserved byte by byte.
 #[tokio::test]
 async fn a_name_that_is_not_utf_8_is_kept() {
     let bench = Bench::new();

@@ -24,11 +24,12 @@ fn needs(program: &str) {
 
 /// Number of changed paths above which a test commits a changeset as rarely as possible.
 const MANY: usize = 1000;
-/// Number of seconds that the test's daemon sleeps, by which its process is recognised.
+/// Number of seconds that the test's daemon sleeps. The process of the daemon is recognised by this number.
 const DAEMON: &str = "86431";
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Prepares a workspace with the line `prepare`, runs `line` in it as a trial, and commits and undoes the changes.
+/// Prepares a workspace with the shell line `prepare`, runs `line` in this workspace as a trial, and commits and undoes
+/// the changes.
 async fn played(program: &str, prepare: &str, line: &str) -> (Bench, TriedCommand) {
     needs(program);
     let bench = Bench::new();
@@ -126,8 +127,8 @@ with zipfile.ZipFile('small-1.0-py3-none-any.whl', 'w') as wheel:
     wheel.writestr(name + 'RECORD', 'small.py,,\\n' + ''.join(name + it + ',,\\n' for it in ('METADATA', 'WHEEL', 'RECORD')))
 \"";
 
-/// A test case: the program, the line that prepares the workspace, the line of the trial, a line that must succeed
-/// after the commit, and the number of changed paths.
+/// A test case: the program, the shell line that prepares the workspace, the line of the trial, a line that must
+/// succeed after the commit, and the number of changed paths.
 type Row<'a> = (&'a str, &'a str, &'a str, &'a str, usize);
 
 #[tokio::test]

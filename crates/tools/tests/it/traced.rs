@@ -4,7 +4,8 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// Calls `call` after each path that a commit in `work` changes. The argument is the number of paths changed so far.
+/// Calls `call` after each path that a commit in `work` changes. The argument is the number of paths that were changed
+/// so far.
 pub(crate) fn after_each<T>(call: impl Fn(u64) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
     tracing::subscriber::with_default(Paths(call), work)
 }

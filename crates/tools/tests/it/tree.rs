@@ -12,7 +12,7 @@ use holdshort_core::digest::Digest;
 /// File type, mode and content as one text, by path.
 pub(crate) type Tree = BTreeMap<String, String>;
 
-/// Returns each path that differs between two trees, with its entries in both.
+/// Returns each path that differs between two trees of files, with its entries in both.
 pub(crate) fn differences(one: &Tree, other: &Tree) -> Vec<(String, Option<String>, Option<String>)> {
     let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
     let stands = |path: &String| (path.clone(), one.get(path).cloned(), other.get(path).cloned());

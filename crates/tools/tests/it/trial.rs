@@ -13,7 +13,6 @@ use serde_json::json;
 use crate::bench::{Bench, call};
 use crate::tree::{Tree, tree};
 
-/// Result of a command that was tried, with the bytes of the changed files.
 pub(crate) struct TriedCommand {
     pub trial: Trial,
     pub bodies: BTreeMap<Digest, Vec<u8>>,
@@ -32,7 +31,7 @@ impl TriedCommand {
         tools.commit(&self.trial.changeset.inverse(), |digest| self.body(digest), false)
     }
 
-    /// Returns the changed paths, each with a sign for the kind of its change.
+    /// Returns the paths that the tried command changed, each with a sign for the kind of its change.
     pub(crate) fn marked_paths(&self) -> Vec<String> {
         self.trial.changeset.changes().iter().map(mark_change).collect()
     }
@@ -51,7 +50,7 @@ pub(crate) async fn tried(tools: &Tools, line: &str) -> CommandTrialOutcome {
     tools.try_command(&call("run_command", json!({"command": line})), &[], |_| {}).await
 }
 
-/// Tries a command. Checks that it ended by itself and left the workspace unchanged.
+/// Runs a command as a trial. Checks that the command ended by itself and left the workspace unchanged.
 pub(crate) async fn complete_trial(bench: &Bench, tools: &Tools, line: &str) -> TriedCommand {
     let before = tree(&bench.at(""));
     let trial = match tried(tools, line).await {
@@ -114,7 +113,7 @@ async fn what_a_command_did_is_told_and_then_done_and_taken_back() {
     }
 }
 
-/// Returns the tree of the same workspace after the command has run there without a trial.
+/// Returns the files of the same workspace after the command has run there without a trial.
 fn ran(line: &str) -> Tree {
     let bench = filled();
     let ended = std::process::Command::new("/bin/sh").args(["-c", line]).current_dir(bench.at("")).status();
@@ -195,7 +194,7 @@ async fn what_git_ignores_is_told() {
     }
 }
 
-/// A file that git tracks is not ignored, whatever the patterns say, in each version of git's index.
+/// A file that Git tracks is not ignored, whatever the patterns say, in each version of Git's index.
 #[tokio::test]
 async fn what_git_tracks_is_not_ignored() {
     for version in ["2", "3", "4"] {

@@ -13,10 +13,10 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// Bytes of a response. With `None`, the connection then stays open and silent.
+/// Bytes of a response of the test's web server. With `None`, the connection then stays open and silent.
 type Answer = (Vec<u8>, Option<()>);
 
-/// A server that returns a fixed response for each path, and records the requests.
+/// Web server of the test that returns a fixed response for each path, and records the requests.
 struct Site {
     port: u16,
     heard: Arc<Mutex<Vec<String>>>,
@@ -110,7 +110,7 @@ fn failed(outcome: Outcome) -> String {
     }
 }
 
-/// Returns the lines of the fetched page, without the `> ` before each line.
+/// Returns the lines of the quoted page, without the `> ` before each line.
 fn lines(text: &str) -> Vec<&str> {
     text.lines().filter_map(|line| line.strip_prefix("> ")).collect()
 }

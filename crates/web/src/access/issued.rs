@@ -17,8 +17,8 @@ use crate::identity::Principal;
 use crate::identity::jwt::{Issuers, Refusal, Verified};
 use crate::problem::{Answer, Refused};
 
-/// For each person, the issue time of the newest token that the person has presented to this node. Stored only in
-/// memory, because the journal contains the issue time of the last token that changed the person.
+/// For each person, the issue time of the newest token of an issuer that the person has presented to this node. Stored
+/// only in memory, because the journal contains the issue time of the last token that changed the person.
 #[derive(Default)]
 pub struct Newest(Mutex<BTreeMap<String, Timestamp>>);
 
@@ -75,7 +75,7 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
     admit(app, verified).await.map(Some)
 }
 
-/// Accepts the principal of a verified token as a caller. A principal that is a person is also recorded in the journal.
+/// Accepts the principal of a verified token as a caller. A person is also recorded in the journal.
 pub(crate) async fn admit(app: &App, verified: Verified) -> Answer<(Principal, Access)> {
     let Verified { principal, until, issued_at } = verified;
     let now = app.now();
@@ -106,9 +106,9 @@ fn removed(id: &str) -> Refused {
     Refused::new(Code::Unauthenticated, format!("the token: {}", Rejection::Removed(id.to_owned())))
 }
 
-/// Records a person with the roles and groups that the token states. If the people file or an admin has set roles and
-/// groups, these take precedence over the token. A token with a later issue time takes precedence over a token with an
-/// earlier one.
+/// Records a person in the journal with the roles and groups that the token states. Roles and groups that the people
+/// file or an admin has set take precedence over the token. A token with a later issue time takes precedence over a
+/// token with an earlier one.
 async fn record_person(
     app: &App,
     system: Arc<System>,

@@ -24,7 +24,7 @@ pub(crate) struct FetchResponse {
 pub(crate) enum Failed {
     #[error(transparent)]
     Address(#[from] holdshort_http::guard::Error),
-    /// Error without the URL, because the URL may contain a secret.
+    /// Error of an HTTP request without the URL, because the URL may contain a secret.
     #[error("{}", causes(.0))]
     Http(reqwest::Error),
     #[error("the response has more than {0} bytes")]
@@ -32,7 +32,7 @@ pub(crate) enum Failed {
 }
 
 /// Sends one request to an identity provider and reads the response. `within` is the time limit for the lookup of the
-/// host name. The caller limits the total time.
+/// host name. The total time is limited by the caller.
 pub(crate) async fn fetch(
     guard: &Guard,
     ask: FetchRequest,
@@ -54,7 +54,7 @@ pub(crate) async fn fetch(
     Ok(FetchResponse { status, headers, body })
 }
 
-/// Returns the message of an error, followed by the messages of its causes.
+/// Returns the message of an HTTP error, followed by the messages of its causes.
 fn causes(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);

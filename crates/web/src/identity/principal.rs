@@ -10,12 +10,12 @@ use holdshort_core::system::keys::Key;
 /// Authenticated caller. A principal must never be created from data in the body of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
-    /// Id of this principal in events.
+    /// Id of the principal in events.
     pub id: String,
-    /// Display name, if the credentials contain one. No decision of the server depends on this name.
+    /// Display name of the principal, if its credentials contain one. No decision of the server depends on this name.
     pub name: Option<String>,
-    /// Other names of the principal in its token, such as an e-mail address or a user name. A client may use an alias
-    /// to name the principal. No permission depends on these names.
+    /// Other names of the principal in its token, such as an e-mail address or a user name. A client may use one of
+    /// these names for the principal. No permission depends on them.
     pub aliases: BTreeSet<String>,
     /// Roles of the principal. Without a role, the principal has no permissions.
     pub roles: BTreeSet<Role>,
@@ -42,12 +42,12 @@ pub enum AuthMethod {
 }
 
 impl Principal {
-    /// Returns the owner of the data folder, who is also an administrator.
+    /// Returns the principal of the data folder's owner, who is also an administrator.
     pub fn local_operator(how: AuthMethod) -> Self {
         Self::local("operator", [Role::Admin, Role::Operator], how)
     }
 
-    /// Returns the principal of the data folder's token for `role`.
+    /// Returns the principal of the data folder's token for the role `role`.
     pub fn of_role(role: Role) -> Self {
         Self::local(&Actor::for_role(role, "").id, [role], AuthMethod::Token)
     }
@@ -67,7 +67,7 @@ impl Principal {
         }
     }
 
-    /// Returns the role that gives the principal a permission, or `None` if none of its roles gives the permission.
+    /// Returns the role that gives the principal a permission, or `None` if no role of the principal gives it.
     pub fn acting(&self, permission: Permission) -> Option<Role> {
         rights::acting(&self.roles, permission)
     }
@@ -85,7 +85,7 @@ impl Principal {
     }
 
     /// Returns true if the principal has a role that people can have. People are exempt from the rate limits and the
-    /// quota of connections for agents. A principal without roles has the same limits as an agent.
+    /// connection quota of agents. A principal without roles has the same limits as an agent.
     pub fn is_person(&self) -> bool {
         self.roles.iter().any(|role| *role != Role::Agent)
     }

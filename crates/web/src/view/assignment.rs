@@ -22,8 +22,8 @@ use crate::problem::{Answer, Refused};
 /// Person or agent that reads interrupts. Every view of an interrupt is made for one reader.
 pub struct Reader {
     actor: Actor,
-    /// Role of the reader with the widest view of the content. Parts that this role may not see are withheld from the
-    /// reader.
+    /// Role of the reader with the widest view of an interrupt's content. Parts that this role may not see are withheld
+    /// from the reader.
     sees: Role,
     system: Arc<System>,
     now: Timestamp,
@@ -36,7 +36,7 @@ impl Reader {
         Ok(Self { actor: actor.clone(), sees, system, now: app.now() })
     }
 
-    /// Returns a redacted copy of the interrupt without the parts that the reader may not see. Returns `None` if the
+    /// Returns a redacted copy of an interrupt without the parts that the reader may not see. Returns `None` if the
     /// reader may see everything.
     pub(crate) fn covered(&self, interrupt: &Interrupt) -> Option<RedactedInterrupt> {
         interrupt.redact_for(self.sees, &self.system.people)
@@ -72,9 +72,8 @@ impl Reader {
         Some(freeze::from_freeze(part.as_ref(), freeze))
     }
 
-    /// Describes what the reader may do with an open interrupt, such as whether the reader may decide. Returns `None`
-    /// if the interrupt is resolved, or if the reader's role never decides. `starter` is the actor that started the
-    /// run.
+    /// Describes what the reader may do with an open interrupt, for example if the reader may decide. Returns `None` if
+    /// the interrupt is resolved, or if the reader's role never decides. `starter` is the actor that started the run.
     pub fn you(&self, interrupt: &Interrupt, starter: Option<&Actor>) -> Option<wire::You> {
         if matches!(rights::extent(self.actor.role, Permission::Decide), Extent::Nothing | Extent::Own) {
             return None;
@@ -108,7 +107,7 @@ impl Reader {
 /// Assignment and votes of an interrupt, for edges and other interfaces that render them in a form of their own.
 pub struct Assigned {
     pub assignment: wire::Assignment,
-    /// Votes of the approvers, without the edits that they contain.
+    /// Votes of the approvers on the interrupt, without the edits in these votes.
     pub votes: Vec<wire::Vote>,
     options: Vec<wire::Offer>,
     is_open: bool,
@@ -127,7 +126,8 @@ impl Assigned {
         }
     }
 
-    /// Describes the assignment as lines of text. Returns no lines if any one admin or operator may decide.
+    /// Describes the assignment of the interrupt as lines of text. Returns no lines if any one admin or operator may
+    /// decide.
     pub fn lines(&self) -> Vec<(wire::PeopleLine, String)> {
         let Self { assignment, votes, options, is_open } = self;
         let involved = wire::InvolvedPeople { assignment, votes, options, is_open: *is_open, you: None };
@@ -156,7 +156,6 @@ pub(super) fn from_interrupt(interrupt: &Interrupt) -> wire::Assignment {
     }
 }
 
-/// Returns the next escalation that is planned for an open interrupt.
 pub(super) fn escalates(interrupt: &Interrupt) -> Option<wire::NextEscalation> {
     let (at, step) = (interrupt.due.escalate_at?, interrupt.next_step()?);
     interrupt.is_open().then(|| wire::NextEscalation {

@@ -39,7 +39,7 @@ pub fn delivery(row: &Delivery, tried: &[Attempt]) -> wire::Delivery {
     }
 }
 
-/// Converts a delivery for the record of its interrupt. The recipient is missing if the stored notification was
+/// Converts a delivery for the record of the interrupt. The recipient is missing if the stored notification was
 /// deleted, because only the notification contains it.
 pub fn recorded(row: &Delivery, tried: &[Attempt]) -> wire::RecordedDelivery {
     let notice = json::from_slice::<Notice>(row.notice.as_bytes()).ok();
@@ -71,7 +71,7 @@ pub fn state(asked: wire::DeliveryState) -> DeliveryState {
     }
 }
 
-/// Converts a channel for clients. `state` is `None` if no state of the channel is recorded.
+/// Converts a notification channel for clients. `state` is `None` if no state of this channel is recorded.
 pub fn channel(channel: &Channel, state: Option<&ChannelState>) -> wire::Channel {
     wire::Channel {
         name: channel.name.clone(),

@@ -10,13 +10,14 @@ use super::variant_name;
 use crate::app::App;
 use crate::problem::Answer;
 
-/// Returns who erased the content of an interrupt's run, when and why, or `None` if the content was not erased.
+/// Returns the person who erased the content of a run, with the time and the reason, or `None` if the content was not
+/// erased.
 pub(super) async fn for_run(app: &App, id: &RunId) -> Answer<Option<wire::ErasedContent>> {
     for_row(app, &app.run_row(id).await?).await
 }
 
-/// Returns the erasure of a run that is not in memory, or `None` if its content was not erased. Reads the last event
-/// first, because the erasure is usually the last event.
+/// Returns the erasure of a run that is not in memory, or `None` if the content of the run was not erased. Reads the
+/// last event of the run first, because the erasure is usually the last event.
 pub(super) async fn for_row(app: &App, row: &RunRow) -> Answer<Option<wire::ErasedContent>> {
     let last = app.event(&StreamId::Run(row.run.clone()), row.seq).await?;
     if let event::Fact::Run(Fact::ContentErased { from: 1, because, .. }) = &last.fact {

@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 
 use super::assignment::Reader;
 
-/// JSON pointers to the timestamps in the facts of events. The journal stores timestamps as numbers, and clients
-/// receive RFC 3339 texts.
+/// JSON pointers to the timestamps in the data of events. The journal stores timestamps as numbers, and clients receive
+/// RFC 3339 texts.
 const TIMES: [&str; 9] = [
     "/expires_at",
     "/retry_at",

@@ -134,7 +134,8 @@ pub async fn result_for_asker(
     })
 }
 
-/// Removes the text that the reader may not see from an error, because an error about an edit may quote the content.
+/// Removes the text that the reader may not see from an error about an interrupt, because an error about an edit may
+/// quote the content.
 pub async fn covered_refusal(
     app: &App,
     row: &InterruptRow,
@@ -151,15 +152,15 @@ pub async fn covered_refusal(
     Ok(refused)
 }
 
-/// Returns the digest that binds a decision link to what the decision is about. The digest is computed from the action
+/// Returns the digest that binds a decision link to the content of an interrupt. The digest is computed from the action
 /// that will run or, if there is no action, from the content of the card. The digest is the same for every person.
 pub async fn subject_digest(app: &App, asked: &InterruptRef) -> Answer<Digest> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     Ok(digest(&interrupt))
 }
 
-/// Like [`subject_digest`], for a link in a mail. Returns `None` if the interrupt is resolved or [risky](is_risky),
-/// because no link may then be mailed.
+/// Like [`subject_digest`], for a decision link in a mail. Returns `None` if the interrupt is resolved or
+/// [risky](is_risky), because no link may then be mailed.
 pub async fn mailable(app: &App, asked: &InterruptRef) -> Answer<Option<Digest>> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     let may = interrupt.is_open() && !is_risky(interrupt.opened.risk.level);
@@ -172,8 +173,8 @@ pub async fn offers(app: &App, asked: &InterruptRef) -> Answer<Vec<wire::Offer>>
     Ok(interrupt.opened.options.iter().map(offer(&interrupt)).collect())
 }
 
-/// Returns true if an approver must sign in to decide on an interrupt of this risk. A link in a message does not prove
-/// the identity of the person who opens it.
+/// Returns true if an approver must sign in to decide on an interrupt of this risk level. A link in a message does not
+/// prove the identity of the person who opens it.
 pub fn is_risky(level: Level) -> bool {
     level >= Level::High
 }
@@ -186,7 +187,6 @@ fn digest(interrupt: &Interrupt) -> Digest {
     interrupt.opened.action_digest.unwrap_or_else(shown)
 }
 
-/// Builds the view of an interrupt for a reader.
 fn show_to(
     reader: &Reader,
     (run, session): (&RunId, &SessionId),
@@ -215,7 +215,7 @@ fn show_to(
 }
 
 /// Builds an interrupt from its database row and the events to which the row refers. The result equals the interrupt of
-/// a full replay. If the right to decide depends on who started the run, also returns this actor.
+/// a full replay. If the right to decide depends on the actor who started the run, also returns this actor.
 pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Option<Actor>)> {
     let stream = StreamId::Run(row.run.clone());
     let event = app.event(&stream, row.opened_seq).await?;
@@ -251,13 +251,13 @@ fn damaged(row: &InterruptRow) -> Refused {
     )
 }
 
-/// Returns the earlier calls that the card lists: they run before the call that the card asks about.
+/// Returns the earlier calls that the card of an interrupt lists, because they run before the call on the card.
 fn after(payload: &mut Value) -> &mut [Value] {
     payload.get_mut("after").and_then(Value::as_array_mut).map_or(&mut [], Vec::as_mut_slice)
 }
 
-/// Adds the outcome of each of the earlier calls on the card. When a card is created, an earlier call may still be
-/// waiting or running, so its outcome is known only later.
+/// Adds the outcome of each earlier call to the card of an interrupt. When a card is created, an earlier call may still
+/// be waiting or running, so its outcome is known only later.
 fn add_call_ends(ends: &BTreeMap<String, CallEnd>, payload: &mut Value) {
     for before in after(payload) {
         let end = before.get("call_id").and_then(Value::as_str).and_then(|id| ends.get(id));
@@ -296,7 +296,7 @@ fn call_ends(run: &Run) -> BTreeMap<String, CallEnd> {
     ended.collect()
 }
 
-/// Returns the approval of the interrupt, in the form in which the external agent receives it. Returns `None` if the
+/// Returns the approval of an interrupt, in the form in which the external agent receives it. Returns `None` if the
 /// interrupt was not approved.
 fn approval(interrupt: &Interrupt) -> Option<wire::Approval> {
     interrupt.opened.kind.row().edits?;
@@ -465,12 +465,12 @@ fn policy(interrupt: &Interrupt) -> Option<wire::Policy> {
     })
 }
 
-/// Returns the name of the first policy rule among the reasons of the risk, or `None` if no rule is among them.
+/// Returns the name of the first policy rule among the reasons of an interrupt's risk, or `None` if there is no rule.
 pub fn rule_of(risk: &interrupt::Risk) -> Option<String> {
     risk.reasons.iter().find_map(|reason| reason.rule.map(|place| rule_words(reason.source, place)))
 }
 
-/// Returns the name of a policy rule, such as `system/2`: the source of the rule, and its position there.
+/// Returns the name of a policy rule, such as `system/2`: the source of the rule, and its position in this source.
 pub fn rule_words(source: Source, place: usize) -> String {
     format!("{}/{place}", variant_name(&source))
 }

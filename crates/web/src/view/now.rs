@@ -29,8 +29,8 @@ pub async fn interrupt(
     Ok(shown)
 }
 
-/// Returns the run in the state in which the request left it. For a repeated request, returns the current state
-/// instead.
+/// Returns the run in the state in which the request that started it left it. For a repeated request, returns the
+/// current state instead.
 pub async fn left(app: &App, started: &StartedRun) -> Answer<wire::Run> {
     match &started.left {
         Some(left) => super::run::from_run(left),

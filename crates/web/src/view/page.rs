@@ -9,8 +9,8 @@ use serde::Serialize;
 use crate::limits::PAGE_BYTES;
 use crate::problem::Answer;
 
-/// Converts rows to items one by one until the page is full. A page that exceeds the maximum number of bytes ends
-/// early. The cursor is then read again, so that the next page begins after the last item.
+/// Converts the rows of a list to items one by one until the page is full. A page that exceeds the maximum number of
+/// bytes ends early. The cursor is then read again, so that the next page begins after the last item.
 pub async fn show<R, T, Read, Shown, See, Seen>(limit: usize, read: Read, mut see: See) -> Answer<List<T>>
 where
     T: Serialize,

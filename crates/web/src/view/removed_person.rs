@@ -12,8 +12,8 @@ use super::interrupt;
 use crate::app::App;
 use crate::limits::LEFT_INTERRUPTS;
 
-/// Open interrupts that have a person among their approvers. They are read before the person is removed, because the
-/// removal can change the assignments.
+/// Open interrupts that have a person among their approvers, read before this person is removed, because the removal
+/// can change the assignments.
 pub struct OpenAssignments {
     asked: Vec<OpenAssignment>,
     is_cut: bool,
@@ -71,8 +71,8 @@ pub async fn find_open_assignments(app: &App, person: &str, reader: &Reader) -> 
 }
 
 impl OpenAssignments {
-    /// Returns the interrupts that the removed person leaves open. Each has a flag that is true if the remaining people
-    /// can decide.
+    /// Returns the interrupts that the removed person leaves open. Each of them has a flag that is true if the
+    /// remaining people can decide.
     pub fn into_removed_person(self, people: &People) -> wire::RemovedPerson {
         let Self { asked, is_cut } = self;
         let left = |OpenAssignment { id, kind, title, assignment, starter }: OpenAssignment| {

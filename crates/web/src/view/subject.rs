@@ -11,10 +11,9 @@ use crate::limits::TASK_CHARS;
 use crate::problem::{Answer, Refused};
 
 pub(super) struct Subject {
-    /// Task of the run. `None` if the input of the run has no member `task`, or if the input was erased.
+    /// Task of the run. `None` if the input of the run has no member `task`, or if this input was erased.
     pub(super) task: Option<String>,
     pub(super) workspace: Option<String>,
-    /// Name of the workflow.
     pub(super) workflow: String,
 }
 
@@ -30,7 +29,7 @@ impl Subject {
     }
 }
 
-/// Returns the short description of a run that is not in memory. Reads the first event of the run.
+/// Returns the task and the workflow of a run that is not in memory. Reads the first event of the run.
 pub(super) async fn for_run(app: &App, run: &RunId) -> Answer<Subject> {
     let stream = StreamId::Run(run.clone());
     let first = app.event(&stream, 1).await?;

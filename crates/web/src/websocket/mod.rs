@@ -28,42 +28,43 @@ const TIMEOUT: u16 = 4408;
 const REPLACED: u16 = 4409;
 const TOO_MANY: u16 = 4429;
 
-/// Reason for the end of a connection. Close codes from 4400 on correspond to HTTP status codes, such as 4401 to 401.
+/// Reason for the end of a WebSocket connection. Close codes from 4400 on correspond to HTTP status codes, such as 4401
+/// to 401.
 #[derive(Debug)]
 pub enum End {
-    /// The client disconnected.
+    /// The client of the WebSocket disconnected.
     Left,
-    /// The client closed the connection and stated this reason.
+    /// The client of the WebSocket closed the connection and stated this reason.
     LeftBecause(Utf8Bytes),
-    /// The received bytes are not a valid WebSocket.
+    /// The bytes received from the client are not valid WebSocket frames.
     Broken,
-    /// The server stops.
+    /// The server stops, so the WebSocket is closed.
     Stopping,
-    /// The client does not read the frames that are sent to it.
+    /// The client does not read the frames that the server sends.
     Behind,
-    /// The client sends nothing, not even answers to pings.
+    /// The client of the WebSocket sends nothing, not even answers to pings.
     Silent,
-    /// The client had not authenticated, and its connection was closed to make room for a newer connection.
+    /// The client had not authenticated, and the server closed its connection to make room for a newer connection.
     Evicted,
-    /// A newer connection of the same client has replaced this connection.
+    /// A newer connection of the same client has replaced this WebSocket connection.
     Replaced,
-    /// The next event to send is unreadable. The client was sent the error, if it still reads frames.
+    /// The next event to send to the client is unreadable. The client was sent this error, if it still reads frames.
     Unreadable,
     /// The server has reached its maximum number of open streams.
     Full(Refused),
     /// The agent, or all agents together, sent more requests than the rate limit allows.
     OverRate(Refused),
-    /// The client did not authenticate, or its credentials are invalid.
+    /// The client of the WebSocket did not authenticate, or its credentials are invalid.
     Unauthenticated(Refused),
-    /// The access of the client has ended, for example because its key was revoked.
+    /// The access of the WebSocket's client has ended, for example because its key was revoked.
     AccessEnded(Refused),
-    /// A frame is not JSON.
+    /// A frame of the client is not JSON.
     NotJson(Refused),
     TooLarge(Refused),
 }
 
 impl End {
-    /// Waits until the access of a caller has ended, and returns the reason for closing the connection.
+    /// Waits until the access of a caller has ended, and returns the reason for closing the WebSocket.
     pub async fn of_access(caller: &Caller) -> Self {
         // Boxed, so that the future of a socket is small.
         Box::pin(caller.ended()).await;
@@ -81,7 +82,7 @@ impl From<Unsent> for End {
 }
 
 impl End {
-    /// Returns the close frame, or `None` if the client has disconnected.
+    /// Returns the close frame of the WebSocket, or `None` if the client has disconnected.
     fn close(&self) -> Option<CloseFrame> {
         let (code, reason) = match self {
             Self::Left | Self::LeftBecause(_) => return None,
@@ -109,7 +110,7 @@ impl End {
     }
 
     /// Returns true if the server can still read frames of the client. The server reads the remaining frames before it
-    /// closes the connection, because the client could lose its last frames otherwise.
+    /// closes the WebSocket, because the client could lose its last frames otherwise.
     fn is_readable(&self) -> bool {
         !matches!(self, Self::Broken | Self::Evicted)
     }
@@ -124,8 +125,8 @@ pub fn limited(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
         .write_buffer_size(WRITE_BUFFER_BYTES)
 }
 
-/// Returns the text of the next frame; `None` if the frame is binary. Pings and pongs are skipped, because they only
-/// show that the client is alive.
+/// Returns the text of the next frame of a WebSocket; `None` if the frame is binary. Pings and pongs are skipped,
+/// because they only show that the client is alive.
 pub async fn next(
     incoming: &mut SplitStream<WebSocket>,
     silence: Duration,
@@ -152,7 +153,7 @@ pub async fn next(
     }
 }
 
-/// Rejects a frame that exceeds the maximum number of bytes.
+/// Rejects a WebSocket frame that exceeds the maximum number of bytes.
 pub fn fits(text: &str) -> Result<(), End> {
     if text.len() <= FRAME_BYTES {
         return Ok(());
@@ -161,9 +162,9 @@ pub fn fits(text: &str) -> Result<(), End> {
     Err(End::TooLarge(Refused::new(Code::BodyTooLarge, rule)))
 }
 
-/// Writes the queued frames and the last frame `last`, sends the close frame, and waits until the client closes the
-/// connection. One time limit applies to all these steps together. `last` has the format of the protocol that uses this
-/// socket.
+/// Writes the queued frames of a WebSocket and the last frame `last`, sends the close frame, and waits until the client
+/// closes the connection. One time limit applies to all these steps together. `last` has the format of the protocol
+/// that uses this WebSocket.
 pub async fn goodbye(
     end: &End,
     last: Option<Utf8Bytes>,

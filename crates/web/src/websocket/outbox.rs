@@ -11,14 +11,14 @@ use tokio::time::timeout;
 
 use crate::limits::SOCKET_FRAMES;
 
-/// Queue of encoded frames for one WebSocket. A mark of the type `M` on a frame lets the sender learn that the frame
-/// was written.
+/// Queue of encoded frames for one WebSocket. A mark of the type `M` on a frame tells the sender when the frame was
+/// written.
 pub struct Outbox<M = Infallible> {
     queue: mpsc::Sender<Queued<M>>,
     patience: Duration,
 }
 
-/// Frame in the queue of a WebSocket.
+/// Encoded frame in the queue of a WebSocket.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Queued<M = Infallible> {
     pub text: Utf8Bytes,
@@ -26,12 +26,12 @@ pub struct Queued<M = Infallible> {
     pub mark: Option<M>,
 }
 
-/// Reason why a frame was not sent.
+/// Reason why a frame was not sent on a WebSocket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsent {
-    /// The client has disconnected.
+    /// The client of the WebSocket has disconnected.
     Gone,
-    /// The client reads too slowly.
+    /// The client of the WebSocket reads too slowly.
     Slow,
 }
 
@@ -53,7 +53,7 @@ impl<M> Outbox<M> {
         }
     }
 
-    /// Queues a frame without waiting. The frame is dropped if the queue is full.
+    /// Queues a frame for the WebSocket without waiting. The frame is dropped if the queue is full.
     pub fn offer(&self, text: Utf8Bytes) {
         // The frame is dropped if the queue is full or closed.
         let _ = self.queue.try_send(Queued { text, mark: None });

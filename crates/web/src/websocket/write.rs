@@ -11,11 +11,11 @@ use tokio::time::{Instant, interval_at};
 
 use super::outbox::Queued;
 
-/// Error returned when the connection is broken.
+/// Error returned when the connection of a WebSocket is broken.
 pub struct Gone;
 
-/// Writes all queued frames, and returns the socket when the queue is closed. After each flush, calls `written` with
-/// the last mark among the flushed frames.
+/// Writes all queued frames of a WebSocket, and returns the socket when the queue is closed. After each flush, calls
+/// `written` with the last mark among the flushed frames.
 pub async fn all<M>(
     mut sink: SplitSink<WebSocket, Message>,
     mut queue: mpsc::Receiver<Queued<M>>,

@@ -46,8 +46,8 @@ fn a_command_stands_with_its_directory_and_its_walls() {
     assert!(!render_with_options(&interrupt(Kind::ToolApproval), "I look around.\n").contains('│'));
 }
 
-/// A call of an external agent that the gates have checked is printed like any other call. Further text from the agent
-/// is quoted. A request without a call is quoted completely.
+/// The card prints the call of an external agent that the gates have checked like any other call. Further text from the
+/// agent is quoted. A request without a call is quoted completely.
 #[test]
 fn a_judged_call_of_another_agent_is_a_call() {
     let mut asked = interrupt(Kind::ToolApproval);
@@ -168,7 +168,7 @@ fn nothing_of_an_agent_reaches_the_terminal_bare() {
     }
 }
 
-/// Appends the text to every string that an agent can choose.
+/// Appends a text to every string of an interrupt that an agent can choose.
 fn taint(value: &mut Value, evil: &str) {
     match value {
         Value::String(text) => text.push_str(evil),
@@ -197,7 +197,6 @@ fn what_the_server_asks_is_no_agent_elsewhere() {
     }
 }
 
-/// Every cut line is counted, in all parts of the card.
 #[test]
 fn cut_lines_are_counted() {
     let view = View { paint: Paint::plain(), uncut: false, alone: false, said: "" };
@@ -229,7 +228,6 @@ fn what_is_decided_on_is_on_the_card() {
     }
 }
 
-/// The count of cut lines includes the schema of an answer.
 #[test]
 fn a_cut_schema_is_counted() {
     let mut asked = interrupt(Kind::Question);
@@ -240,8 +238,8 @@ fn a_cut_schema_is_counted() {
     assert!(cut_lines(&asked, view) > 40);
 }
 
-/// An external agent chooses the labels of its options and the text of its changes. The card prints such labels with
-/// the effects of the options, and such changes behind a bar.
+/// An external agent chooses the labels of its options and the text of its changes. The card prints the effect of each
+/// option after its label, and marks the lines of such changes with a bar.
 #[test]
 fn labels_and_changes_of_an_agent_elsewhere_are_its_own() {
     let mut asked = interrupt(Kind::Review);

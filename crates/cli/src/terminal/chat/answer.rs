@@ -74,7 +74,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Sends a decision and prints the result. Returns lines to print if the person has to decide again.
+    /// Sends a decision to the server and prints the result. Returns lines to print if the person has to decide again.
     async fn decide(&mut self, decision: Decision) -> Option<Vec<String>> {
         let prompt = &mut self.asking.as_mut()?.prompt;
         // A script gets no list of covered calls: its next line was written before anyone could read the list.

@@ -31,7 +31,7 @@ impl Chat<'_> {
         Ok(Next::On)
     }
 
-    /// Interrupts a run. Returns true if work was stopped.
+    /// Interrupts a run. Returns true if work of the run was stopped.
     async fn interrupt(&mut self, id: &str) -> anyhow::Result<bool> {
         let path = format!("/v1/runs/{id}");
         let before: Run = self.client.get(&path).await?;
@@ -51,8 +51,8 @@ impl Chat<'_> {
     }
 }
 
-/// Returns a new listener for the Ctrl-C signal. A signal that arrived earlier is discarded, because it was meant for
-/// the program that used the terminal then.
+/// Returns a new listener for the Ctrl-C signal. A signal that arrived at the old listener is discarded, because it was
+/// meant for the program that used the terminal then.
 pub(super) fn renewed(old: Signal) -> anyhow::Result<Signal> {
     drop(old);
     Ok(signal(SignalKind::interrupt())?)

@@ -6,14 +6,14 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Maximum number of entries from the history that the line editor offers, newest first.
+/// Maximum number of history entries that the line editor offers, newest first.
 pub(super) const ENTRIES: usize = 1_000;
-/// Maximum size of a stored entry, in bytes. Longer entries were probably pasted.
+/// Maximum size of one entry in the input history, in bytes. Longer entries were probably pasted.
 const ENTRY_BYTES: usize = 16 * 1024;
-/// File size, in bytes, above which the file is rewritten with only its newest entries.
+/// Size of the history file, in bytes, above which the file is rewritten with only its newest entries.
 const FILE_BYTES: usize = 1024 * 1024;
 
-/// Returns the entries, oldest first. If the file is unreadable, returns no entries.
+/// Returns the entries of the history file, oldest first. If the file is unreadable, returns no entries.
 pub(super) fn read(path: &Path) -> Vec<String> {
     let Ok(text) = std::fs::read_to_string(path) else { return Vec::new() };
     let mut entries: Vec<String> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
@@ -26,8 +26,8 @@ pub(super) fn read(path: &Path) -> Vec<String> {
     entries
 }
 
-/// Returns true if a typed text is stored in the history. An empty text, a single letter (a reply to a card) and a very
-/// long text are not stored.
+/// Returns true if a typed text is stored in the input history. An empty text, a single letter (a reply to a card) and
+/// a very long text are not stored.
 pub(super) fn is_kept(text: &str) -> bool {
     text.trim().len() > 1 && text.len() <= ENTRY_BYTES
 }

@@ -28,13 +28,13 @@ use super::history;
 use super::tty::Tty;
 use crate::output::print_text;
 
-/// Time after a card appears during which a single key selects no option, because the person pressed it before seeing
-/// the card.
+/// Time after a card appears during which a single key selects no option, because the person pressed the key before
+/// seeing the card.
 const GRACE: Duration = Duration::from_millis(300);
 
 #[derive(Clone, Debug)]
 pub(super) enum Typed {
-    /// One or more typed lines, and the time at which the first key was pressed.
+    /// One or more lines that a person typed, and the time at which the first key was pressed.
     Text {
         text: String,
         begun: Instant,
@@ -53,53 +53,53 @@ pub(super) struct Keyboard {
     ask: thread_mpsc::Sender<String>,
     typed: mpsc::Receiver<std::io::Result<Typed>>,
     is_asked: bool,
-    /// Time of the last request for a line.
+    /// Time at which the conversation last requested a line from the keyboard.
     asked: Option<Instant>,
-    /// True if a script was asked for a line for a card that has been removed since.
+    /// True if a script was asked for a line for a card, and this card has been removed since.
     is_withdrawn: bool,
     keys: Arc<Keys>,
     /// Terminal in the mode of a conversation. `None` if output cannot be printed above the line that a person types.
     tty: Option<Tty>,
 }
 
-/// State that the editor thread and the conversation share.
+/// State that the thread of the line editor and the conversation share.
 #[derive(Debug, Default)]
 struct Keys(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
-    /// Number of options that a single key can select, and the time at which they were displayed.
+    /// Number of options that a single key can select, and the time at which these options were displayed.
     digits: (usize, Instant),
     picked: Option<usize>,
     begun: Instant,
-    /// True if the editor must discard the keys that it has already read.
+    /// True if the line editor must discard the keys that it has already read.
     forgets: bool,
-    /// True if Ctrl-C was among the discarded keys.
+    /// True if Ctrl-C was among the keys that the line editor discarded.
     is_struck: bool,
-    /// True if the unfinished line was removed from the screen. The next key then begins a new line.
+    /// True if an unfinished input line was removed from the screen. The next key then begins a new line.
     is_taken: bool,
-    /// Line that is being edited, or `None` if there is none.
+    /// Input line that is being edited, or `None` if there is none.
     line: Option<Edited>,
 }
 
-/// Line of the editor in the state that the screen shows.
+/// Input line in the state that the screen shows.
 #[derive(Debug, Default)]
 struct Edited {
     label: String,
     text: String,
-    /// Position of the cursor, in bytes from the start of the line.
+    /// Position of the cursor in the edited line, in bytes from the start of the line.
     at: usize,
 }
 
 impl Edited {
-    /// Prints text above the edited line, and draws the line again. The cursor is then where the editor expects it. The
-    /// printer of the editor library is not used, because it waits for a key when several texts arrive at once.
+    /// Prints text above the edited line, and draws the line again. The cursor is then where the line editor expects
+    /// it. The printer of the editor library is not used, because it waits for a key when several texts arrive at once.
     fn above(&self, text: &str) {
         self.redraw(text, &self.text);
     }
 
-    /// Prints text above the edited line, and draws `line` in its place. The cursor stays in the row that the editor
-    /// expects.
+    /// Prints text above the edited line, and draws `line` in its place. The cursor stays in the row that the line
+    /// editor expects.
     fn redraw(&self, text: &str, line: &str) {
         let columns = usize::from(console::Term::stdout().size().1).max(1);
         let whole = format!("{}{}", self.label, self.text);
@@ -170,7 +170,7 @@ impl Keys {
 }
 
 impl Keyboard {
-    /// Starts the thread that reads the keyboard. `history` is the file with the input history.
+    /// Starts the thread that reads the keyboard. `history` is the path of the file with the input history.
     pub(super) fn open(history: PathBuf) -> anyhow::Result<Self> {
         let (ask, asked) = thread_mpsc::channel();
         let (sender, typed) = mpsc::channel(1);
@@ -195,7 +195,7 @@ impl Keyboard {
         self.tty.is_some()
     }
 
-    /// Discards all keys that were pressed while no line was requested. A discarded Ctrl-C is remembered.
+    /// Discards all keys that were pressed while the conversation requested no line. A discarded Ctrl-C is remembered.
     pub(super) fn forget(&self) {
         if self.is_live() && !self.is_asked {
             let mut state = self.keys.state();
@@ -204,7 +204,7 @@ impl Keyboard {
         }
     }
 
-    /// Removes the unfinished line from the screen, and returns its text. The next key begins a new line.
+    /// Removes the unfinished input line from the screen, and returns its text. The next key begins a new line.
     pub(super) fn take_begun(&mut self) -> Option<String> {
         self.is_withdrawn = self.is_asked && !self.is_live();
         let mut state = self.keys.state();
@@ -237,7 +237,8 @@ impl Keyboard {
         }
     }
 
-    /// Returns the next input, which is typed after the text `label`. If the future is dropped, no input is lost.
+    /// Returns the next keyboard input, which a person types after the prompt `label`. If the future is dropped, no
+    /// input is lost.
     pub(super) async fn next(&mut self, label: &str) -> anyhow::Result<Typed> {
         if std::mem::take(&mut self.keys.state().is_struck) {
             return Ok(Typed::Interrupt);
@@ -276,7 +277,8 @@ impl Keyboard {
 
 type Lines = Editor<Whole, MemHistory>;
 
-/// Returns a line editor, or `None` if the terminal does not support one. The input is then read in whole lines.
+/// Returns a line editor, or `None` if the terminal does not support one. In this case, the input is read in whole
+/// lines.
 fn editor(keys: &Arc<Keys>, history: &std::path::Path) -> Option<Lines> {
     let config = Config::builder().max_history_size(history::ENTRIES).ok()?.bracketed_paste(true).build();
     let kept = MemHistory::with_config(&config);
@@ -347,7 +349,7 @@ fn edit(
     }
 }
 
-/// Reads lines from standard input without an editor, one for each request.
+/// Reads lines from standard input without a line editor, one for each request.
 fn read(asked: &thread_mpsc::Receiver<String>, sender: &mpsc::Sender<std::io::Result<Typed>>) {
     let mut lines = std::io::stdin().lock();
     while asked.recv().is_ok() {
@@ -368,7 +370,8 @@ fn read(asked: &thread_mpsc::Receiver<String>, sender: &mpsc::Sender<std::io::Re
     }
 }
 
-/// Helper of the line editor. Continues the input after a line with a backslash at its end, and records each change.
+/// Helper of the line editor that continues the input after a line with a backslash at its end, and records each change
+/// of the line.
 struct Whole(Arc<Keys>);
 
 impl Helper for Whole {}
@@ -430,7 +433,7 @@ impl ConditionalEventHandler for Watch {
 }
 
 impl Watch {
-    /// Selects an option and ends the line if the key is the number of this option.
+    /// Ends the input line and selects an option if the pressed key is the number of this option.
     fn picked(state: &mut State, event: &Event) -> Option<Cmd> {
         let (options, shown) = state.digits;
         let Some(KeyEvent(KeyCode::Char(key), Modifiers::NONE)) = event.get(0) else { return None };

@@ -48,20 +48,18 @@ use crate::output::{print_lines, print_text};
 use crate::program_name::holdshort;
 use crate::stream::{Events, Item, Watched};
 
-/// Number of recent messages that are printed when a conversation is resumed.
+/// Number of recent messages that are printed when a person resumes a conversation.
 const TURNS: usize = 10;
 const TURN: Cap = Cap::Lines(12);
 const LABEL: &str = "> ";
 
-/// A conversation, and the arguments that resume it later.
 pub(crate) struct Talk<'a> {
     pub client: &'a Client,
     pub session: Session,
-    /// True if the session existed before this command.
+    /// True if the session of the conversation existed before this command.
     pub is_old: bool,
-    /// File with the input history.
     pub history: PathBuf,
-    /// Command-line arguments that start the server in this process again. `None` if the server does not run in this
+    /// Command-line arguments that start the same server in this process again. `None` if the server runs in another
     /// process.
     pub embedded: Option<&'a str>,
 }
@@ -109,33 +107,35 @@ struct Chat<'a> {
     keyboard: Keyboard,
     paint: Paint,
     runs: BTreeMap<String, SessionRun>,
-    /// Id of the run that a message started last.
+    /// Id of the run that a message of the conversation started last.
     front: Option<String>,
-    /// Ids of the open interrupts, in the order in which the cards are shown.
+    /// Ids of the open interrupts of the conversation, in the order in which the cards are shown.
     open: VecDeque<String>,
     asking: Option<Asking>,
     speech: Speech,
-    /// Streamed text of unknown steps, by run and step. The text may arrive before the event that starts its step.
+    /// Streamed text of unknown steps, by run and step. The text of a step may arrive before the event that starts the
+    /// step.
     early: BTreeMap<(String, String), String>,
-    /// Messages that were typed here and whose events have not arrived yet. They are already on the screen.
+    /// Messages that the person typed in this terminal and whose events have not arrived yet. These messages are
+    /// already on the screen.
     mine: Vec<String>,
-    /// Points at which runs wait for the person's next message.
+    /// Points at which runs of the conversation wait for the person's next message.
     turns: Vec<Turn>,
-    /// Runs that the person interrupted here, each with a sequence number. The entry is removed when the events up to
-    /// this number have arrived.
+    /// Runs that the person interrupted in this terminal, each with a sequence number. An entry is removed when the
+    /// events of the run up to this number have arrived.
     interrupting: BTreeMap<String, u64>,
     /// Typed lines that are not handled yet, because it is unknown which turn of the person they answer.
     held: VecDeque<Typed>,
-    /// Times at which removed cards appeared and disappeared, since the person last entered a line.
+    /// Periods in which cards were shown that have been removed since, after the person's last input.
     withdrawn: Vec<(Instant, Instant)>,
-    /// True if the last input was Ctrl-C.
+    /// True if the person's last input was Ctrl-C.
     struck: bool,
-    /// True if the last input opened an editor.
+    /// True if the person's last input opened an editor.
     has_edited: bool,
-    /// Ids of grants, in the order in which `/grants` listed them.
+    /// Ids of grants, in the order in which the command `/grants` listed them.
     grants: Vec<String>,
-    /// True if every run waits for a person or has ended, and all events are printed. `None` if an event has arrived
-    /// since the last check.
+    /// True if every run of the conversation waits for a person or has ended, and all events are printed. `None` if an
+    /// event has arrived since the last check.
     is_settled: Option<bool>,
 }
 
@@ -144,7 +144,6 @@ struct Asking {
     shown: Instant,
 }
 
-/// Next action of the main loop: continue or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     On,
@@ -199,7 +198,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Prints the last messages, and starts following the runs that have not ended.
+    /// Prints the last messages of the conversation, and starts following its runs that have not ended.
     async fn recall(&mut self, state: SessionState) -> anyhow::Result<()> {
         let path = format!("/v1/sessions/{}/conversation", self.session);
         let said = self.client.list(&path, &[]).await?;
@@ -231,8 +230,8 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Starts following a run that has not ended. Its earlier events are not printed, but read for the names of calls
-    /// and steps.
+    /// Starts following a run that has not ended. Earlier events of the run are not printed, but read for the names of
+    /// calls and steps.
     async fn take_up(&mut self, run: &Run) -> anyhow::Result<()> {
         let mut known = SessionRun::new(self.paint, self.client.server_arguments());
         let client = self.client;
@@ -249,8 +248,8 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Adds an opened interrupt to the open ones, or removes a resolved interrupt. Returns the turn of the person that
-    /// the event ends.
+    /// Adds an interrupt to the list of open interrupts when it is opened, and removes it when it is resolved. Returns
+    /// the turn of the person that the event ends.
     fn follow_interrupts(&mut self, event: &Event) -> Option<Turn> {
         let id = event.data.get("interrupt").and_then(Value::as_str)?;
         match event.kind.as_str() {
@@ -364,7 +363,7 @@ impl Chat<'_> {
         self.runs.get(run).is_some_and(|known| known.seen >= seq)
     }
 
-    /// Handles the start of a run by a message, from this or another client.
+    /// Records that a message started a run, which becomes the front run. Prints the message if another client sent it.
     fn began(&mut self, event: &Event) {
         if event.data.get("front").and_then(Value::as_bool) != Some(true) {
             return;
@@ -423,7 +422,7 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Returns true if every run waits for a person or has ended, and all events are printed.
+    /// Returns true if every run of the conversation waits for a person or has ended, and all events are printed.
     async fn is_settled(&mut self) -> anyhow::Result<bool> {
         if let Some(is_settled) = self.is_settled {
             return Ok(is_settled);
@@ -444,7 +443,7 @@ impl Chat<'_> {
         Ok(is_settled)
     }
 
-    /// Shows the card of the next open interrupt.
+    /// Prints the card of the next open interrupt of the conversation.
     async fn open_next(&mut self) -> anyhow::Result<()> {
         while let Some(id) = self.open.front().filter(|_| !self.is_interrupted()).cloned() {
             let interrupt: Interrupt = match self.client.get(&format!("/v1/interrupts/{id}")).await {
@@ -548,13 +547,12 @@ impl Chat<'_> {
         Ok(Next::On)
     }
 
-    /// Returns true if the text was typed in this terminal, so that it is already on the screen.
+    /// Returns true if a message was typed in this terminal, so that it is already on the screen.
     fn is_mine(&mut self, text: &str) -> bool {
         let place = self.mine.iter().position(|mine| mine == text);
         place.map(|place| self.mine.remove(place)).is_some()
     }
 
-    /// Prints a remark about the conversation.
     fn note(&self, text: &str) {
         let fold = |line: &str| self.paint.fold(&format!("  {}", self.paint.yellow(line)), 2);
         self.keyboard.print(&text.lines().flat_map(fold).collect::<Vec<_>>());

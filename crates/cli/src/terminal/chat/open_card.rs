@@ -34,8 +34,8 @@ impl Chat<'_> {
         is_whole
     }
 
-    /// Removes the card of an interrupt that was resolved elsewhere. Text that the person began to type on this card is
-    /// printed and not sent.
+    /// Removes the card of an interrupt that was resolved elsewhere. Text that the person began to type as an answer to
+    /// this card is printed and not sent.
     pub(super) fn withdraw(&mut self) {
         if let Some(asking) = &self.asking {
             self.withdrawn.push((asking.shown, Instant::now()));
@@ -46,7 +46,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Prints text that was typed for a removed card, with a remark that it was not sent.
+    /// Prints text that a person typed for a card that is removed now, with a remark that the text was not sent.
     pub(super) fn not_sent(&self, text: &str) {
         self.note(&format!("Not sent: {}", plain::line(text.trim())));
     }

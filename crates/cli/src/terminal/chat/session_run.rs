@@ -11,7 +11,7 @@ use crate::terminal::projector::Projector;
 
 pub(super) struct SessionRun {
     pub(super) projector: Projector,
-    /// Sequence number of the last processed event.
+    /// Sequence number of the last processed event of the run.
     pub(super) seen: u64,
     pub(super) is_live: bool,
     pub(super) agents: BTreeMap<String, String>,

@@ -24,10 +24,9 @@ const HELP: [(&str, &str); 10] = [
     ("Ctrl-C", "interrupt the agent, even during a reply or a command; press twice to leave"),
 ];
 
-/// Workflow of runs that undo changes. Such a run is not counted as work.
+/// Name of the workflow whose runs undo changes. Such a run is not counted as work of the conversation.
 const UNDO: &str = "undo";
 
-/// Total usage of several runs: tokens, requests, tool calls and time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Cost {
     input: u64,
@@ -199,7 +198,8 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Revokes the grant with this number in the last printed list. The grants may have changed since.
+    /// Revokes the grant with this number in the list that the terminal printed last. The grants of the session may
+    /// have changed since.
     async fn revoke(&mut self, number: &str) -> anyhow::Result<()> {
         let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let Some(grant) = place.and_then(|place| self.grants.get(place)).cloned() else {
@@ -262,7 +262,8 @@ impl Chat<'_> {
         Ok(cost)
     }
 
-    /// Returns the sequence number of the event that requested the last round of a run. Returns 0 in the first round.
+    /// Returns the sequence number of the event that requested the last round of a run, or 0 if no further round was
+    /// requested.
     async fn before_round(&self, run: &Run) -> anyhow::Result<u64> {
         let mut to = 0;
         self.client

@@ -8,10 +8,10 @@ use crate::terminal::quote::{Cap, quote};
 #[derive(Debug)]
 pub(super) struct Speech {
     paint: Paint,
-    /// Ids of the run and the step to which the text belongs.
+    /// Ids of the run and the step to which the streamed text belongs.
     whose: (String, String),
     text: String,
-    /// Number of bytes of `text` that have been printed.
+    /// Number of bytes of the streamed text that have been printed.
     told: usize,
 }
 
@@ -20,7 +20,7 @@ impl Speech {
         Self { paint, whose: Default::default(), text: String::new(), told: 0 }
     }
 
-    /// Appends a piece of streamed text. Returns the lines that are now complete.
+    /// Appends a piece of an agent's streamed text. Returns the lines of this text that are now complete.
     pub(super) fn add(&mut self, whose: (&str, &str), lead: &str, piece: &str) -> Vec<String> {
         let mut out = Vec::new();
         if (&*self.whose.0, &*self.whose.1) != whose {
@@ -45,7 +45,7 @@ impl Speech {
         out
     }
 
-    /// Completes the text with its final version. Returns the lines that have not been printed yet.
+    /// Replaces an agent's streamed text with the final text. Returns the lines that have not been printed yet.
     pub(super) fn end(&mut self, whose: (&str, &str), lead: &str, said: &str) -> Vec<String> {
         let is_ours = (&*self.whose.0, &*self.whose.1) == whose;
         let told = self.text[..self.told].trim_end();
@@ -70,7 +70,7 @@ impl Speech {
         out
     }
 
-    /// Discards an incomplete text. Returns a remark about the missing rest if a part of the text was printed.
+    /// Discards an agent's incomplete text. Returns a remark about the missing rest if a part of the text was printed.
     pub(super) fn cut(&mut self) -> Vec<String> {
         let was_told = self.told > 0;
         self.forget();
@@ -83,8 +83,8 @@ impl Speech {
         self.told = 0;
     }
 
-    /// Returns the position at which a line that is too long for the terminal is broken: its end, and the start of the
-    /// next line. Returns `None` if the line fits.
+    /// Returns the position at which a streamed line that is too long for the terminal is broken: the end of its first
+    /// part, and the start of the next line. Returns `None` if the line fits.
     fn full(&self) -> Option<(usize, usize)> {
         let room = self.paint.width.saturating_sub(16).max(20);
         let rest = &self.text[self.told..];
@@ -119,7 +119,6 @@ impl Speech {
 }
 
 impl Chat<'_> {
-    /// Prints a piece of an agent's text while it arrives.
     pub(super) fn print_piece(&mut self, run: &str, step: &str, piece: &str) {
         let Some(known) = self.runs.get(run) else { return };
         match known.projector.is_heard(step) {
@@ -133,7 +132,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Prints the text that arrived before the start event of its step, if the text is meant for a person.
+    /// Prints the text of a step that arrived before the start event of this step, if the text is meant for a person.
     pub(super) fn print_early_text(&mut self, run: &str, step: &str) {
         if let Some(text) = self.early.remove(&(run.to_owned(), step.to_owned())) {
             self.print_piece(run, step, &text);

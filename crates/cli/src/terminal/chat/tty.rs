@@ -13,12 +13,13 @@ const CTRL_C: u8 = 3;
 
 #[derive(Debug)]
 pub(super) struct Tty {
-    /// Terminal mode before the conversation began.
+    /// Mode of the terminal before the conversation began.
     before: Termios,
 }
 
 impl Tty {
-    /// Sets the terminal to the mode of a conversation. Returns `None` if the current mode cannot be read.
+    /// Sets the terminal to the mode of a conversation. Returns `None` if the current mode of the terminal cannot be
+    /// read.
     pub(super) fn take() -> Option<Self> {
         let tty = Self { before: tcgetattr(stdin()).ok()? };
         tty.take_back();
@@ -40,7 +41,7 @@ impl Tty {
         set(&quiet);
     }
 
-    /// Discards unread keys. Returns true if one of the discarded keys was Ctrl-C.
+    /// Discards unread keys of the terminal. Returns true if one of the discarded keys was Ctrl-C.
     pub(super) fn forget() -> bool {
         let mut has_interrupt = false;
         let mut keys = [0; 1_024];
@@ -54,7 +55,7 @@ impl Tty {
 }
 
 impl Drop for Tty {
-    /// Restores the terminal mode from before the conversation, even if the editor is in the middle of a line.
+    /// Restores the mode that the terminal had before the conversation, even if the line editor is active.
     fn drop(&mut self) {
         set(&self.before);
         // Output to a closed terminal is discarded.

@@ -9,7 +9,7 @@ use super::{Chat, TURN, Typed};
 use crate::limits::HELD_LINES;
 use crate::terminal::quote::{brief, quote};
 
-/// Hint at the turn of the person after an interruption.
+/// Hint that is printed when a run waits for the person after an interruption.
 pub(super) const GUIDE: &str =
     "Say what to do instead, or press Enter to continue as before; /done ends the task.";
 
@@ -20,20 +20,20 @@ pub(super) struct Turn {
     pub(super) run: String,
     options: Vec<String>,
     after: After,
-    /// True if the hint for the person was already printed.
+    /// True if the hint about this turn of the person was already printed.
     is_told: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 enum After {
-    /// The run waits after a round. Contains the title of the question that the run asks.
+    /// The run waits after a round of work. Contains the title of the question that the run asks.
     Round(String),
     Interruption,
 }
 
 impl Turn {
     /// Returns the turn of the person that an event begins. Returns `None` if the event opens no interrupt that a
-    /// message can answer; such an interrupt gets a card.
+    /// message can answer; a card is shown for such an interrupt.
     fn from_event(event: &Event) -> Option<Self> {
         let string = |pointer: &str| event.data.pointer(pointer).and_then(Value::as_str);
         let offers = event.data.get("options").and_then(Value::as_array)?.iter();
@@ -66,7 +66,8 @@ impl Turn {
 }
 
 impl Chat<'_> {
-    /// Returns true if interrupted work waits for the person. Cards of other questions are then shown later.
+    /// Returns true if interrupted work waits for a message of the person. Cards of other questions are then shown
+    /// later.
     pub(super) fn is_interrupted(&self) -> bool {
         !self.interrupting.is_empty() || self.turns.iter().any(Turn::is_of_interruption)
     }
@@ -83,7 +84,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Returns the turn of the person after a round, to whose run the next message is sent.
+    /// Returns the turn of the person after a round. The next message is sent to the run of this turn.
     pub(super) fn resting(&self) -> Option<&Turn> {
         self.turns.iter().find(|turn| !turn.is_of_interruption())
     }
@@ -111,8 +112,8 @@ impl Chat<'_> {
         Some(self.turns.remove(at))
     }
 
-    /// Prints the message that ended a turn of the person. A message that was typed in this terminal is already on the
-    /// screen, and is not printed again.
+    /// Prints the message that ended a turn of the person. A message from this terminal is already on the screen, and
+    /// is not printed again.
     pub(super) fn print_turn_message(&mut self, event: &Event, text: &str) {
         let id = event.data.get("interrupt").and_then(Value::as_str);
         let Some(turn) = self.turns.iter().find(|turn| id == Some(&turn.interrupt)) else { return };
@@ -129,7 +130,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Prints the hint of each turn that has not been printed yet.
+    /// Prints the hint of each turn of the person for which no hint has been printed yet.
     pub(super) fn print_turn_hints(&mut self) {
         for turn in self.turns.iter_mut().filter(|turn| !turn.is_told) {
             turn.is_told = true;
@@ -138,8 +139,8 @@ impl Chat<'_> {
         }
     }
 
-    /// Chooses the option for each turn that offers it, without a text. If runs were interrupted, answers only the
-    /// turns after interruptions. Returns true if a turn was answered.
+    /// Chooses the option for each turn of the person that offers this option, without a text. If runs were
+    /// interrupted, answers only the turns after interruptions. Returns true if a turn was answered.
     pub(super) async fn answer_turns(&mut self, option: &str) -> bool {
         let of_interruption = self.turns.iter().any(Turn::is_of_interruption);
         let offers = |turn: &&Turn| {

@@ -6,7 +6,7 @@ use holdshort_protocol::{AlsoCovered, Decision, Interrupt, InterruptStatus, Offe
 use super::{Paint, Prompt, Reaction, Stage};
 use crate::client::Client;
 
-/// Prompt that is printed below the list of open calls.
+/// Prompt below the list of other open calls that a grant would approve.
 pub(crate) const KEYS: &str = "y releases all, n none of them; or type the numbers to release> ";
 
 /// Lists the other open calls that a grant would approve. Returns no lines if there are none.
@@ -21,8 +21,8 @@ pub(crate) fn list(covered: &[AlsoCovered], paint: Paint) -> Vec<String> {
     head.into_iter().chain(lines).collect()
 }
 
-/// Adds to the decision the open calls that the person chose to approve. Returns `None` if the line is no valid reply
-/// to the list.
+/// Adds to the decision the open calls that the person chose to approve with the grant. Returns `None` if the typed
+/// line is no valid reply to the list of calls.
 pub(crate) fn answered(decision: &Decision, covered: &[AlsoCovered], line: &str) -> Option<Decision> {
     let all = || covered.iter().map(|each| each.interrupt.clone());
     let also = match line.trim().to_lowercase().as_str() {
@@ -41,14 +41,14 @@ pub(crate) fn answered(decision: &Decision, covered: &[AlsoCovered], line: &str)
     Some(Decision { also, also_shown: all().collect(), ..decision.clone() })
 }
 
-/// Describes how many other open calls the grant of the decision approved. Returns `None` if it approved none.
+/// Describes how many other open calls were approved by the grant of a decision. Returns `None` if there were none.
 pub(crate) fn released(interrupt: &Interrupt) -> Option<String> {
     interrupt.resolution.as_ref()?.also_words()
 }
 
 impl Prompt {
-    /// Reads which other open calls a grant would approve. Returns the lines with which the person is asked about them,
-    /// or `None` if the decision can be sent unchanged.
+    /// Reads from the server which other open calls a grant would approve. Returns the lines with which the person is
+    /// asked about these calls, or `None` if the decision can be sent unchanged.
     pub(crate) async fn ask_also(
         &mut self,
         client: &Client,
@@ -69,7 +69,7 @@ impl Prompt {
         Some(list(&self.interrupt.also_covers, paint))
     }
 
-    /// Handles the person's reply to the list of open calls.
+    /// Handles the person's reply to the list of other open calls that a grant would approve.
     pub(super) fn also(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
         if let Some(decision) = answered(&decision, &self.interrupt.also_covers, line) {
             return Reaction::Decide(decision);

@@ -7,13 +7,14 @@ use super::{Cap, Paint, Prompt, Reaction, Stage, filling, naming, quote};
 
 impl Prompt {
     /// Returns true if only `yes`, and not Enter, sends the decision. Such a decision lets risky work start, or skips
-    /// or cancels the request.
+    /// or cancels the interrupt.
     pub(super) fn needs_explicit_yes(&self, decision: &Decision) -> bool {
         let offer = self.interrupt.offer(&decision.option).filter(|_| !self.in_script);
         offer.is_some_and(|offer| offer.asks_again || self.interrupt.stakes(offer).is_some())
     }
 
-    /// Returns a notice with the number of lines that the card omitted, or `None` if all lines were printed.
+    /// Returns a notice with the number of lines that the card of the interrupt omitted, or `None` if all lines were
+    /// printed.
     pub(super) fn describe_cut(&self) -> Option<String> {
         match self.cut_lines {
             0 => None,
@@ -29,7 +30,7 @@ impl Prompt {
         })
     }
 
-    /// Handles a line that was typed while a decision waits for confirmation.
+    /// Handles a line that a person typed while a decision waits for confirmation.
     pub(super) fn confirmed(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
         let word = line.to_lowercase();
         match word.as_str() {
@@ -89,7 +90,7 @@ impl Prompt {
         (!why.is_empty()).then(|| plain::line(&why.join("; ")).into_owned())
     }
 
-    /// Prints the option and the text of a decision, so that the person can confirm it before it is sent.
+    /// Prints the option and the text of a decision, so that the person can confirm the decision before it is sent.
     pub(super) fn confirm(&mut self, option: &str, words: &str, paint: Paint) -> Reaction {
         let mut shown = vec![format!("  {}", self.sentence(option))];
         shown.extend(quote(words, "   ", Cap::None, paint));

@@ -13,16 +13,17 @@ use crate::limits::{FORM_DEPTH, FORM_PARTS};
 
 #[derive(Clone, Debug, PartialEq)]
 struct Field {
-    /// Path of the field in the answer, as member names from the root. Empty if the answer itself is the only field.
+    /// Path of a form field in the structured answer, as member names from the root. Empty if the whole answer is one
+    /// field.
     path: Vec<String>,
     says: String,
     blank: Blank,
-    /// Innermost optional object that contains the field, as an index into [`Filling::objects`].
+    /// Innermost optional object of the answer that contains the field, as an index into [`Filling::objects`].
     within: Option<usize>,
     takes: ValueKind,
 }
 
-/// Effect of an empty line that is typed for a field.
+/// Effect of an empty line that a person types for a form field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blank {
     Needed,
@@ -30,33 +31,33 @@ enum Blank {
     Null,
 }
 
-/// Nested object of the answer. In the list of objects, each object precedes the objects that it contains.
+/// Nested object of a structured answer. In the list of objects, each object precedes the objects that it contains.
 #[derive(Clone, Debug, PartialEq)]
 struct Object {
     path: Vec<String>,
     blank: Blank,
 }
 
-/// Form that is being filled in: its fields, and the values so far.
+/// Form for a structured answer that a person fills in: the fields, and the values so far.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Filling {
     fields: Vec<Field>,
     objects: Vec<Object>,
-    /// Indexes of the fields that still need values, in order. The first is the current field.
+    /// Indexes of the form fields that still need values, in order. The first is the current field.
     left: VecDeque<usize>,
     answer: Value,
 }
 
-/// Result of a line that was typed while a form is filled in.
+/// Result of a line that a person typed while filling in a form.
 #[derive(Debug, PartialEq)]
 pub(super) enum Filled {
-    /// The next field is asked. With a message, the same field is asked again.
+    /// The form asks for the next field. With a message, the form asks for the same field again.
     On(Option<String>),
     Whole(Value),
 }
 
 impl Filling {
-    /// Returns the empty form for a schema. Returns `None` if the schema cannot be divided into fields for one line
+    /// Returns the empty form for a JSON schema. Returns `None` if the answer cannot be divided into fields of one line
     /// each.
     pub(super) fn from_schema(schema: &Value) -> Option<Self> {
         let whole = part(schema, schema)?;
@@ -78,8 +79,8 @@ impl Filling {
         (1..=FORM_PARTS).contains(&filling.left.len()).then_some(filling)
     }
 
-    /// Removes the values of the fields that the server rejected, so that they are asked again. Returns `None` if no
-    /// field was rejected.
+    /// Removes from the form the values that the server rejected, so that the person is asked for these fields again.
+    /// Returns `None` if no field was rejected.
     pub(super) fn refused(mut self, problems: &[FieldError]) -> Option<Self> {
         let place = |field: &Field| {
             field.path.iter().fold("/edit".to_owned(), |place, name| format!("{place}/{}", escape(name)))
@@ -101,7 +102,7 @@ impl Filling {
         (!self.left.is_empty()).then_some(self)
     }
 
-    /// Returns the current field and its index.
+    /// Returns the form's current field and its index.
     fn now(&self) -> Option<(usize, &Field)> {
         let place = *self.left.front()?;
         Some((place, self.fields.get(place)?))
@@ -148,7 +149,7 @@ impl Filling {
         Some(())
     }
 
-    /// Returns the line that asks the person for the value of the current field.
+    /// Returns the line that asks the person for the value of the form's current field.
     pub(super) fn ask(&self) -> String {
         let Some((place, field)) = self.now() else { return String::new() };
         let takes = match field.takes.asks() {
@@ -163,7 +164,8 @@ impl Filling {
         format!("  {} of {}: {says}{takes}{optional}", place + 1, self.fields.len())
     }
 
-    /// Returns true if the line is a valid value of the current field, so that it is not interpreted as a key.
+    /// Returns true if the typed line is a valid value of the form's current field. Such a line is not interpreted as a
+    /// key.
     pub(super) fn accepts_value(&self, line: &str) -> bool {
         self.now().is_some_and(|(_, field)| field.takes.has(line))
     }
@@ -172,8 +174,8 @@ impl Filling {
         field.blank != Blank::Needed || self.open_object(field).is_some()
     }
 
-    /// Returns the optional object that an empty line for this field omits from the answer. Returns `None` if a field
-    /// of the object already has a value.
+    /// Returns the optional object that an empty line for this field omits from the answer. Returns `None` if the
+    /// object already has a value in the answer.
     fn open_object(&self, field: &Field) -> Option<&Object> {
         let object = self.objects.get(field.within?)?;
         at(&self.answer, &object.path).is_none().then_some(object)
@@ -223,7 +225,7 @@ impl Filling {
         }
     }
 
-    /// Returns true if a line of JSON is the complete answer, and not the value of the current field.
+    /// Returns true if a typed line of JSON is the complete answer, and not the value of the form's current field.
     pub(super) fn is_whole(&self, line: &str) -> bool {
         let is_list = self.now().is_some_and(|(_, field)| field.takes.is_list());
         line.starts_with('{') || (line.starts_with('[') && self.fields.len() == 1 && !is_list)
@@ -238,7 +240,7 @@ fn at<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {
     path.iter().try_fold(value, |value, name| value.get(name))
 }
 
-/// Removes the field at `path` from the answer.
+/// Removes the field at `path` from a structured answer.
 fn take(answer: &mut Value, path: &[String]) {
     let Some((name, around)) = path.split_last() else {
         *answer = Value::Object(Map::new());

@@ -3,7 +3,7 @@
 use super::*;
 use crate::terminal::test::interrupt;
 
-/// Fills in a question with this schema. Returns the printed messages, and the answer if it is complete.
+/// Fills in the form of a question with this schema. Returns the printed messages, and the answer if it is complete.
 fn filled(schema: Value, lines: &[&str]) -> (Vec<String>, Option<Value>) {
     let mut question = interrupt(Kind::Question);
     question.payload = serde_json::json!({});
@@ -22,8 +22,8 @@ fn filled(schema: Value, lines: &[&str]) -> (Vec<String>, Option<Value>) {
     (told, None)
 }
 
-/// Schemas from pydantic and zod become forms: optional values, nested objects, lists, single values, fields without a
-/// type.
+/// Schemas from pydantic and zod become forms, with optional values, nested objects, lists, single values and fields
+/// without a type.
 #[test]
 fn schemas_as_libraries_write_them_are_asked_for_part_by_part() {
     let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
@@ -165,7 +165,8 @@ fn a_form_that_is_shown_back_keeps_its_parts() {
     }
 }
 
-/// After a refusal, only the fields with errors are asked again. All other fields keep their values.
+/// After the server rejects a form, the person is asked only for the fields with errors. All other fields keep their
+/// values.
 #[test]
 fn a_refused_form_keeps_the_parts_that_fit() {
     let schema = serde_json::json!({"type": "object", "required": ["a", "b", "c"], "properties": {

@@ -9,7 +9,7 @@ fn offering(choices: &[&str]) -> Interrupt {
     question
 }
 
-/// Returns the decision that is sent, if any, and the number of lines that were needed.
+/// Returns the decision that these lines send, if any, and the number of lines that were needed.
 fn sent(question: &Interrupt, lines: &[&str], in_conversation: bool) -> Option<(String, Value, usize)> {
     let mut prompt = Prompt::new(question.clone(), 0);
     for (count, line) in (1..).zip(lines) {
@@ -55,8 +55,8 @@ fn a_choice_that_is_a_number_is_chosen_by_its_text() {
     assert_eq!(Prompt::new(question, 0).digits(), 0);
 }
 
-/// An answer that is a list of objects has no form. The answer is typed as JSON, a number is an answer, and a final
-/// option must be confirmed.
+/// No form is shown for an answer that is a list of objects. The person types the answer as JSON, a number is an
+/// answer, and a final option must be confirmed.
 #[test]
 fn an_answer_of_json_has_no_numbered_options() {
     let mut question = offering(&[]);
@@ -88,7 +88,7 @@ fn an_answer_of_json_has_no_numbered_options() {
     assert!(told.contains("The answer is {") && told.contains("? explain"), "{told}");
 }
 
-/// A choice of an external agent may have numbers as labels. Its options are then selected by name.
+/// A choice of an external agent may have numbers as labels. The person then selects its options by name.
 #[test]
 fn options_with_numbers_for_labels_go_by_their_names() {
     let mut choice = interrupt(Kind::Choice);

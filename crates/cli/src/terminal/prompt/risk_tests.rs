@@ -46,7 +46,7 @@ fn what_is_risky_takes_a_yes_to_what_is_at_stake() {
     assert!(matches!(Prompt::new(interrupt(Kind::ToolApproval), 0).line("1", paint), Reaction::Decide(_)));
 }
 
-/// A critical risk is called critical in the confirmation, together with the notice about hidden parts.
+/// The confirmation of a decision calls a critical risk critical, and says that parts of the card are hidden.
 #[test]
 fn what_is_at_stake_stands_beside_what_was_not_shown() {
     let mut interrupt = interrupt(Kind::ToolApproval);
@@ -59,7 +59,7 @@ fn what_is_at_stake_stands_beside_what_was_not_shown() {
     );
 }
 
-/// A script gets no second question, because its next line was written before the risk could be shown.
+/// A script gets no second question about a risk, because its next line was written before the risk could be shown.
 #[test]
 fn a_script_is_asked_nothing_more() {
     let said =

@@ -8,7 +8,6 @@ fn decision(option: &str, text: Option<&str>) -> Decision {
     Decision { option, text, version: Some(1), ..Decision::default() }
 }
 
-/// Typed lines result in one decision, or in none.
 #[test]
 fn lines_become_decisions() {
     let table: &[(Kind, &[&str], Option<Decision>)] = &[
@@ -85,8 +84,8 @@ fn lines_become_decisions() {
     }
 }
 
-/// A script cannot confirm a text. A text that releases no work is therefore sent at once, so that no later line
-/// replaces the text.
+/// A script cannot confirm a text. A text that releases no work is therefore sent at once, so that no later line of the
+/// script replaces the text.
 #[test]
 fn in_a_script_words_that_release_nothing_are_sent_at_once() {
     let table = [
@@ -112,7 +111,7 @@ fn in_a_script_words_that_release_nothing_are_sent_at_once() {
     }
 }
 
-/// A card with cut lines shows the number of these lines below its options, and a release must be confirmed.
+/// A card with cut lines shows the number of these lines below its options, and the person must confirm a release.
 #[test]
 fn lines_that_a_card_cut_are_counted_before_it_goes_on() {
     let paint = Paint::plain();
@@ -129,7 +128,8 @@ fn lines_that_a_card_cut_are_counted_before_it_goes_on() {
     assert_eq!(looked.line("1", paint), Reaction::Decide(decision("approve", None)));
 }
 
-/// A number that selects nothing is not sent as text. The person must confirm it first, in a conversation too.
+/// A typed number that selects no option is not sent as text before the person has confirmed it, even in a
+/// conversation.
 #[test]
 fn a_number_beside_suggested_answers_is_shown_back_in_a_conversation() {
     let paint = Paint::plain();
@@ -141,7 +141,7 @@ fn a_number_beside_suggested_answers_is_shown_back_in_a_conversation() {
     );
 }
 
-/// A confirmation names the hidden parts of a card before they are released. A refusal needs no confirmation.
+/// A confirmation names the hidden parts of a card before the person releases them. A refusal needs no confirmation.
 #[test]
 fn what_a_card_has_not_shown_is_said_before_it_is_released() {
     let paint = Paint::plain();
@@ -163,7 +163,8 @@ fn what_a_card_has_not_shown_is_said_before_it_is_released() {
     assert_eq!(prompt.line("n", paint), Reaction::Ask(vec!["  Not sent.".to_owned()]));
 }
 
-/// Each option has a letter. Text must be confirmed before it is sent (contract A31, with E34).
+/// Each option of a step's review has a letter. The person must confirm a text before it is sent (contract A31, with
+/// E34).
 #[test]
 fn around_a_step_letters_and_words_mean_what_they_did() {
     let before = ["approve", "edit", "skip", "reject"];
@@ -200,7 +201,7 @@ fn around_a_step_letters_and_words_mean_what_they_did() {
     }
 }
 
-/// A few fixed words end a conversation. Any other text is sent as a message (contract A31).
+/// A few fixed words end a conversation. Any other text is sent to the agent as a message (contract A31).
 #[test]
 fn a_turn_is_ended_by_its_words() {
     let (all, few): (&[&str], &[&str]) = (&["submit", "continue", "done", "exit"], &["submit", "done"]);
@@ -251,7 +252,8 @@ fn an_edit_is_shown_back_before_it_is_sent() {
     assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(expected));
 }
 
-/// The editor lists the changed paths of a trial, one path per line. The lines that the person leaves are kept.
+/// The editor lists the changed paths of a trial, one path per line. The changes of the lines that the person leaves
+/// are kept.
 #[test]
 fn changes_are_kept_by_file() {
     let mut tried = interrupt(Kind::ToolApproval);
@@ -290,7 +292,7 @@ fn changes_are_kept_by_file() {
     assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(expected));
 }
 
-/// A structured answer is asked field by field, unless the person types JSON. A draft with blanks is not sent.
+/// A form asks for a structured answer field by field, unless the person types JSON. A draft with blanks is not sent.
 #[test]
 fn an_answer_of_data_is_json() {
     let mut question = interrupt(Kind::Question);
@@ -330,7 +332,7 @@ fn an_answer_of_data_is_json() {
     }
 }
 
-/// If a number can be the answer, no option has a number.
+/// If a number can be the answer to a question, no option of the question has a number.
 #[test]
 fn a_number_is_an_answer_where_the_schema_takes_one() {
     let mut question = interrupt(Kind::Question);
@@ -351,8 +353,8 @@ fn a_number_is_an_answer_where_the_schema_takes_one() {
     assert!(matches!(prompt.line("answer", paint), Reaction::Edit(_)));
 }
 
-/// A question about a number of days has no suggestions. `2` is then the answer and not the second option. Options are
-/// selected by name.
+/// A question about a number of days has no suggested answers. `2` is then the answer and not the second option.
+/// Options are selected by name.
 #[test]
 fn a_number_is_an_answer_in_words_where_none_are_suggested() {
     let mut question = interrupt(Kind::Question);
@@ -371,8 +373,8 @@ fn a_number_is_an_answer_in_words_where_none_are_suggested() {
     assert_eq!(prompt.line("y", Paint::plain()), Reaction::Decide(decision("skip", None)));
 }
 
-/// An earlier answer must be confirmed, and is sent with the id of its question. Without earlier answers, `h` is plain
-/// text.
+/// The person must confirm an earlier answer. The decision contains the id of the earlier question. Without earlier
+/// answers, `h` is plain text.
 #[test]
 fn an_earlier_answer_is_taken_with_h() {
     let earlier = |n: u8, answer: Value| holdshort_protocol::Suggestion {
@@ -421,7 +423,7 @@ fn an_earlier_answer_is_taken_with_h() {
     }
 }
 
-/// One key and a reason freeze everything. A reason that is a number selects no option.
+/// One key and a reason freeze all runs. A reason that is a number selects no option.
 #[test]
 fn everything_is_frozen_for_a_reason() {
     let paint = Paint::plain();

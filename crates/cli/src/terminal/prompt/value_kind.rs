@@ -10,25 +10,26 @@ pub(super) enum ValueKind {
     Number,
     Integer,
     Flag,
-    /// One of the listed values.
+    /// One of the values that the schema lists.
     Of(Vec<Value>),
-    /// Values separated by commas.
+    /// List of values of one kind, which a person types separated by commas.
     List(Box<ValueKind>),
-    /// The first of these kinds for which the typed line is valid.
+    /// Several kinds of values. The first kind for which the typed line is valid applies.
     Either(Vec<ValueKind>),
     Text,
-    /// Any value: JSON if the line is valid JSON, otherwise text.
+    /// Any JSON value: parsed if the typed line is valid JSON, otherwise text.
     Any,
 }
 
-/// Schema of a field, after references and wrappers have been resolved.
+/// Schema of a form field, after references and wrappers have been resolved.
 pub(super) struct Part<'s> {
     pub schema: &'s Value,
-    /// True if null is a valid value of the field.
+    /// True if null is a valid value of the form field.
     pub nullable: bool,
 }
 
-/// Follows references, and unwraps combinations of a single schema, such as `anyOf [integer, null]` or `allOf [one]`.
+/// Follows the references in a schema, and unwraps combinations of a single schema, such as `anyOf [integer, null]` or
+/// `allOf [one]`.
 pub(super) fn part<'s>(schema: &'s Value, whole: &'s Value) -> Option<Part<'s>> {
     let mut part = Part { schema, nullable: false };
     for _ in 0..FORM_DEPTH {
@@ -54,7 +55,7 @@ fn is_null(schema: &Value) -> bool {
     schema.get("type").is_some_and(|kind| kind == "null") || schema.get("const").is_some_and(Value::is_null)
 }
 
-/// Returns the names of the types without null. Returns an empty list if the schema names no types.
+/// Returns the names of a schema's types, without null. Returns an empty list if the schema names no types.
 pub(super) fn types(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(one)) => vec![one],
@@ -67,7 +68,6 @@ pub(super) fn types(schema: &Value) -> Vec<&str> {
     }
 }
 
-/// Returns true if a schema allows null besides other types or values.
 pub(super) fn has_null(schema: &Value) -> bool {
     let in_types =
         schema.get("type").and_then(Value::as_array).is_some_and(|all| all.iter().any(|it| it == "null"));
@@ -75,8 +75,8 @@ pub(super) fn has_null(schema: &Value) -> bool {
 }
 
 impl ValueKind {
-    /// Returns the kind of value that a schema accepts. Returns `None` if the value cannot be typed on one line, such
-    /// as an object.
+    /// Returns the kind of value that a schema accepts. Returns `None` if a person cannot type the value on one line,
+    /// for example because it is an object.
     pub(super) fn from_schema(schema: &Value, whole: &Value, depth: usize) -> Option<Self> {
         let depth = depth.checked_sub(1)?;
         if let Some(value) = schema.get("const") {
@@ -114,14 +114,14 @@ impl ValueKind {
         Self::either(each.collect::<Option<_>>()?)
     }
 
-    /// Combines alternatives. Text is tried last, because every line is a valid text.
+    /// Combines alternative kinds of values. Text is tried last, because every line is a valid text.
     fn either(mut several: Vec<Self>) -> Option<Self> {
         several.sort_by_key(|it| matches!(it, Self::Text | Self::Any | Self::List(_)));
         several.dedup();
         if several.len() < 2 { several.pop() } else { Some(Self::Either(several)) }
     }
 
-    /// Describes the value that the person has to type. The text is empty if any text is valid.
+    /// Describes the value that the person has to type for a form field. The description is empty if any text is valid.
     pub(super) fn asks(&self) -> String {
         match self {
             Self::Text | Self::Any => String::new(),
@@ -156,7 +156,6 @@ impl ValueKind {
         }
     }
 
-    /// Returns true if a JSON list is a value of this kind.
     pub(super) fn is_list(&self) -> bool {
         match self {
             Self::List(_) => true,

@@ -9,11 +9,11 @@ use super::mode::{Chosen, Kind};
 use super::phases::Made;
 use super::raw_config::{RawConfig, Reader};
 
-/// Agent of the base workflow that has all tools. The tools of the other agents are taken from this agent.
+/// Agent of the base workflow that has all tools. The tools of a copilot's other agents are taken from this agent.
 const EVERY_TOOL: &str = "copilot";
-/// Agent that assigns tasks to other agents and works on none of the tasks itself.
+/// Agent of a copilot that assigns tasks to other agents and works on none of the tasks itself.
 const ROUTER: &str = "copilot_control";
-/// Agents that work only inside phases. None of these agents can begin a task.
+/// Agents of a copilot that work only inside phases. None of these agents can begin a task.
 const ROLES: [&str; 6] = [ROUTER, "planner", "plan_reviewer", "task_improver", "idea_maker", "idea_hater"];
 /// Agents of a copilot if the config names none.
 const USUAL: [&str; 2] = ["engineer", "researcher"];
@@ -22,10 +22,10 @@ const ROUTING: [(&str, Mode); 3] =
     [("balanced", Mode::Balanced), ("minimal", Mode::Minimal), ("aggressive", Mode::Aggressive)];
 /// Maximum number of words in a task that is treated as simple (contract A17).
 const SIMPLE_WORDS: u32 = 50;
-/// Number of times that a budget is renewed without a person's approval, if the config allows renewals.
+/// Number of times that a run's budget is renewed without a person's approval, if the config allows renewals.
 const CONTINUES: u32 = 100;
 
-/// Returns true if the config gives the person a turn after every round. Either `approval_mode` or the key
+/// Returns true if the config gives the person a turn after every round of a copilot. Either `approval_mode` or the key
 /// `conversational` can do so.
 pub(super) fn is_conversational(reader: &mut Reader<'_>) -> bool {
     let by_mode = reader.item("approval_mode").and_then(|item| item.value.as_str());
@@ -59,7 +59,7 @@ pub(super) fn fill(copilot: &mut Copilot, limits: &mut Limits, reader: &mut Read
     reader.text("control_model");
 }
 
-/// Returns the agents that the config names, except agents that work only inside phases.
+/// Returns the agents of a copilot that the config names, except agents that work only inside phases.
 fn team(reader: &mut Reader<'_>, base: &Definition) -> Vec<String> {
     let usual = || USUAL.map(str::to_owned).to_vec();
     let Some(item) = reader.item("available_agents") else { return usual() };

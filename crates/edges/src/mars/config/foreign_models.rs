@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::UnusedKey;
 use super::raw_config::canonical;
 
-/// Providers of models: the key in configs, and the display name.
+/// Providers of models, each with its key in MARS configs and its display name.
 const NAMES: [(&str, &str); 3] = [("openai", "OpenAI"), ("anthropic", "Anthropic"), ("gemini", "Gemini")];
 
 /// Removes from a config the model names of all providers except the provider of the server's model. Returns the
@@ -45,7 +45,7 @@ pub(in super::super) fn remove_foreign_models(
     removed
 }
 
-/// Returns true if the value of this key is the model of the run or of an agent.
+/// Returns true if a config key sets the model of the run or of an agent.
 fn names_model(base: &Definition, key: &str) -> bool {
     let name = canonical(key);
     let agent = name.strip_suffix("_model");

@@ -108,8 +108,8 @@ fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
     }
 }
 
-/// Adds the keywords of the config to those of the base workflow, whose model still judges. If the base workflow has no
-/// smart approval, the one of the config is used.
+/// Adds the config's keywords for smart approval to the keywords of the base workflow, whose model still judges. If the
+/// base workflow has no smart approval, the config's smart approval is used.
 fn add(floor: &mut Option<Smart>, smart: Smart) {
     match floor {
         Some(floor) => {
@@ -121,7 +121,7 @@ fn add(floor: &mut Option<Smart>, smart: Smart) {
     }
 }
 
-/// Reads `ag2_smart_approval` and its keywords (contract A4).
+/// Reads the config key `ag2_smart_approval` and its keywords (contract A4).
 fn smart(reader: &mut Reader<'_>) -> Option<Smart> {
     const KEYWORDS: [&str; 3] = ["keywords", "escalate_keywords", "high_risk_keywords"];
     let is_on = reader.flag("ag2_smart_approval").unwrap_or(false);

@@ -8,11 +8,12 @@ use holdshort_core::interrupt::{self, Effect, Kind as Interrupt, Offer};
 
 use super::raw_config::Reader;
 
-/// A request about a step or a call expires after half an hour, a request about a plan or a checkpoint after an hour.
+/// An interrupt about a step or a call expires after half an hour, an interrupt about a plan or a checkpoint after an
+/// hour.
 const HALF_AN_HOUR_MS: u64 = 30 * 60 * 1_000;
 const AN_HOUR_MS: u64 = 2 * HALF_AN_HOUR_MS;
 
-/// Default time to expiry of each kind of request. In a checkpoint phase, every kind expires after an hour.
+/// Default time after which each kind of interrupt expires. In a checkpoint phase, every kind expires after an hour.
 const USUAL: [(Interrupt, u64); 9] = [
     (Interrupt::PlanApproval, AN_HOUR_MS),
     (Interrupt::Checkpoint, HALF_AN_HOUR_MS),
@@ -26,7 +27,7 @@ const USUAL: [(Interrupt, u64); 9] = [
     (Interrupt::Turn, AN_HOUR_MS),
 ];
 
-/// Kinds of requests that agents open while they work. Requests about a limit or an unknown outcome are not in this
+/// Kinds of interrupts that agents open while they work. Interrupts about a limit or an unknown outcome are not in this
 /// list, because they never expire.
 const IN_CONVERSATIONS: [Interrupt; 7] = [
     Interrupt::ToolApproval,
@@ -38,7 +39,7 @@ const IN_CONVERSATIONS: [Interrupt; 7] = [
     Interrupt::Turn,
 ];
 
-/// Config keys of MARS that switch off an option: the key, the kind of request, and the option.
+/// Config keys of MARS that switch off an option: the key, the kind of interrupt, and the option.
 const ALLOWED: [(&str, Interrupt, &str); 5] = [
     ("allow_plan_modification", Interrupt::PlanApproval, "edit"),
     ("allow_step_skip", Interrupt::Checkpoint, "skip"),
@@ -53,7 +54,7 @@ pub(super) fn usual(definition: &mut Definition) {
     }
 }
 
-/// Changes the option with which a person gives instructions instead of approving the call: the option now rejects the
+/// Changes the option with which a person gives instructions instead of approving a call. The option now rejects the
 /// call (contracts A33, E43). Without this change, the person's text would be recorded as the output of the call.
 pub(super) fn instructions(definition: &mut Definition) {
     let gate = definition.gates.kinds.entry(Interrupt::ToolApproval).or_default();
@@ -106,14 +107,14 @@ pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>)
     phase.kinds.retain(|_, gate| *gate != KindGate::default());
 }
 
-/// Returns the options that the config switches off, each with its key and its kind of request.
+/// Returns the options that the config switches off, each with its key and its kind of interrupt.
 pub(super) fn dropped(reader: &mut Reader<'_>) -> Vec<(&'static str, Interrupt, &'static str)> {
     let mut dropped = ALLOWED.to_vec();
     dropped.retain(|(key, ..)| reader.flag(key) == Some(false));
     dropped
 }
 
-/// Returns true if a gate of the phase can open a request of this kind.
+/// Returns true if a gate of the phase can open an interrupt of this kind.
 fn asks(phase: &Phase, kind: Interrupt) -> bool {
     let gates = phase.gates;
     match (kind, &phase.kind) {
@@ -142,7 +143,7 @@ fn seconds(ms: u64) -> String {
     if rest == 0 { format!("{whole} s") } else { format!("{whole}.{rest:03} s") }
 }
 
-/// Returns the options that a request offers. An empty `options` means all options of the kind.
+/// Returns the options that an interrupt offers. An empty `options` means all options of the kind.
 fn offered(kind: Interrupt, options: Vec<String>) -> Vec<String> {
     let all = || kind.row().options.iter().map(|row| row.id.to_owned()).collect();
     if options.is_empty() { all() } else { options }

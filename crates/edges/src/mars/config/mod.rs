@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 
 use raw_config::{RawConfig, Reader};
 
-/// Name of the workflow of all runs that this edge starts.
+/// Name of the workflow of all runs that the MARS edge starts.
 pub(super) const WORKFLOW: &str = "mars";
 /// Key of the working directory in the client's config.
 pub(super) const WORK_DIR: &str = "work_dir";
@@ -32,13 +32,13 @@ pub(super) const WORK_DIR: &str = "work_dir";
 pub struct Translated {
     pub definition: Definition,
     pub config: run::Config,
-    /// Id of the session that the run continues, as the client sent it.
+    /// Id of the session to which the new run belongs, as the client sent it.
     pub session: Option<String>,
     /// Config keys that were accepted but have no effect.
     pub idle: Vec<UnusedKey>,
 }
 
-/// Kinds of context that the client wants to receive with a request.
+/// Kinds of context that a MARS client wants to receive with an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Display {
     pub(super) plan: bool,
@@ -67,7 +67,7 @@ const RUN: &[&str] = &[
     "ag2_smart_criteria",
 ];
 
-/// Returns the workflow and the settings of the run, or all problems in the config.
+/// Translates a MARS config to the workflow and the settings of a run, or returns all problems in the config.
 pub fn translate(config: &Map<String, Value>, base: &Definition) -> Result<Translated, Vec<Problem>> {
     let mut problems = Vec::new();
     let top = RawConfig::from_map(config, "/config", &mut problems);
@@ -132,13 +132,13 @@ pub(super) fn within(session: &Map<String, Value>, task: &Map<String, Value>) ->
     merged
 }
 
-/// Returns true if the config of a task says that the task resumes its session. The web UI then sends the id of the
-/// session under both names.
+/// Returns true if the config of a task says that the task resumes its session. The web UI of MARS then sends the id of
+/// the session under both names.
 pub(super) fn resumes_session(config: &Map<String, Value>) -> bool {
     ["session_id", "copilotSessionId"].iter().all(|key| config.get(*key).is_some_and(Value::is_string))
 }
 
-/// Returns the config of a run as the client sent it.
+/// Returns the config with which a run was started, as the client sent it.
 pub(super) fn from_run(run: &run::Run) -> Value {
     let config = run.started.as_ref().and_then(|started| started.input.get("config"));
     config.cloned().unwrap_or_else(|| json!({}))
@@ -159,12 +159,11 @@ pub fn mode_of(config: &Value) -> String {
     mode::client_name(named.unwrap_or(mode::DEFAULT))
 }
 
-/// Returns true if the config names the mode `asked`.
 pub(super) fn is_mode(asked: &str, config: &Value) -> bool {
     mode::client_name(asked) == mode_of(config)
 }
 
-/// Returns the kinds of context that the client wants to receive with a request (contracts A12, A14).
+/// Returns the kinds of context that the client wants to receive with an interrupt (contracts A12, A14).
 pub fn display_of(config: &Value) -> Display {
     let top = RawConfig::from_accepted(config);
     let phases = top.get("phases").and_then(|item| item.value.as_array()).into_iter().flatten();

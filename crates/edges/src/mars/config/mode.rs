@@ -44,7 +44,7 @@ impl Kind {
         }
     }
 
-    /// Returns the config keys that apply to this type of phase (contracts A9 to A14).
+    /// Returns the config keys that apply to a type of phase (contracts A9 to A14).
     pub(super) fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Planning => {
@@ -123,7 +123,7 @@ impl Kind {
     }
 }
 
-/// Points of a step at which a person is asked (contracts A14, E2).
+/// Points of a step at which a person is asked to approve (contracts A14, E2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Approval {
     #[default]
@@ -134,7 +134,7 @@ pub(super) enum Approval {
     OnError,
 }
 
-/// Values of `approval_mode`: the canonical values, followed by aliases (contract E2).
+/// Values of the config key `approval_mode`: the canonical values, followed by aliases (contract E2).
 pub(super) const APPROVALS: [(&str, Approval); 8] = [
     ("none", Approval::Never),
     ("before_step", Approval::BeforeStep),
@@ -146,24 +146,25 @@ pub(super) const APPROVALS: [(&str, Approval); 8] = [
     ("before_each_step", Approval::BeforeStep),
 ];
 
-/// Additional value of `approval_mode` for a copilot. This value opens no checkpoints at the steps of a phase.
+/// Additional value of the config key `approval_mode` for a copilot. This value opens no checkpoints at the steps of a
+/// phase.
 pub(super) const COPILOT_APPROVAL: (&str, Approval) = ("conversational", Approval::Never);
 
 /// Setting of a mode that decides at which points of the steps of a phase a person is asked.
 #[derive(Clone, Copy)]
 pub(super) enum Asks {
-    /// The mode decides. A person is always asked at these points. `approval_mode` is ignored, because the web UI's
-    /// form sends `approvalMode` with every mode (contract A32).
+    /// The mode decides at which points of a step a person is asked. The key `approval_mode` is ignored, because the
+    /// web UI's form sends `approvalMode` with every mode (contract A32).
     Always(Approval),
-    /// `approval_mode` decides. If `approval_mode` has no value, a person is asked at these points.
+    /// The key `approval_mode` decides at which points of a step a person is asked. If the key has no value, these
+    /// points apply.
     Unless(Approval),
 }
 
-/// Phase that the config chose.
 pub(super) struct Chosen {
     pub(super) kind: Kind,
     pub(super) asks: Asks,
-    /// Config keys that apply only to this phase.
+    /// Config keys that apply only to the chosen phase.
     pub(super) own: RawConfig,
     pub(super) pointer: String,
 }
@@ -173,7 +174,7 @@ impl Chosen {
         Self { kind, asks, own: RawConfig::default(), pointer: "/config/mode".to_owned() }
     }
 
-    /// Returns a phase without checkpoints at its steps.
+    /// Returns a phase of the run without checkpoints at its steps.
     pub(super) fn quiet(kind: Kind) -> Self {
         Self::new(kind, Asks::Always(Approval::Never))
     }
@@ -185,7 +186,7 @@ impl Chosen {
     }
 }
 
-/// Phases of a mode, each with the setting that decides when a person is asked.
+/// Phases of a MARS mode, each with the setting that decides when a person is asked.
 type Phases = &'static [(Kind, Asks)];
 
 const QUIET: Asks = Asks::Always(Approval::Never);
@@ -218,7 +219,7 @@ const MODES: [(&str, &str, Phases); 9] = [
 ];
 const PRESETS: usize = 4;
 
-/// Phases for each value of `hitl_variant`.
+/// Phases for each value of the config key `hitl_variant`.
 const VARIANTS: [(&str, Phases); 3] =
     [("full_interactive", INTERACTIVE), ("planning_only", REVIEWED), ("error_recovery", RECOVERED)];
 
@@ -231,7 +232,6 @@ pub(super) fn canonical(mode: &str) -> String {
     mode.trim().to_lowercase().replace('-', "_")
 }
 
-/// Returns the name of a mode in the spelling that clients use.
 pub(super) fn client_name(mode: &str) -> String {
     let name = canonical(mode);
     let is_mode = MODES[..PRESETS].iter().any(|(mode, ..)| *mode == name);
@@ -268,7 +268,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Chosen>, bool) {
     (phases.iter().map(|(kind, asks)| Chosen::new(*kind, *asks)).collect(), has_variants)
 }
 
-/// Reads the phases from a list `[{type, config}]`. The phases in the list run one after the other.
+/// Reads the phases from a list `[{type, config}]` in a config. The phases in the list run one after the other.
 fn listed(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> Vec<Chosen> {
     let Some(list) = value.as_array().filter(|list| (1..=MARS_PHASES).contains(&list.len())) else {
         problems.push(Problem::new(pointer, format!("is not a list of 1 to {MARS_PHASES} phases")));

@@ -9,7 +9,7 @@ use super::mode::{APPROVALS, Approval, Asks, COPILOT_APPROVAL, Chosen, Kind};
 use super::raw_config::{RawConfig, Reader};
 use super::{copilot, gates, kinds};
 
-/// A phase that was built, with its type in MARS.
+/// Phase of a run that was built from the config, with its type in MARS.
 pub(super) struct Made {
     pub(super) kind: Kind,
     pub(super) phase: Phase,
@@ -52,8 +52,8 @@ pub(super) fn make(
     made
 }
 
-/// Reports wrong values of keys that apply only to phases which the config does not choose. The problems are the same
-/// as if these phases were chosen.
+/// Reports wrong values of config keys that apply only to phases which the config does not choose. The problems are the
+/// same as if these phases were chosen.
 pub(super) fn check(chosen: &[Chosen], top: &RawConfig, base: &Definition, problems: &mut Vec<Problem>) {
     for kind in Kind::ALL.into_iter().filter(|kind| chosen.iter().all(|each| each.kind != *kind)) {
         let other = Chosen::quiet(kind);
@@ -95,7 +95,6 @@ fn template(kind: Kind, base: &Definition) -> Option<&Phase> {
     })
 }
 
-/// Applies the config to the template of a phase.
 fn fill(phase: &mut Phase, kind: Kind, reader: &mut Reader<'_>, base: &Definition) {
     kind.as_str().clone_into(&mut phase.id);
     let limits = &mut phase.limits;
@@ -188,7 +187,8 @@ fn fill(phase: &mut Phase, kind: Kind, reader: &mut Reader<'_>, base: &Definitio
     }
 }
 
-/// Values of `checkpoint_type`, each with the position and the default message of the checkpoint (contract A12).
+/// Values of the config key `checkpoint_type`, each with the position and the default message of the checkpoint
+/// (contract A12).
 const POSITIONS: [(&str, (&str, &str)); 6] = [
     ("custom", ("custom", "Shall the work go on?")),
     ("after_planning", ("after_planning", "Shall the plan be carried out?")),
@@ -198,8 +198,8 @@ const POSITIONS: [(&str, (&str, &str)); 6] = [
     ("after_execution", ("after_execution", "Is the result of the execution correct?")),
 ];
 
-/// Removes agents and tools that no phase uses. An unused agent or tool could otherwise make the run require a working
-/// directory or a model.
+/// Removes agents and tools that no phase of the run uses. An unused agent or tool could otherwise make the run require
+/// a working directory or a model.
 pub(super) fn keep_what_is_used(definition: &mut Definition) {
     let named = definition.phases.iter().flat_map(|phase| match &phase.kind {
         PhaseKind::Planning(planning) => {

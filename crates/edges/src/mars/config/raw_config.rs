@@ -59,7 +59,7 @@ impl RawConfig {
     }
 }
 
-/// Returns the canonical name of a key: `max_plan_steps` for `maxPlanSteps` and `max-plan-steps`.
+/// Returns the canonical name of a config key: `max_plan_steps` for `maxPlanSteps` and `max-plan-steps`.
 pub(super) fn canonical(key: &str) -> String {
     let mut name = String::new();
     for c in key.chars() {
@@ -71,8 +71,8 @@ pub(super) fn canonical(key: &str) -> String {
     ALIASES.iter().find(|(other, _)| *other == name).map_or(name, |(_, of)| (*of).to_owned())
 }
 
-/// Reads the config values that apply to one phase. A key in the config of the phase has precedence over the same key
-/// in the config of the run. A key in the config of the run is read only if this type of phase has the key.
+/// Reader of the config values that apply to one phase. A key in the config of the phase has precedence over the same
+/// key in the config of the run. A key in the config of the run is read only if this type of phase has the key.
 pub(super) struct Reader<'a> {
     pub(super) own: &'a RawConfig,
     pub(super) top: Option<&'a RawConfig>,
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         flag
     }
 
-    /// Reports a problem if a flag has a different value than `value`, the only value that Holdshort supports.
+    /// Reports a problem if a flag of the config differs from `value`, the only value that Holdshort supports.
     pub(super) fn only(&mut self, key: &str, value: bool, why: &str) {
         let item = self.item(key);
         if self.flag(key).is_some_and(|flag| flag != value)
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
         count.and_then(|count| u32::try_from(count).ok())
     }
 
-    /// Reads a duration in seconds, with an optional fraction. Returns milliseconds.
+    /// Reads a duration in seconds from the config, with an optional fraction. Returns milliseconds.
     pub(super) fn time_ms(&mut self, key: &str) -> Option<u64> {
         let item = self.item(key)?;
         let ms = item.value.as_f64().map(|seconds| seconds * 1_000.0);
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
         text
     }
 
-    /// Reads a value that must be one of `words`. In the value, `-` and `_` are equivalent.
+    /// Reads a value of the config that must be one of `words`. In the value, `-` and `_` are equivalent.
     pub(super) fn one_of<T: Copy>(&mut self, key: &str, words: &[(&str, T)]) -> Option<T> {
         let item = self.item(key)?;
         let said = item.value.as_str().map(mode::canonical);

@@ -9,14 +9,13 @@ use super::RUN;
 use super::mode::{Chosen, Kind};
 use super::raw_config::{RawConfig, Reader};
 
-/// Config key that has no effect. `key` is in the client's spelling.
+/// Key of a config that has no effect. `key` is in the client's spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnusedKey {
     pub key: String,
     pub why: String,
 }
 
-/// Type of a key's value.
 #[derive(Clone, Copy)]
 enum ValueType {
     Flag,
@@ -51,12 +50,12 @@ const ROWS: [(&str, ValueType, &str); 12] = [
     ("ocr_output_dir", ValueType::Text, PAPERS),
 ];
 
-/// Key that is rejected instead of reported as unused. Otherwise a client could believe that the key decides what
-/// happens when a request expires.
+/// Config key that is rejected instead of reported as unused. Otherwise a client could believe that this key decides
+/// what happens when an interrupt expires.
 const NEVER_IDLE: &str = "default_on_timeout";
 
-/// Returns the keys that have no effect. `definition` contains only the agents that are used. Unknown keys are added to
-/// `problems`.
+/// Returns the config keys that have no effect. `definition` contains only the agents that are used. Unknown keys are
+/// added to `problems`.
 pub(super) fn find_unused_keys(
     top: &RawConfig,
     (chosen, has_variants): (&[Chosen], bool),

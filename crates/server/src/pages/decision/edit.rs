@@ -10,14 +10,15 @@ use serde_json::Value;
 
 pub(super) struct Edit {
     pub(super) label: &'static str,
-    /// Text of the original value, with which the editor starts. Empty for a question, because it has no answer yet.
+    /// Text of the original value, with which the editor on the decision page starts. Empty for a question, because it
+    /// has no answer yet.
     pub(super) text: String,
-    /// True if the value is edited as plain text. Otherwise the value is edited as JSON.
+    /// True if the person edits the value as plain text. Otherwise the person edits JSON.
     pub(super) is_text: bool,
 }
 
 impl Edit {
-    /// Returns the value that a person can edit. Returns `None` if no option accepts an edit.
+    /// Returns the value of an interrupt that a person can edit. Returns `None` if no option accepts an edit.
     pub(super) fn from_interrupt(interrupt: &Interrupt) -> Option<Self> {
         interrupt.editable()?;
         let label = match interrupt.kind {
@@ -54,7 +55,7 @@ impl Edit {
     }
 }
 
-/// Formats the value as JSON with all invisible characters escaped.
+/// Formats a value as JSON with all invisible characters escaped.
 fn visible(value: &Value) -> String {
     let mut out = String::new();
     for c in serde_json::to_string_pretty(value).unwrap_or_default().chars() {

@@ -16,12 +16,12 @@ use serde_json::Value;
 
 use super::edit::Edit;
 
-/// Fields of the form, as the browser sends them.
+/// Fields of the decision page's form, as the browser sends them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(try_from = "Vec<(String, String)>")]
 pub(super) struct Typed {
     option: String,
-    /// Index of the suggested answer that the person chose. Empty if the person chose none.
+    /// Index of the suggested answer that the person chose in the form. Empty if the person chose none.
     choice: String,
     text: String,
     edit: String,
@@ -29,21 +29,21 @@ pub(super) struct Typed {
     members: BTreeMap<usize, String>,
     /// Paths whose changes the person wants to keep, one per line. `None` if the form has no list of paths.
     keep: Option<String>,
-    /// Ids of other open interrupts that the person also wants to approve with the grant.
+    /// Ids of other open interrupts that the person also wants to approve with the grant of the decision.
     also: BTreeSet<String>,
-    /// Ids of the other open interrupts for which the page had a check box, in their order.
+    /// Ids of the other open interrupts for which the decision page had a check box, in their order.
     also_shown: Vec<String>,
     confirm: String,
-    /// Number that the person copied from the page, which shows that no program sent the form. Only the page of a link
-    /// in a message asks for a number.
+    /// Number that the person copied from the decision page, which shows that no program sent the form. Only the page
+    /// of a link in a message asks for a number.
     number: String,
     version: Option<u64>,
 }
 
-/// Prefix of the names of form fields for a structured answer. The index of the answer's member follows the prefix.
+/// Prefix of the names of form fields for a structured answer. The index of the answer's member follows this prefix.
 const MEMBER: &str = "answer-";
 
-/// Prefix of the names of check boxes for other open interrupts. The id of the interrupt follows the prefix.
+/// Prefix of the names of check boxes for other open interrupts. The id of the interrupt follows this prefix.
 const ALSO: &str = "also-";
 
 impl TryFrom<Vec<(String, String)>> for Typed {
@@ -83,8 +83,8 @@ impl TryFrom<Vec<(String, String)>> for Typed {
 }
 
 impl Typed {
-    /// Returns the decision that the form contains, and the errors in the form. `number` is the number that the person
-    /// had to type, if the page asked for one.
+    /// Returns the decision that the submitted form of the decision page contains, and the errors in this form.
+    /// `number` is the number that the person had to type, if the page asked for one.
     pub(super) fn decision(&self, interrupt: &Interrupt, number: Option<&str>) -> (Decision, Vec<Problem>) {
         let mut problems = Vec::new();
         if number.is_some_and(|number| number != self.number.trim()) {
@@ -124,7 +124,7 @@ impl Typed {
         (decision, problems)
     }
 
-    /// Returns true if the option needs a structured answer and the person left all its fields empty.
+    /// Returns true if the chosen option needs a structured answer and the person left all fields of the answer empty.
     fn lacks_answer(&self, interrupt: &Interrupt, option: &Offer) -> bool {
         let is_blank = |typed: &String| typed.trim().is_empty();
         interrupt.kind == Kind::Question
@@ -196,7 +196,8 @@ impl Typed {
     }
 }
 
-/// Returns the members of a structured answer. Returns `None` unless the schema describes an object of plain values.
+/// Returns the members of the structured answer to an interrupt. Returns `None` unless the schema of the answer
+/// describes an object of plain values.
 fn answer_members(interrupt: &Interrupt) -> Option<Vec<Member<'_>>> {
     interrupt.editable().filter(|_| interrupt.kind == Kind::Question)?;
     Member::all(interrupt.response_schema.as_ref()?)
@@ -207,25 +208,25 @@ fn member_field(place: usize) -> String {
     format!("{MEMBER}{place}")
 }
 
-/// Values of the form for the template of the decision page.
+/// Values of the form on the decision page, for the template of this page.
 #[derive(Serialize)]
 pub(super) struct Form<'a> {
     version: u64,
     suggestions: Vec<Suggestion<'a>>,
-    /// Hint below the text field that says how the chosen option uses the text.
+    /// Hint below the text field of the form that says how the chosen option uses the text.
     words_are: &'static str,
     text: Field<'a>,
-    /// Input fields for a structured answer, one for each member of the JSON object. The page shows them instead of the
-    /// editor in `edit`.
+    /// Input fields for a structured answer, one for each member of the JSON object. The page shows these fields
+    /// instead of the editor in `edit`.
     members: Vec<MemberInput<'a>>,
     edit: Option<Editor<'a>>,
     keep: Option<Field<'a>>,
-    /// True if the listed changes are an undo of earlier changes.
+    /// True if the changes that the decision page lists are an undo of earlier changes.
     is_undo: bool,
-    /// Sentence with the number of changed paths that do not fit into the list.
+    /// Sentence with the number of changed paths that do not fit into the list on the decision page.
     keep_more: Option<String>,
     also: Vec<Also<'a>>,
-    /// Value of a hidden field: the ids of all interrupts in `also`.
+    /// Value of a hidden form field: the ids of all interrupts in `also`.
     also_shown: String,
     confirm: Option<Confirm<'a>>,
     number: Option<Number<'a>>,
@@ -233,7 +234,7 @@ pub(super) struct Form<'a> {
     problems: Vec<Wrong<'a>>,
 }
 
-/// Check box for another open interrupt of the run. The grant would approve this interrupt too.
+/// Check box for another open interrupt of the run, which the grant of the decision would approve too.
 #[derive(Serialize)]
 struct Also<'a> {
     name: String,
@@ -247,7 +248,7 @@ struct Suggestion<'a> {
     is_chosen: bool,
 }
 
-/// Input field for one member of a structured answer. It has no default value.
+/// Input field for one member of a structured answer, without a default value.
 #[derive(Serialize)]
 struct MemberInput<'a> {
     id: String,
@@ -256,7 +257,7 @@ struct MemberInput<'a> {
     /// Ids of the HTML elements that describe the input field, separated by spaces.
     described_by: String,
     is_required: bool,
-    /// Kind of the input field: `text`, `integer`, `number` or `choice`.
+    /// Kind of the HTML input field: `text`, `integer`, `number` or `choice`.
     input: &'static str,
     choices: Vec<Choice>,
     field: Field<'a>,
@@ -270,17 +271,17 @@ struct Choice {
 
 #[derive(Serialize)]
 struct Editor<'a> {
-    /// Text of the element that a person clicks to open the editor.
+    /// Text of the HTML element that a person clicks to open the editor.
     summary: &'static str,
     label: &'static str,
-    /// JSON schema of the answer; `None` if the answer has no schema.
+    /// JSON schema of the answer that the person edits; `None` if the answer has no schema.
     schema: Option<String>,
     is_text: bool,
     is_open: bool,
     field: Field<'a>,
 }
 
-/// Error in the person's input, and the form field that contains the error.
+/// Error in the person's input on the decision page, and the form field that contains the error.
 #[derive(Serialize)]
 struct Wrong<'a> {
     field: Option<String>,
@@ -292,22 +293,22 @@ struct Wrong<'a> {
 #[derive(Serialize)]
 struct Confirm<'a> {
     risk: bool,
-    /// Text for what the person confirms to have read, such as `the plan`.
+    /// Name of the thing that the person confirms to have read, such as `the plan`.
     what: &'static str,
-    /// Description of the parts of the change that the page does not show. `None` if the page shows the complete
-    /// change.
+    /// Description of the parts of the change that the decision page does not show. `None` if the page shows the
+    /// complete change.
     unseen: Option<&'a str>,
     field: Field<'a>,
 }
 
-/// Number that the person must copy from the page. A mail scanner that submits forms does not type it.
+/// Number that the person must copy from the decision page. A mail scanner that submits forms does not type this
+/// number.
 #[derive(Serialize)]
 struct Number<'a> {
     shown: String,
     field: Field<'a>,
 }
 
-/// Value of a field, and the error in it.
 #[derive(Serialize)]
 struct Field<'a> {
     value: String,
@@ -318,11 +319,11 @@ struct Field<'a> {
 struct Offered<'a> {
     id: &'a str,
     label: Cow<'a, str>,
-    /// CSS class of the button: `go` if the option lets the work continue, `stop` if it ends the work, and otherwise
-    /// empty.
+    /// CSS class of the option's button: `go` if the option lets the work continue, `stop` if it ends the work, and
+    /// otherwise empty.
     tone: &'static str,
     notes: Vec<Cow<'a, str>>,
-    /// True if the browser lets the person choose the option without the tick in the check box.
+    /// True if the browser lets the person choose the option without a tick in the confirmation check box.
     holds: bool,
 }
 
@@ -332,7 +333,7 @@ impl<'a> Form<'a> {
         Self::draw(interrupt, &Typed { edit, ..Typed::default() }, number, &[])
     }
 
-    /// Returns the form again, with the person's input and the errors in this input.
+    /// Returns the form of the decision page again, with the person's input and the errors in this input.
     pub(super) fn again(
         interrupt: &'a Interrupt,
         typed: &Typed,
@@ -430,7 +431,8 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Describes an error and the form field that contains it. `edit_field` is the name of the form field with the edit.
+/// Describes an error in the submitted form, and the form field that contains this error. `edit_field` is the name of
+/// the form field with the edit.
 fn wrong<'a>(
     problem: &'a FieldError,
     edit_field: &'static str,
@@ -487,7 +489,7 @@ fn member_input<'a>(at: usize, member: &Member<'a>, field: Field<'a>) -> MemberI
     }
 }
 
-/// Returns the text for what the person confirms to have read, such as `the plan`.
+/// Returns the name of the thing that the person confirms to have read, such as `the plan`.
 fn looked_at(kind: Kind) -> &'static str {
     match kind {
         Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall => "what will run",
@@ -503,7 +505,8 @@ fn looked_at(kind: Kind) -> &'static str {
     }
 }
 
-/// Builds the template data of an option. `is_alone` is true if the page has no check boxes for other open interrupts.
+/// Builds the template data of an option on the decision page. `is_alone` is true if the page has no check boxes for
+/// other open interrupts.
 fn offered<'a>(
     option: &'a Offer,
     interrupt: &Interrupt,
@@ -537,8 +540,8 @@ fn offered<'a>(
     }
 }
 
-/// Returns the reason why the person must tick a check box before the work can continue. Returns `None` if no tick is
-/// required. `is_unseen` is true if the page does not show the whole change.
+/// Returns the reason why the person must tick a check box before an option lets the work continue. Returns `None` if
+/// no tick is required. `is_unseen` is true if the decision page does not show the whole change.
 fn confirms(interrupt: &Interrupt, is_unseen: bool) -> Option<&'static str> {
     match (interrupt.risk.level.is_risky(), is_unseen) {
         (true, true) => Some("the risk is high and this page does not show the whole change"),

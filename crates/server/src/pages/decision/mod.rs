@@ -52,9 +52,8 @@ pub(super) async fn show(State(auth): State<AuthState>, Id(token): Id<String>) -
 
 /// Facts about the run and the reader that the decision page shows in addition to the interrupt.
 struct Reading {
-    /// Name of the run's model.
     model: Option<String>,
-    /// Time zone in which the page shows times for its reader. UTC if the reader has set no time zone.
+    /// Time zone in which the decision page shows times for its reader. UTC if the reader has set no time zone.
     zone: TimeZone,
 }
 
@@ -68,8 +67,8 @@ impl Reading {
     }
 }
 
-/// Returns the name of the model with which the run was started. The page labels a run of the rehearsal model as a
-/// rehearsal.
+/// Returns the name of the model with which the run was started. The decision page labels a run of the rehearsal model
+/// as a rehearsal.
 pub(crate) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
     let started = app.event(&StreamId::Run(run.clone()), 1).await?;
     Ok(match started.fact {
@@ -78,7 +77,7 @@ pub(crate) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
     })
 }
 
-/// Returns true if the link was created for a message. The page of such a link asks for a number, because a mail
+/// Returns true if a decision link was created for a message. The page of such a link asks for a number, because a mail
 /// scanner that submits forms would not type it.
 fn asks_for_number(once: Option<&IdempotencyKey>, option: Option<&str>) -> bool {
     once.is_some() || option.is_some()
@@ -125,23 +124,23 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     }
 }
 
-/// State of the page's form: not submitted, wrong, decided, or too late.
+/// State of the decision page's form: not submitted, wrong, decided, or too late.
 #[derive(Clone, Copy)]
 enum News<'a> {
     None,
-    /// The form contains errors, and is shown again with the person's input.
+    /// The submitted form contains errors, and is shown again with the person's input.
     Wrong(&'a Typed, &'a Refused),
     Decided,
-    /// Another decision came first, or the interrupt has expired.
+    /// Another decision on the interrupt came first, or the interrupt has expired.
     TooLate,
 }
 
-/// Returns true if the reader may decide, or if the reader started the work and may stop it.
+/// Returns true if the reader of the decision page may decide, or if the reader started the work and may stop it.
 fn may_act(interrupt: &Interrupt) -> bool {
     interrupt.you.as_ref().is_some_and(|you| you.may_decide) || stops_alone(interrupt)
 }
 
-/// Returns true if the reader is allowed only to stop the work, because the reader started it.
+/// Returns true if the reader of the decision page may only stop the work, because the reader started it.
 fn stops_alone(interrupt: &Interrupt) -> bool {
     let code = interrupt.you.as_ref().and_then(|you| you.code.as_deref());
     code == Some(Code::OwnWork.as_str())
@@ -156,8 +155,8 @@ fn without_releases(interrupt: &Interrupt) -> Interrupt {
     Interrupt { options, ..interrupt.clone() }
 }
 
-/// Renders the decision page. `number` is the number that the reader must type, if the link was sent in a message. Such
-/// a link works only once, so its page has no form after the decision.
+/// Renders the decision page of an interrupt. `number` is the number that the reader must type, if the link was sent in
+/// a message. Such a link works only once, so its page has no form after the decision.
 fn draw(interrupt: &Interrupt, reading: &Reading, number: Option<String>, news: News<'_>) -> Response {
     let judged = InspectedCall::from_interrupt(interrupt);
     let time = |at: &str| local_time(at, &reading.zone);
@@ -187,7 +186,7 @@ fn draw(interrupt: &Interrupt, reading: &Reading, number: Option<String>, news: 
     frame::page(status, headline, "decision.html", values)
 }
 
-/// Builds the card of an interrupt for the pages. `model` is the name of the run's model.
+/// Builds the card of an interrupt for the pages without scripts. `model` is the name of the run's model.
 fn card<'a>(
     interrupt: &'a Interrupt,
     judged: Option<&'a InspectedCall>,

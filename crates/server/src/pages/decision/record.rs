@@ -19,23 +19,22 @@ use super::{card, time};
 pub(crate) struct Recorded {
     pub(crate) event: Event,
     pub(crate) hash: String,
-    /// True if the content of the event is erased.
     pub(crate) is_erased: bool,
 }
 
-/// Text shown instead of erased content.
 const ERASED: &str = "(erased)";
 
-/// Event of a receipt, formatted for the page with the record. Missing values are empty.
+/// Event of a receipt, formatted for the page with the record of an interrupt. Missing values are empty.
 #[derive(Serialize)]
 struct Step {
     at: String,
     when: String,
     what: String,
     by: String,
-    /// Way in which the actor reached the server, such as `rest`.
+    /// Client through which the actor of the event reached the server, such as `rest`.
     via: String,
-    /// Person who created the login link with which the actor signed in. Empty if the actor created the link.
+    /// Person who created the login link with which the actor of the event signed in. Empty if the actor created the
+    /// link.
     let_in_by: String,
     option: String,
     /// Person on whose behalf the approver decided, according to the approver's client. Empty if the event is no
@@ -44,7 +43,7 @@ struct Step {
     /// Seconds for which the approver saw the card, according to the approver's client. Empty if the event is no
     /// decision.
     viewed: String,
-    /// Digest of the card that was shown. Empty if the event is no view of the interrupt.
+    /// Digest of the card that was shown to a person. Empty if the event is no view of the interrupt.
     shown: String,
     text: String,
     /// Stream and sequence number of the event, such as `run_…/7`.
@@ -80,7 +79,7 @@ fn seconds(ms: u64) -> String {
     format!("{}.{}", ms / 1_000, ms % 1_000 / 100)
 }
 
-/// Notification of one channel, formatted for the page with the record.
+/// Notification of one channel about an interrupt, formatted for the page with the record.
 #[derive(Serialize)]
 struct NotificationRow {
     at: String,
@@ -94,7 +93,7 @@ struct NotificationRow {
     tried: Vec<AttemptRow>,
 }
 
-/// Attempt to send a notification. A failed attempt possibly sent nothing.
+/// Attempt to deliver a notification, formatted for the page with the record. A failed attempt possibly sent nothing.
 #[derive(Serialize)]
 struct AttemptRow {
     at: String,
@@ -135,7 +134,7 @@ impl AttemptRow {
     }
 }
 
-/// Returns a sentence about the outcome of the call that the interrupt asked about, from the last event of the call.
+/// Returns a sentence about the outcome of the call that the interrupt asked about, from the last event of this call.
 /// Returns `None` if there was no call.
 fn became(interrupt: &Interrupt, events: &[Recorded]) -> Option<&'static str> {
     let is = |kind: &str| events.iter().any(|Recorded { event, .. }| event.kind == kind);

@@ -17,16 +17,14 @@ use crate::harness::{SOON, Served, ok, text};
 
 pub(crate) struct Socket(WebSocketStream<TcpStream>);
 
-/// A message from the server.
 #[derive(Debug, PartialEq)]
 pub(crate) enum SocketMessage {
     Frame(Value),
-    /// Close code, if the server sent one.
     Close(Option<u16>),
 }
 
 impl Socket {
-    /// Opens a socket with these headers.
+    /// Opens a socket whose opening request has these headers.
     pub(crate) async fn open(
         served: &Served,
         headers: &[(&'static str, &str)],
@@ -46,7 +44,6 @@ impl Socket {
         }
     }
 
-    /// Opens a socket and authenticates with a token.
     pub(crate) async fn with_token(served: &Served, token: &str) -> Self {
         let mut socket = Self::open(served, &[]).await.unwrap();
         socket.say(&json!({"type": "hello", "token": token})).await;
@@ -66,7 +63,6 @@ impl Socket {
         assert!(self.try_send(message).await, "the socket is closed");
     }
 
-    /// Returns true if the message was sent.
     pub(crate) async fn try_send(&mut self, message: Message) -> bool {
         timeout(SOON, self.0.send(message)).await.unwrap().is_ok()
     }
@@ -94,7 +90,7 @@ impl Socket {
         }
     }
 
-    /// Returns the frames up to the first frame of this type.
+    /// Returns the frames of the socket up to the first frame of this type.
     pub(crate) async fn until(&mut self, kind: &str) -> Vec<Value> {
         let mut frames = Vec::new();
         loop {
@@ -105,13 +101,13 @@ impl Socket {
         }
     }
 
-    /// Sends a frame, and returns the next frame as the response.
+    /// Sends a frame on the socket, and returns the next frame as the response.
     pub(crate) async fn ask(&mut self, frame: &Value) -> Value {
         self.say(frame).await;
         self.next().await
     }
 
-    /// Subscribes to events. Returns the response, which contains the start position.
+    /// Subscribes to events on the socket. Returns the response, which contains the start position.
     pub(crate) async fn subscribe(&mut self, wish: Value) -> Value {
         let mut frame = wish;
         frame["type"] = "subscribe".into();
@@ -120,7 +116,7 @@ impl Socket {
         answer
     }
 
-    /// Returns the next `count` events of a subscription.
+    /// Returns the next `count` events of a subscription on the socket.
     pub(crate) async fn events(&mut self, id: &str, count: usize) -> Vec<Value> {
         let mut events = Vec::new();
         while events.len() < count {
@@ -132,7 +128,7 @@ impl Socket {
     }
 }
 
-/// Starts a run with more events than fit into a client's buffers. Returns the number of events.
+/// Starts a run with more events than fit into the buffers of a client. Returns the number of these events.
 pub(crate) async fn fill(served: &Served) -> usize {
     const LARGE: usize = 150;
     let operator = served.operator();
@@ -145,7 +141,7 @@ pub(crate) async fn fill(served: &Served) -> usize {
     1 + LARGE
 }
 
-/// Returns the id, the code and the JSON pointers of an error frame.
+/// Returns the id, the code and the JSON pointers of a socket's error frame.
 pub(crate) fn error(frame: &Value) -> (Option<&str>, &str, Vec<&str>) {
     assert_eq!(frame["type"], "error", "{frame}");
     let problem = &frame["problem"];

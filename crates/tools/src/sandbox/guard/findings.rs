@@ -15,18 +15,18 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[serde(deny_unknown_fields)]
 pub(crate) struct GuardFindings {
     pub root: Inode,
-    /// Guarded files (such as Git hooks), folders and links. The content of a guarded folder is not listed.
+    /// Guarded files (such as Git hooks), folders and links of the workspace. The content of a guarded folder is not
+    /// listed.
     pub guarded: Vec<Item>,
-    /// Folders of git repositories. If a repository were moved, its guarded paths would move too.
+    /// Folders of Git repositories in the workspace. If a repository were moved, its guarded paths would move too.
     pub repositories: Vec<Item>,
-    /// Folders that could not be opened.
+    /// Folders of the workspace that the search could not open.
     pub unreadable: Vec<Inode>,
-    /// Paths of sockets and named pipes, relative to the workspace.
+    /// Paths of sockets and named pipes in the workspace, relative to the workspace.
     #[serde(default)]
     pub channels: Vec<Channel>,
 }
 
-/// Path of a socket or a named pipe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Channel(#[serde(serialize_with = "as_bytes", deserialize_with = "from_bytes")] pub PathBuf);
@@ -34,19 +34,19 @@ pub(crate) struct Channel(#[serde(serialize_with = "as_bytes", deserialize_with 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Item {
-    /// Path relative to the workspace. Stored as bytes, since a name need not be UTF-8.
+    /// Path of the found entry relative to the workspace. Stored as bytes, since a name need not be UTF-8.
     #[serde(serialize_with = "as_bytes", deserialize_with = "from_bytes")]
     pub path: PathBuf,
     pub inode: Inode,
     pub link: Option<Link>,
 }
 
-/// Target of a symbolic link.
+/// Target of a symbolic link that was found in the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Link {
     pub target: Vec<u8>,
-    /// `None` if the target does not exist.
+    /// Identity of the file to which the link leads. `None` if the target does not exist.
     pub leads_to: Option<Inode>,
 }
 
@@ -60,7 +60,6 @@ pub(crate) struct Inode {
     made: Option<(i64, u32)>,
 }
 
-/// Identity and kind of a directory entry.
 pub(super) struct EntryIdentity {
     pub inode: Inode,
     pub kind: Kind,
@@ -71,7 +70,6 @@ pub(super) struct EntryIdentity {
 pub(super) enum Kind {
     Folder,
     Link,
-    /// Socket or named pipe.
     Channel,
     Other,
 }
@@ -132,7 +130,7 @@ impl Item {
     }
 }
 
-/// Entries that the search before the command found, indexed for a fast comparison.
+/// Guarded paths that the search before a command found, indexed for a fast comparison with those after the command.
 pub(super) struct EarlierFindings {
     guarded: BTreeSet<Inode>,
     links: BTreeSet<(Link, Inode)>,
@@ -153,8 +151,8 @@ impl EarlierFindings {
         }
     }
 
-    /// Returns true if the item existed before the command. A link cannot be mounted read-only, so its
-    /// target must be unchanged too.
+    /// Returns true if the found entry existed before the command. A link cannot be mounted read-only, so its target
+    /// must be unchanged too.
     pub(super) fn has(&self, item: &Item) -> bool {
         match &item.link {
             None => self.guarded.contains(&item.inode),

@@ -29,17 +29,18 @@ pub(super) struct Guard {
     pub found: GuardFindings,
 }
 
-/// Guarded paths (such as Git hooks) that a command created: those that were renamed, and those that could not be.
+/// Guarded paths (such as Git hooks) that a command created: those that were renamed, and those that could not be
+/// renamed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetAside {
-    /// The first guarded paths that were renamed, up to a maximum number.
+    /// The first guarded paths (such as Git hooks) that were renamed, up to a maximum number.
     pub renamed: Vec<Renamed>,
     pub renamed_count: usize,
-    /// The first guarded paths that could not be renamed, up to a maximum number.
+    /// The first guarded paths (such as Git hooks) that could not be renamed, up to a maximum number.
     pub left: Vec<String>,
     pub left_count: usize,
-    /// Reason why the search of the workspace is incomplete. `None` if it is complete.
+    /// Reason why the search of the workspace is incomplete. `None` if the search is complete.
     pub unseen: Option<String>,
 }
 
@@ -52,7 +53,7 @@ pub(crate) struct Renamed {
 }
 
 impl SetAside {
-    /// Returns true if the search was complete and every new guarded path was renamed.
+    /// Returns true if the search of the workspace was complete and every new guarded path was renamed.
     pub(crate) fn is_complete(&self) -> bool {
         self.left_count == 0 && self.unseen.is_none()
     }
@@ -74,8 +75,8 @@ impl SetAside {
 }
 
 impl Guard {
-    /// Searches for the guarded paths of a workspace. Fails as soon as `is_wanted` returns false, which means that the
-    /// server has ended.
+    /// Searches for the guarded paths (such as Git hooks) of a workspace. Fails as soon as `is_wanted` returns false,
+    /// which means that the server has ended.
     pub(super) fn look(workspace: &Path, is_wanted: &dyn Fn() -> bool) -> io::Result<Self> {
         let root = opened(workspace)?;
         let mut found = GuardFindings { root: Inode::of_handle(root.as_fd())?, ..GuardFindings::default() };
@@ -95,8 +96,9 @@ impl Guard {
 
     /// Renames guarded paths (such as Git hooks) that did not exist before the command, and disables new repositories.
     ///
-    /// If one path cannot be renamed, the search continues with the other paths. The content of a renamed folder is
-    /// searched too.
+    ///
+    /// If one path cannot be renamed, the search of the workspace continues with the other paths. The content of a
+    /// renamed folder is searched too.
     pub(super) fn set_aside(&self) -> SetAside {
         let before = EarlierFindings::from_findings(&self.found);
         let mut aside = SetAside::default();
@@ -116,7 +118,7 @@ impl Guard {
     }
 }
 
-/// Opens the folder of a workspace. Fails if a link is now at its path.
+/// Opens the folder of a workspace. Fails if a link is now at the path of the workspace.
 fn opened(workspace: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(rustix::fs::open(workspace, flags, Mode::empty())?)

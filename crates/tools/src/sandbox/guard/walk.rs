@@ -18,23 +18,24 @@ use super::findings::{Channel, EarlierFindings, EntryIdentity, GuardFindings, In
 use crate::changeset::guard::BARE;
 use crate::limits;
 
-/// Folders in `.git` in which git writes during normal work, for example a rebase. The guard therefore ignores these
+/// Folders in `.git` in which Git writes during normal work, for example a rebase. The guard therefore ignores these
 /// folders, but a command line that names one of them needs the approval of a person.
 const OF_GITS_OWN_WORK: [&str; 3] = ["rebase-merge", "rebase-apply", "sequencer"];
 
-/// Folders in which git names files after branches. In folders whose files are named after branches, only names that
-/// begin with a dot can be guarded, because the name of a branch never begins with a dot.
+/// Folders in which Git names files after branches. In such a folder, only names that begin with a dot can be guarded,
+/// because the name of a branch never begins with a dot.
 const NAMED_AFTER_BRANCHES: [&str; 2] = ["refs", "logs"];
 
 /// Beginning of the new name of a guarded path (such as a Git hook) that is renamed after a command. A number follows.
 /// The beginning is short, and is not the beginning of a guarded name.
 const ASIDE: &str = "set-aside-";
 
-/// Maximum number of folder handles that the walk keeps open at the same time. In deeper folders, the walk goes back
-/// through `..`, and checks the inode of the folder that it reaches.
+/// Maximum number of folder handles that the walk through the workspace keeps open at the same time. In deeper folders,
+/// the walk goes back through `..`, and checks the inode of the folder that it reaches.
 const HANDLES: usize = 128;
 
-/// Number of entries after which the walk checks again that the server still waits for its result.
+/// Number of entries after which the walk through the workspace checks again that the server still waits for the
+/// result.
 const LOOK_EVERY: usize = 4096;
 
 /// Maximum number of path components in a guarded name.
@@ -48,12 +49,12 @@ pub(super) enum Purpose<'a> {
 pub(super) struct Walk<'a> {
     purpose: Purpose<'a>,
     is_wanted: &'a dyn Fn() -> bool,
-    /// Path of the current folder relative to the workspace, as names.
+    /// Path of the folder that the walk examines, relative to the workspace, as names.
     names: Vec<OsString>,
     left: usize,
 }
 
-/// A folder, and its subfolders that the walk has not visited yet.
+/// Folder on the path of the walk, and its subfolders that the walk has not visited yet.
 struct Level {
     handle: Option<OwnedFd>,
     inode: Inode,
@@ -61,13 +62,13 @@ struct Level {
     git: Git,
 }
 
-/// Meaning of a folder for git.
+/// Meaning of a folder of the workspace for Git.
 #[derive(Clone, Copy)]
 enum Git {
     Nothing,
-    /// A folder inside a repository. The value is the depth below the repository's folder, which has depth 0.
+    /// A folder inside a Git repository. The value is the depth below the repository's folder, which has depth 0.
     Within(usize),
-    /// A folder in which files may be named after branches.
+    /// A folder of a Git repository in which files may be named after branches.
     Branches,
 }
 
@@ -108,7 +109,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Examines the entries of a folder. `is_git` is true if the folder's name identifies a git repository.
+    /// Examines the entries of a folder. `is_git` is true if the name of this folder identifies a Git repository.
     fn enter(&mut self, folder: BorrowedFd<'_>, mut git: Git, is_git: bool) -> io::Result<Level> {
         let inode = Inode::of_handle(folder)?;
         let entries = self.entries(folder)?;
@@ -203,7 +204,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns true if the path of the current folder and `name` together are a guarded path.
+    /// Returns true if the path of the folder that the walk examines, followed by `name`, is a guarded path.
     fn is_guarded(&self, name: &OsStr, git: Git) -> bool {
         let depth = match git {
             Git::Within(0) if OF_GITS_OWN_WORK.iter().any(|own| name == *own) => return false,
@@ -251,7 +252,8 @@ impl<'a> Walk<'a> {
         Ok(entries)
     }
 
-    /// Opens a folder. Returns `None` if it no longer exists or is unreadable. An unreadable folder is recorded.
+    /// Opens a folder of the workspace. Returns `None` if the folder no longer exists or is unreadable. An unreadable
+    /// folder is recorded.
     fn open(&mut self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<OwnedFd>> {
         match open(folder, name) {
             Ok(handle) => Ok(Some(handle)),
@@ -277,7 +279,7 @@ enum After {
     Pass,
 }
 
-/// Returns the meaning of a folder for git, derived from that of its parent folder.
+/// Returns the meaning of a folder for Git, derived from the meaning of its parent folder.
 fn git_of(above: Git, name: &OsStr) -> Git {
     if name.eq_ignore_ascii_case(".git") {
         return Git::Within(0);
@@ -295,8 +297,8 @@ fn open(folder: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<OwnedFd> {
     rustix::fs::openat(folder, name, flags, Mode::empty())
 }
 
-/// Renames a guarded entry to the next free name that begins with [`ASIDE`]. If the folder is not writable, it is made
-/// writable first, if that is permitted.
+/// Renames a guarded entry to the next free name that begins with [`ASIDE`]. If the folder of the entry is not
+/// writable, it is made writable first, if that is permitted.
 fn rename(folder: BorrowedFd<'_>, name: &OsStr, number: &mut u32) -> rustix::io::Result<OsString> {
     let mut may_change_mode = true;
     loop {

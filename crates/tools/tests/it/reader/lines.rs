@@ -23,7 +23,7 @@ impl Dice {
     }
 }
 
-/// Operands of commands: existing names, patterns that match existing names, and other texts.
+/// Operands of generated commands: existing names, patterns that match existing names, and other texts.
 const OPERANDS: &[&str] = &[
     "f",
     "g",
@@ -89,7 +89,7 @@ const OPERANDS: &[&str] = &[
     "touch",
 ];
 
-/// Options with which some program writes, runs a program or uses the network.
+/// Options with which at least one program writes, runs a program or uses the network.
 const DANGEROUS: &[&str] = &[
     "-o",
     "-o W",
@@ -170,7 +170,7 @@ const DANGEROUS: &[&str] = &[
     "cf W",
 ];
 
-/// Programs that are not in the tables.
+/// Programs for generated commands that the tables of known programs do not contain.
 const PROGRAMS: &[&str] = &[
     "find",
     "sed",
@@ -239,7 +239,7 @@ const PROGRAMS: &[&str] = &[
     "git commit -m",
 ];
 
-/// Text between two commands, or around one command.
+/// Text between two commands of a generated line, or around one command.
 const BETWEEN: &[&str] = &[
     " && ",
     " || ",
@@ -274,7 +274,7 @@ const BETWEEN: &[&str] = &[
     " >&- ",
 ];
 
-/// Texts that replace a word of a command.
+/// Texts that replace a word of a generated command.
 const HIDDEN: &[&str] = &[
     "$(touch W)",
     "`touch W`",
@@ -288,7 +288,7 @@ const HIDDEN: &[&str] = &[
     "$((1))",
 ];
 
-/// Shell grammar around commands. `@` stands for a command, `%` for a word.
+/// Shell grammar around generated commands. `@` stands for a command, `%` for a word.
 const GRAMMAR: &[&str] = &[
     "for x in % %; do @; done",
     "for x in % $(@); do @ \"$x\"; done",
@@ -435,7 +435,7 @@ impl Lines {
         self.disguise(word)
     }
 
-    /// Returns the word with the same meaning for a shell, sometimes quoted in another way.
+    /// Returns a word of a command with the same meaning for a shell, sometimes quoted in another way.
     fn disguise(&mut self, word: String) -> String {
         if !self.dice.one_in(12) || word.contains(['\'', '"', '*', '?', '[', ' ', '\\']) || word.len() < 2 {
             return word;

@@ -18,19 +18,19 @@ use holdshort_command::{Command, parse};
 use self::lines::Lines;
 use self::scratch::Scratch;
 
-/// Number of lines that the normal tests run in shells.
+/// Number of generated lines that the normal tests run in shells.
 const PLAYED: usize = 150;
 
-/// Number of lines that the normal tests give to the second parser. It is larger because these lines are not run.
+/// Number of generated lines that the normal tests give to the second parser. It is larger because these lines are not
+/// run.
 const COMPARED: usize = 3000;
 
-/// Number of lines that one shell runs, one after another.
+/// Number of generated lines that one shell runs, one after another.
 const TOGETHER: usize = 64;
 
-/// Maximum number of lines in a failure message.
+/// Maximum number of command lines in a failure message.
 const TOLD: usize = 20;
 
-/// A line that the reader classifies as read-only.
 struct Line {
     text: String,
     command: Command,
@@ -40,8 +40,8 @@ fn number(name: &str) -> Option<usize> {
     std::env::var(name).ok().map(|text| text.parse().expect("a number"))
 }
 
-/// Generates `many` lines, and returns the different ones that the reader classifies as read-only. The variables
-/// `HOLDSHORT_READER_LINES` and `HOLDSHORT_READER_SEED` override number and seed.
+/// Generates `many` command lines, and returns the different ones that the reader classifies as read-only. The
+/// variables `HOLDSHORT_READER_LINES` and `HOLDSHORT_READER_SEED` override number and seed.
 fn reading(many: usize) -> (Vec<Line>, String) {
     let seed = number("HOLDSHORT_READER_SEED").unwrap_or(7);
     let many = number("HOLDSHORT_READER_LINES").unwrap_or(many);

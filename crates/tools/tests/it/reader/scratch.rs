@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::{Line, trace};
 
-/// File names that are options or code, to which a pattern in a line may expand.
+/// File names that are options or code, to which a pattern in a command line may expand.
 const HOSTILE: [&str; 12] = [
     "-oW",
     "--output=W",
@@ -26,10 +26,10 @@ const HOSTILE: [&str; 12] = [
     "-fW",
 ];
 
-/// Maximum number of seconds that one line may run, since some lines never end.
+/// Maximum number of seconds that one command line may run, since some lines never end.
 const TIME: &str = "2";
 
-/// File type, mode and content of each path.
+/// File type, mode and content of each path in a workspace.
 type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
 pub(super) struct Scratch {
@@ -78,8 +78,8 @@ impl Scratch {
         Self { folder, before }
     }
 
-    /// Returns the forbidden effects of each line. Runs all lines in one workspace first, which is fast. After an
-    /// effect, runs each line again, alone in an unchanged workspace.
+    /// Returns the forbidden effects of each command line. Runs all lines in one workspace first, which is fast. If a
+    /// line has such an effect, runs each line again, alone in an unchanged workspace.
     pub(super) fn play(&self, shell: &str, lines: &[Line]) -> Vec<String> {
         let quiet = |lines: &[Line]| {
             let trace = self.run(shell, lines);
@@ -98,7 +98,7 @@ impl Scratch {
             .collect()
     }
 
-    /// Runs lines, and returns the trace of the programs that were started.
+    /// Runs command lines in a shell, and returns the trace of the programs that were started.
     fn run(&self, shell: &str, lines: &[Line]) -> String {
         let trace = self.folder.path().join("trace");
         let mut process = Process::new("strace");
@@ -130,7 +130,8 @@ impl Scratch {
         fs::read_to_string(&trace).expect("a trace")
     }
 
-    /// Returns a description of the changes, and restores the workspace. Returns `None` if nothing changed.
+    /// Returns a description of the changes in the workspace, and restores the workspace. Returns `None` if nothing
+    /// changed.
     fn changed(&self) -> Option<String> {
         let workspace = self.folder.path().join("ws");
         let after = tree(&workspace);
@@ -159,7 +160,7 @@ impl Scratch {
 
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Returns true for git's cache of file timestamps, which git writes even while it only reads.
+/// Returns true for Git's cache of file timestamps, which Git writes even while it only reads.
 fn is_a_cache(name: &Path) -> bool {
     name == Path::new(".git/index")
 }

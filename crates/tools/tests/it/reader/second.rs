@@ -9,7 +9,7 @@ use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions, SourceInfo};
 use holdshort_command::{Command, Part};
 
-/// Returns a command or redirection that the second parser finds and the reader missed.
+/// Returns a command or redirection of the line that the second parser finds and the reader missed.
 pub(super) fn contradiction(line: &str, command: &Command) -> Option<String> {
     let options = ParserOptions::default();
     let program = Parser::new(line.as_bytes(), &options, &SourceInfo::default()).parse_program();
@@ -23,7 +23,6 @@ pub(super) fn contradiction(line: &str, command: &Command) -> Option<String> {
     lists.iter().find_map(|list| second.list(list))
 }
 
-/// Returns true if the second parser can parse a line.
 pub(super) fn understands(line: &str) -> bool {
     Parser::new(line.as_bytes(), &ParserOptions::default(), &SourceInfo::default()).parse_program().is_ok()
 }
@@ -79,7 +78,7 @@ impl Second<'_> {
         (!seen).then(|| format!("the second parser finds a command that no part names: {words:?}"))
     }
 
-    /// Returns the file to which a redirection writes. Returns `None` for `/dev/null`.
+    /// Returns the file to which a redirection of a command line writes. Returns `None` for `/dev/null`.
     fn written(&self, redirect: &IoRedirect) -> Option<String> {
         let target = match redirect {
             IoRedirect::File(_, Kind::Read | Kind::DuplicateInput, _)
@@ -97,7 +96,7 @@ impl Second<'_> {
         }
     }
 
-    /// Removes the quotes of a word, if its value is known.
+    /// Removes the quotes of a word of a command line, if the value of the word is known.
     fn text(&self, raw: &str) -> Text {
         match word::parse(raw, &self.options) {
             Ok(pieces) => unquoted(pieces),
@@ -109,9 +108,9 @@ impl Second<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Text {
     Known(String),
-    /// A word with a variable or a tilde, whose value is known only at run time.
+    /// A word of a command line with a variable or a tilde, whose value is known only at run time.
     Unknown,
-    /// A word that contains code, such as a command substitution.
+    /// A word of a command line that contains code, such as a command substitution.
     Runs,
 }
 

@@ -4,10 +4,11 @@ use holdshort_command::Command;
 
 use super::Line;
 
-/// Options of the `timeout` that starts each line. They separate the lines in a trace, because no line contains them.
+/// Options of the program `timeout` that starts each command line. They separate the lines in a trace, because no line
+/// contains them.
 pub(super) const EACH: &str = "--kill-after=7 --signal=KILL";
 
-/// Returns a program that was started although no part of its line names it.
+/// Returns a started program that is named in no part of its command line.
 pub(super) fn foreign(trace: &str, shell: &str, lines: &[Line]) -> Option<String> {
     // No program in these lines may be started through a file descriptor.
     if trace.lines().any(|call| call.split(' ').nth(1).is_some_and(|call| call.starts_with("execveat("))) {
@@ -49,13 +50,13 @@ fn is_named(program: &str, shell: &str, command: &Command) -> bool {
         })
 }
 
-/// Programs started by scripts that unpack a file and then search or show it.
+/// Programs that scripts start to unpack a file, before they search or show its content.
 const UNPACKS: &[&str] = &[
     "sh", "dash", "bash", "gzip", "bzip2", "xz", "zstd", "grep", "egrep", "fgrep", "sed", "cat", "less",
     "more", "mktemp", "rm", "lesspipe", "bzcat", "zcat", "xzcat", "zstdcat",
 ];
 
-/// Programs, each with the programs that it starts because it is a script or unpacks archives.
+/// Programs, each with the other programs that it starts because it is a script or unpacks archives.
 const HELPERS: &[(&str, &[&str])] = &[
     (
         "man",

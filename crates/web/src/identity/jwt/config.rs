@@ -18,25 +18,25 @@ pub(super) const TABLE: &str = "[[identity.jwt]]";
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Jwt {
-    /// Value that the claim `iss` of a token must have exactly.
+    /// Value that the claim `iss` of the issuer's tokens must have exactly.
     pub issuer: String,
-    /// Accepted audiences. The claim `aud` of a token must contain one of these values.
+    /// Accepted audiences of the issuer's tokens. The claim `aud` of a token must contain one of these values.
     pub audience: Vec<String>,
-    /// Accepted signature algorithms: `HS256`, `HS384` and `HS512` if `secret_file` is set, all others if a key set is
-    /// configured.
+    /// Accepted signature algorithms of tokens: `HS256`, `HS384` and `HS512` if `secret_file` is set, all others if a
+    /// key set is configured.
     pub algorithms: Vec<Algorithm>,
-    /// File with the secret that the issuer shares with this server, at least 32 bytes long. No user but the owner of
-    /// the file may be able to read it.
+    /// File with the secret that the token issuer shares with this server, at least 32 bytes long. No user but the
+    /// owner of the file may be able to read it.
     #[serde(default)]
     pub secret_file: Option<PathBuf>,
-    /// File with the key set of the issuer (RFC 7517).
+    /// File with the key set of the token issuer (RFC 7517).
     #[serde(default)]
     pub jwks_file: Option<PathBuf>,
-    /// URL of the issuer's key set: `https`, or `http` on this machine.
+    /// URL of the token issuer's key set: `https`, or `http` on this machine.
     #[serde(default)]
     pub jwks_url: Option<String>,
-    /// Networks from which the key set is allowed to be fetched although their addresses are not public, such as
-    /// `10.0.0.0/8`.
+    /// Networks from which the issuer's key set is allowed to be fetched although their addresses are not public, such
+    /// as `10.0.0.0/8`.
     #[serde(default)]
     pub jwks_networks: Vec<String>,
     #[serde(default = "jwks_age")]
@@ -45,22 +45,23 @@ pub struct Jwt {
     pub jwks_pause_s: u64,
     #[serde(default = "jwks_kept")]
     pub jwks_keep_s: u64,
-    /// Required value of the header `typ`, such as `at+jwt`. By default, the header may have any value.
+    /// Required value of the token header `typ`, such as `at+jwt`. By default, the header may have any value.
     #[serde(default)]
     pub typ: Option<String>,
     #[serde(default = "leeway")]
     pub leeway_s: u64,
-    /// Text that is put before each subject of the issuer, so that people of different issuers have different ids.
+    /// Text that is put before each subject of the token issuer, so that people of different issuers have different
+    /// ids.
     #[serde(default)]
     pub prefix: String,
     #[serde(default)]
     pub claims: Claims,
-    /// Map from each value of the roles claim to a role of Holdshort.
+    /// Map from each value of the token's roles claim to a role of Holdshort.
     pub roles: BTreeMap<String, Role>,
 }
 
-/// Names of the claims from which this server reads the subject, the display name, the roles and the groups. A claim is
-/// given by its name, or by a JSON pointer that begins with `/`.
+/// Names of the token claims from which this server reads the subject, the display name, the roles and the groups. A
+/// claim is given by its name, or by a JSON pointer that begins with `/`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Claims {
@@ -97,21 +98,22 @@ fn leeway() -> u64 {
     LEEWAY_SECONDS
 }
 
-/// Error in the configuration of an issuer, with its location and advice.
+/// Error in the configuration of a token issuer, with its location and advice.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{table} {at}: {why}")]
 pub struct ConfigError {
     /// Name of the table in `holdshort.toml` that contains the error.
     pub table: &'static str,
-    /// Number of the issuer, counted from 1, and the configuration key that is wrong.
+    /// Number of the token issuer, counted from 1, and the configuration key that is wrong.
     pub at: String,
-    /// Path of the wrong configuration key, in parts below `identity`. Empty if the error is not about a single key.
+    /// Path of the wrong configuration key, in parts below `identity`. Empty if the error is about several keys or
+    /// none.
     pub steps: Vec<String>,
     pub why: String,
 }
 
-/// Checks the configuration of each issuer. Also checks that a person of one issuer cannot have the id of a person of
-/// another issuer.
+/// Checks the configuration of each token issuer. Also checks that a person of one issuer cannot have the id of a
+/// person of another issuer.
 pub fn check(issuers: &[Jwt]) -> Result<(), ConfigError> {
     if issuers.len() > ISSUERS {
         return Err(ConfigError {
@@ -146,12 +148,13 @@ pub fn check(issuers: &[Jwt]) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Error message for two issuers with equal or overlapping prefixes, so that their people could have the same ids.
+/// Error message for two token issuers with equal or overlapping prefixes, so that their people could have the same
+/// ids.
 pub(crate) const MIXED_UP: &str = "each issuer needs its own prefix, such as `partner:`, and no prefix may \
     begin with another prefix; otherwise people of one issuer could impersonate people of another issuer";
 
-/// Returns true if a person of one issuer could have the id of a person of the other issuer. `one` and `two` are the
-/// prefixes of the issuers.
+/// Returns true if a person of one token issuer could have the id of a person of the other issuer. `one` and `two` are
+/// the prefixes of the issuers.
 pub(crate) fn are_mixed_up(one: &str, two: &str) -> bool {
     one == two || (!one.is_empty() && !two.is_empty() && (one.starts_with(two) || two.starts_with(one)))
 }
@@ -263,8 +266,8 @@ impl Jwt {
     }
 }
 
-/// Returns true for `http` on a loopback address. A request to a loopback address does not leave this machine, so it
-/// needs no encryption.
+/// Returns true for an `http` URL with a loopback address. A request to such an address does not leave this machine, so
+/// it needs no encryption.
 pub(crate) fn is_of_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();

@@ -25,7 +25,6 @@ use super::config::{ConfigError, Jwt, TABLE, is_of_this_machine};
 use crate::identity::fetch::{FetchRequest, fetch};
 use crate::identity::limits::{JWKS_BYTES, JWKS_KEYS, JWKS_TIME};
 
-/// Cached public keys of a token issuer.
 pub(super) struct Jwks {
     issuer: String,
     source: Source,
@@ -33,7 +32,7 @@ pub(super) struct Jwks {
     pause: Duration,
     keep: Duration,
     known: Mutex<CachedKeySet>,
-    /// Locked while the key set is being fetched.
+    /// Mutex that is locked while the issuer's key set is being fetched.
     fetching: tokio::sync::Mutex<()>,
 }
 
@@ -45,7 +44,7 @@ enum Source {
 #[derive(Default)]
 struct CachedKeySet {
     set: Arc<Vec<Jwk>>,
-    /// Time at which the key set was fetched; `None` if it was never fetched.
+    /// Time at which the issuer's key set was fetched; `None` if it was never fetched.
     fetched: Option<Instant>,
     tried: Option<Instant>,
 }
@@ -53,11 +52,11 @@ struct CachedKeySet {
 /// Reason why no key was found for the signature of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoKey {
-    /// The key set of the issuer has no key with this id for this algorithm.
+    /// The key set of the issuer has no key with the id in the token for the algorithm of the token.
     Unknown,
-    /// More than one key matches the token.
+    /// More than one key of the issuer's key set matches the token.
     Ambiguous,
-    /// The key set cannot be fetched, and the cached key set is too old or was never fetched.
+    /// The issuer's key set cannot be fetched, and the cached key set is too old or was never fetched.
     Unavailable,
 }
 
@@ -82,7 +81,7 @@ enum Failed {
 }
 
 impl Jwks {
-    /// Creates the key set of an issuer whose configuration was checked.
+    /// Creates the cache for the key set of an issuer whose configuration was checked.
     pub(super) fn new(jwt: &Jwt) -> Result<Option<Self>, ConfigError> {
         let wrong =
             |why: String| ConfigError { table: TABLE, at: jwt.issuer.clone(), steps: Vec::new(), why };
@@ -120,8 +119,8 @@ impl Jwks {
         }))
     }
 
-    /// Returns the key with the id `kid` for the signature algorithm of a token. Fetches the key set again if it is old
-    /// or lacks the key.
+    /// Returns the key of the issuer with the id `kid` for the signature algorithm of a token. Fetches the key set
+    /// again if it is old or lacks the key.
     pub(super) async fn key(&self, kid: Option<&str>, algorithm: Algorithm) -> Result<DecodingKey, NoKey> {
         match self.age() {
             None => self.fetch_in_turn().await,
@@ -167,8 +166,8 @@ impl Jwks {
         self.fetch().await;
     }
 
-    /// Fetches the key set. Does nothing if the previous fetch began less than `jwks_pause_s` ago. The caller must have
-    /// locked `fetching`.
+    /// Fetches the issuer's key set. Does nothing if the previous fetch began less than `jwks_pause_s` ago. The caller
+    /// must have locked `fetching`.
     async fn fetch(&self) {
         {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -223,14 +222,15 @@ fn keys_of(path: &Path) -> Result<Vec<Jwk>, Failed> {
     understand(&bytes)
 }
 
-/// Rejects a key file to which other users may write, because they could add a key and sign any token with it.
+/// Rejects a file with a token issuer's keys to which other users may write, because they could add a key and sign any
+/// token with it.
 fn owned(file: &Metadata) -> Result<(), Failed> {
     let mode = file.permissions().mode() & 0o777;
     if mode & 0o022 == 0 { Ok(()) } else { Err(Failed::Writable(mode)) }
 }
 
-/// Returns the usable public keys of a key set. All other keys are skipped, such as symmetric keys and keys for unknown
-/// algorithms.
+/// Returns the usable public keys of an issuer's key set. All other keys are skipped, such as symmetric keys and keys
+/// for unknown algorithms.
 fn understand(bytes: &[u8]) -> Result<Vec<Jwk>, Failed> {
     let malformed = |why: String| Failed::Malformed(why);
     let value = json::parse(bytes).map_err(|error| malformed(error.to_string()))?;
@@ -253,7 +253,6 @@ fn understand(bytes: &[u8]) -> Result<Vec<Jwk>, Failed> {
     if set.is_empty() { Err(malformed("it has no key that can be used".to_owned())) } else { Ok(set) }
 }
 
-/// Returns true if a key can verify signatures of this algorithm.
 fn is_for(key: &Jwk, algorithm: Algorithm) -> bool {
     let common = &key.common;
     let is_named = common.key_algorithm.is_none_or(|named| named.to_string() == format!("{algorithm:?}"));

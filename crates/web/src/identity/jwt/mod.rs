@@ -32,11 +32,11 @@ use crate::identity::limits::{
 use crate::identity::{AuthMethod, Principal};
 use jwks::{Jwks, NoKey};
 
-/// Issuers whose tokens are accepted.
+/// Issuers (external identity services) whose tokens the server accepts.
 #[derive(Default)]
 pub struct Issuers {
     all: Vec<Issuer>,
-    /// Name and prefix of every issuer of this server. A subject with the prefix of one issuer is rejected in the
+    /// Name and prefix of every token issuer of this server. A subject with the prefix of one issuer is rejected in the
     /// tokens of all other issuers.
     others: Vec<(String, String)>,
 }
@@ -56,11 +56,11 @@ enum Keys {
 pub struct Verified {
     pub principal: Principal,
     pub until: Timestamp,
-    /// Time at which the token was issued. `None` if the token does not contain this time.
+    /// Time at which the verified token was issued. `None` if the token does not contain this time.
     pub issued_at: Option<Timestamp>,
 }
 
-/// Reason why a token is rejected.
+/// Reason why the token of an issuer is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("it is not a token of a configured issuer")]
@@ -95,14 +95,14 @@ pub enum Refusal {
     Unverified,
     #[error("it has the agent role and another role: a principal is either an agent or a person")]
     Roles,
-    /// The key set of the issuer cannot be fetched.
+    /// The key set of the token's issuer cannot be fetched.
     #[error("the keys of its issuer cannot be fetched")]
     Unavailable,
 }
 
 impl Issuers {
-    /// Creates the issuers from their configuration. Reads the files with shared secrets; public keys are fetched when
-    /// the first token arrives.
+    /// Creates the token issuers from their configuration. Reads the files with shared secrets; public keys are fetched
+    /// when the first token arrives.
     pub fn open(configured: &[Jwt]) -> Result<Self, ConfigError> {
         check(configured)?;
         verifier::install();
@@ -131,7 +131,7 @@ impl Issuers {
         Ok(Self { all: issuers, others })
     }
 
-    /// Adds the name and prefix of an issuer whose tokens other code verifies. A configured issuer's token is then
+    /// Adds the name and prefix of an issuer whose tokens other code verifies. A token of a configured issuer is then
     /// rejected if its subject has this prefix.
     #[must_use]
     pub fn with_other_issuer(mut self, issuer: &str, prefix: &str) -> Self {
@@ -149,7 +149,7 @@ impl Issuers {
         token.starts_with("ey") && token.split('.').count() == 3 && token.split('.').all(is_part)
     }
 
-    /// Verifies a token, and returns the principal of the token.
+    /// Verifies the token of an issuer, and returns the principal of this token.
     pub async fn verify(&self, token: &str, now: Timestamp) -> Result<Verified, Refusal> {
         self.read(token, now).await.map(|(verified, _)| verified)
     }
@@ -177,7 +177,8 @@ impl Issuers {
         Ok(claims)
     }
 
-    /// Verifies the signature, audience and expiry of a token. Returns the issuer and the claims of the token.
+    /// Verifies the signature, audience and expiry of an issuer's token. Returns the issuer and the claims of the
+    /// token.
     async fn signed(&self, token: &str) -> Result<(&Issuer, Map<String, Value>), Refusal> {
         if token.len() > TOKEN_BYTES || !Self::could_be(token) {
             return Err(Refusal::Malformed);
@@ -214,7 +215,7 @@ impl Issuers {
 }
 
 impl Issuer {
-    /// Returns the algorithm in the token's header, if it is allowed for the issuer.
+    /// Returns the signature algorithm in the token's header, if the issuer may use this algorithm.
     fn algorithm(&self, header: &Map<String, Value>) -> Result<Algorithm, Refusal> {
         if ["crit", "enc", "zip", "b64"].into_iter().any(|name| header.contains_key(name)) {
             return Err(Refusal::Critical);
@@ -232,7 +233,7 @@ impl Issuer {
         if self.jwt.algorithms.contains(&algorithm) { Ok(algorithm) } else { Err(Refusal::Algorithm) }
     }
 
-    /// Returns the settings for the checks that the library makes in addition to the signature.
+    /// Returns the settings for the checks of a token that the library makes in addition to the signature.
     fn validation(&self, algorithm: Algorithm) -> Validation {
         let mut validation = Validation::new(algorithm);
         validation.leeway = self.jwt.leeway_s;
@@ -243,8 +244,8 @@ impl Issuer {
         validation
     }
 
-    /// Returns the time until which the token is accepted (its expiry plus the leeway), and the time at which it was
-    /// issued.
+    /// Returns the time until which a token with these claims is accepted (its expiry plus the leeway), and the time at
+    /// which the token was issued.
     fn times(
         &self,
         claims: &Map<String, Value>,
@@ -263,8 +264,8 @@ impl Issuer {
         Ok((until, issued_at))
     }
 
-    /// Checks the claims of a token whose signature is valid, and builds the principal from them. Covers the issue
-    /// time, the subject, the roles and the groups.
+    /// Checks the claims of a token whose signature is valid, and builds the principal from the claims. Checks the
+    /// issue time, the subject, the roles and the groups.
     fn understand(&self, claims: &Map<String, Value>, now: Timestamp) -> Result<Verified, Refusal> {
         let (until, issued_at) = self.times(claims, now)?;
         let named = &self.jwt.claims;
@@ -307,8 +308,8 @@ impl Issuer {
 /// Claims in which a token may contain other names of the principal besides the subject.
 const ALIASES: [&str; 3] = ["email", "preferred_username", "username"];
 
-/// Returns the other names of the principal besides the subject. Does not include an e-mail address that the issuer
-/// marks as unverified.
+/// Returns the other names of the principal in a token besides the subject. Does not include an e-mail address that the
+/// issuer marks as unverified.
 fn aliases(claims: &Map<String, Value>) -> BTreeSet<String> {
     let is_refuted = match claims.get("email_verified") {
         None => false,
@@ -330,7 +331,7 @@ fn object(part: &str) -> Option<Map<String, Value>> {
     }
 }
 
-/// Returns a claim by its name, or by its JSON pointer.
+/// Returns a claim of a token by its name, or by its JSON pointer.
 fn claim<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     match name.strip_prefix('/') {
         None => claims.get(name),
@@ -343,7 +344,8 @@ fn claim<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     }
 }
 
-/// Returns the strings of a claim that is a list or a single string. Returns an empty list if the claim is missing.
+/// Returns the strings of a token's claim that is a list or a single string. Returns an empty list if the claim is
+/// missing.
 fn values<'a>(claims: &'a Map<String, Value>, name: &str) -> Result<Vec<&'a str>, Refusal> {
     let texts: Option<Vec<&str>> = match claim(claims, name) {
         None | Some(Value::Null) => return Ok(Vec::new()),
@@ -356,7 +358,7 @@ fn values<'a>(claims: &'a Map<String, Value>, name: &str) -> Result<Vec<&'a str>
     if fits { Ok(texts) } else { Err(Refusal::Claim) }
 }
 
-/// Parses a `NumericDate` (RFC 7519, 2).
+/// Parses a time in a token, which is a `NumericDate` (RFC 7519, 2).
 fn seconds(value: &Value) -> Option<Timestamp> {
     const END: f64 = 253_402_207_200.0;
     let seconds = value.as_f64().filter(|seconds| (0.0..=END).contains(seconds))?;
@@ -378,7 +380,7 @@ fn refusal(error: &Error) -> Refusal {
     }
 }
 
-/// Reads a secret that an issuer shares with this server. Rejects a secret that is short enough to be guessed.
+/// Reads a secret that a token issuer shares with this server. Rejects a secret that is short enough to be guessed.
 fn secret(path: &Path) -> Result<DecodingKey, String> {
     let secret = read_secret(path)?;
     if secret.len() < SECRET_BYTES {
@@ -387,7 +389,7 @@ fn secret(path: &Path) -> Result<DecodingKey, String> {
     Ok(DecodingKey::from_secret(&secret))
 }
 
-/// Reads a file that only its owner may read. Removes a line break at the end of the content.
+/// Reads a secret from a file that only its owner may read. Removes a line break at the end of the content.
 pub(crate) fn read_secret(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = secret_file::read(path, SECRET_FILE_BYTES).map_err(|error| error.to_string())?;
     if bytes.last() == Some(&b'\n') {

@@ -15,7 +15,7 @@ static PROVIDER: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Installs the cryptography provider of the library, once for the whole process.
+/// Installs the cryptography provider of the JWT library, once for the whole process.
 pub(super) fn install() {
     // An error means that a provider was installed before.
     let _ = PROVIDER.install_default();
@@ -76,7 +76,8 @@ fn of_secrets(algorithm: Algorithm) -> Option<hmac::Algorithm> {
     }
 }
 
-/// Returns the parameters for RSA keys of at least 2,048 bits.
+/// Returns the parameters for verifying signatures of this algorithm with RSA keys of at least 2,048 bits. `None` for
+/// any other kind of algorithm.
 fn of_rsa(algorithm: Algorithm) -> Option<&'static RsaParameters> {
     match algorithm {
         Algorithm::RS256 => Some(&signature::RSA_PKCS1_2048_8192_SHA256),

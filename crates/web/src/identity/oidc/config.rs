@@ -15,31 +15,33 @@ use crate::identity::limits::{
     SESSION_MOST_SECONDS, SESSION_SECONDS,
 };
 
-/// OpenID provider at which people sign in.
+/// `OpenID` provider (identity provider) at which people sign in.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Oidc {
-    /// URL of the issuer. The URL must equal the claim `iss` in the provider's tokens.
+    /// URL of the identity provider's issuer, which must equal the claim `iss` in the provider's tokens.
     pub issuer: String,
-    /// Name of the provider that people are shown when they sign in. The default is the host of the issuer.
+    /// Name of the identity provider that people are shown when they sign in. The default is the host of the issuer.
     #[serde(default)]
     pub name: Option<String>,
-    /// Client id under which this server is registered at the provider.
+    /// Client id under which this server is registered at the identity provider.
     pub client_id: String,
-    /// File with the client secret, which no user but its owner may be able to read. An environment variable may
-    /// contain the secret instead. Without a secret, this server is a public client in the sense of OAuth.
+    /// File with the client secret for the identity provider, which no user but its owner may be able to read. An
+    /// environment variable may contain the secret instead. Without a secret, this server is a public client in the
+    /// sense of OAuth.
     #[serde(default)]
     pub client_secret_file: Option<PathBuf>,
-    /// Requested scopes, in addition to `openid`.
+    /// Scopes that the server requests at the identity provider, in addition to `openid`.
     #[serde(default = "scopes")]
     pub scopes: Vec<String>,
-    /// Accepted signature algorithms of ID tokens.
+    /// Accepted signature algorithms of the identity provider's ID tokens.
     #[serde(default = "algorithms")]
     pub algorithms: Vec<Algorithm>,
-    /// Networks to which requests are allowed although their addresses are not public, such as `10.0.0.0/8`.
+    /// Networks to which requests to the identity provider are allowed although their addresses are not public, such as
+    /// `10.0.0.0/8`.
     #[serde(default)]
     pub networks: Vec<String>,
-    /// Number of seconds for which a login through the provider is valid.
+    /// Number of seconds for which a login through the identity provider is valid.
     #[serde(default = "session")]
     pub session_s: u64,
     #[serde(default = "leeway")]
@@ -68,14 +70,14 @@ fn leeway() -> u64 {
 }
 
 impl Oidc {
-    /// Returns the name of the provider that people are shown when they sign in.
+    /// Returns the name of the identity provider that people are shown when they sign in.
     pub fn called(&self) -> String {
         let host = || Url::parse(&self.issuer).ok().and_then(|url| url.host_str().map(str::to_owned));
         self.name.clone().or_else(host).unwrap_or_else(|| self.issuer.clone())
     }
 
-    /// Returns the settings for the verification of the provider's ID tokens. These tokens are verified in the same way
-    /// as the tokens of any issuer.
+    /// Returns the settings with which the identity provider's ID tokens are verified in the same way as the tokens of
+    /// any issuer.
     pub(super) fn tokens(&self, jwks_url: &str) -> Jwt {
         Jwt {
             issuer: self.issuer.clone(),
@@ -96,8 +98,8 @@ impl Oidc {
         }
     }
 
-    /// Checks that the configuration is complete, and that a person of the provider cannot have the id of a person of
-    /// an issuer.
+    /// Checks that the configuration of the identity provider is complete, and that a person of the provider cannot
+    /// have the id of a person of an issuer.
     pub fn check(&self, issuers: &[Jwt]) -> Result<(), ConfigError> {
         let wrong = |key: &str, why: String| {
             let steps = vec!["oidc".to_owned(), key.to_owned()];
@@ -148,7 +150,8 @@ impl Oidc {
     }
 }
 
-/// Checks a URL to which tokens or secrets are sent. The URL must use `https`, or `http` with a loopback address.
+/// Checks the URL of an identity service to which tokens or secrets are sent. The URL must use `https`, or `http` with
+/// a loopback address.
 pub(super) fn check_url(text: &str) -> Result<Url, &'static str> {
     let url = Url::parse(text).map_err(|_| "is not a URL such as `https://login.example.org`")?;
     if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {

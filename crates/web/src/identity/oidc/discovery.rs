@@ -22,24 +22,23 @@ use crate::identity::limits::{
     DISCOVERY_AGE, DISCOVERY_BYTES, DISCOVERY_KEPT, DISCOVERY_PAUSE, PROVIDER_TIME,
 };
 
-/// Configuration that the provider published.
 pub(super) struct ProviderMetadata {
     pub(super) authorization: Url,
     pub(super) token: Url,
     pub(super) device: Option<Url>,
     pub(super) end_session: Option<Url>,
-    /// True if the provider adds its issuer to each response (RFC 9207).
+    /// True if the identity provider adds its issuer to each response (RFC 9207).
     pub(super) names_itself: bool,
-    /// True if the client secret is sent in the body of a request instead of a header.
+    /// True if this server sends its client secret in the body of a request instead of a header.
     pub(super) secret_in_body: bool,
-    /// Settings and keys that verify the provider's ID tokens.
+    /// Settings and keys that verify the identity provider's ID tokens.
     pub(super) tokens: Issuers,
 }
 
 #[derive(Default)]
 pub(super) struct Discovery {
     known: Mutex<CachedMetadata>,
-    /// Locked while the configuration is being fetched.
+    /// Mutex that is locked while the identity provider's configuration is being fetched.
     asking: tokio::sync::Mutex<()>,
 }
 

@@ -36,11 +36,11 @@ use crate::identity::jwt::{ConfigError, Jwt, Refusal, Verified, read_secret};
 use crate::identity::limits::{PROVIDER_BYTES, PROVIDER_TIME};
 use discovery::{Discovery, ProviderMetadata};
 
-/// Provider at which people sign in.
+/// Identity provider at which people sign in.
 pub struct Provider {
     config: Oidc,
-    /// Configured issuers of other tokens. A token of the provider is rejected if its subject has the prefix of one of
-    /// these issuers.
+    /// Configured issuers of other tokens. A token of the identity provider is rejected if its subject has the prefix
+    /// of one of these issuers.
     others: Vec<Jwt>,
     secret: Option<ClientSecret>,
     way: Arc<ProviderTransport>,
@@ -56,42 +56,42 @@ pub struct AuthorizationRequest {
     pub verifier: String,
 }
 
-/// Sign-in that a terminal has begun.
+/// Sign-in that a terminal has begun at the identity provider.
 #[derive(Clone, Debug)]
 pub struct Device {
-    /// Device code (RFC 8628) with which the terminal polls the provider. Only the client that began the sign-in can
-    /// redeem the code.
+    /// Device code (RFC 8628) with which the terminal polls the identity provider. Only the client that began the
+    /// sign-in can redeem this code.
     pub code: String,
-    /// Code that the person types on the provider's page, at the URL in `page`.
+    /// Code that the person types on the identity provider's page, at the URL in `page`.
     pub user_code: String,
     pub page: String,
-    /// URL of the page, with the user code included.
+    /// URL of the provider's sign-in page, with the user code included.
     pub page_with_code: Option<String>,
     pub expires_in: Duration,
     pub interval: Duration,
 }
 
-/// Result of polling the provider once.
+/// Result of polling the identity provider once for the sign-in of a terminal.
 pub enum Polled {
-    /// The person has not completed the sign-in. The value is the time that the terminal must wait before each further
+    /// The person has not completed the sign-in. Contains the time that the terminal must wait before each further
     /// poll.
     Pending(Duration),
     SignedIn(Box<SignedInPerson>),
 }
 
-/// Person who signed in at the provider.
+/// Person who signed in at the identity provider.
 #[derive(Debug)]
 pub struct SignedInPerson {
     pub verified: Verified,
-    /// Subject of the person at the provider. A logout notice names either the subject or the session.
+    /// Subject of the person at the identity provider. A logout notice names either the subject or the session.
     pub subject: String,
     pub session: Option<String>,
 }
 
-/// Logout notice of a provider, about one session or about all sessions of a person.
+/// Logout notice of the identity provider, about one session or about all sessions of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// Id of the notice: its claim `jti`.
+    /// Id of the logout notice: its claim `jti`.
     pub id: String,
     pub of: LogoutScope,
 }
@@ -105,12 +105,12 @@ pub enum LogoutScope {
 /// Event type in a logout token (`OpenID` Connect Back-Channel Logout 1.0).
 const LOGGED_OUT: &str = "http://schemas.openid.net/event/backchannel-logout";
 
-/// Reason why a sign-in failed.
+/// Reason why a sign-in at the identity provider failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInError {
     #[error("the provider cannot be reached; see the server's log for the reason")]
     Unavailable,
-    /// Error message of the provider, truncated.
+    /// Error message of the identity provider, truncated.
     #[error("the provider reported the error `{0}`")]
     Said(String),
     #[error("the provider sent no ID token")]
@@ -148,8 +148,8 @@ type Registered<Auth, Dev, Tok> = Client<
 >;
 
 impl Provider {
-    /// Reads the client secret from its file, unless an environment variable contains it. The provider is not contacted
-    /// before the first sign-in.
+    /// Creates the identity provider from its configuration. Reads the client secret from its file, unless an
+    /// environment variable contains it. The provider is not contacted before the first sign-in.
     pub fn open(config: &Oidc, issuers: &[Jwt], said: Option<String>) -> Result<Self, ConfigError> {
         config.check(issuers)?;
         let wrong = |why: String| ConfigError {
@@ -189,7 +189,7 @@ impl Provider {
         &self.config
     }
 
-    /// Begins the sign-in of a browser. The provider sends the browser back to `redirect`.
+    /// Begins the sign-in of a browser at the identity provider, which sends the browser back to `redirect`.
     pub async fn begin(&self, redirect: &Url) -> Result<AuthorizationRequest, SignInError> {
         let said = self.metadata().await?;
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
@@ -209,7 +209,7 @@ impl Provider {
         })
     }
 
-    /// Rejects a response that names a different issuer than the provider (RFC 9207).
+    /// Rejects a response of the identity provider that names a different issuer than the provider (RFC 9207).
     pub async fn check_issuer(&self, iss: Option<&str>) -> Result<(), SignInError> {
         match iss {
             Some(iss) if iss == self.config.issuer => Ok(()),
@@ -218,7 +218,8 @@ impl Provider {
         }
     }
 
-    /// Exchanges the code that the browser brings back for the tokens of the person. Returns the person who signed in.
+    /// Exchanges the code that the browser brings back from the identity provider for the tokens of the person. Returns
+    /// the person who signed in.
     pub async fn finish(
         &self,
         code: String,
@@ -237,7 +238,7 @@ impl Provider {
         self.signed_in(&said, &response, Some(nonce), now).await
     }
 
-    /// Begins the sign-in of a terminal.
+    /// Begins the sign-in of a terminal at the identity provider.
     pub async fn device(&self) -> Result<Device, SignInError> {
         let said = self.metadata().await?;
         let place = said.device.clone().ok_or(SignInError::NoDevices)?;
@@ -258,9 +259,9 @@ impl Provider {
         })
     }
 
-    /// Polls the provider once for the result of a terminal's sign-in. `interval` is the minimum time between two polls
-    /// that the provider has requested so far. The response may request a longer time. A poll is always read to its
-    /// end, because the provider returns a token only once.
+    /// Polls the identity provider once for the result of a terminal's sign-in. `interval` is the minimum time between
+    /// two polls that the provider has requested so far. The response may request a longer time. The response is always
+    /// read completely, because the provider returns a token only once.
     pub async fn poll(&self, code: &str, interval: Duration, now: Timestamp) -> Result<Polled, SignInError> {
         let said = self.metadata().await?;
         let place = said.device.clone().ok_or(SignInError::NoDevices)?;
@@ -295,8 +296,8 @@ impl Provider {
         self.signed_in(&said, &response, None, now).await.map(|it| Polled::SignedIn(Box::new(it)))
     }
 
-    /// Returns the URL at which a browser signs out at the provider (RP-Initiated Logout 1.0). Returns `None` if the
-    /// provider has no URL for signing out.
+    /// Returns the URL at which a browser signs out at the identity provider (RP-Initiated Logout 1.0). Returns `None`
+    /// if the provider has no URL for signing out.
     pub async fn sign_out(&self, back: &Url) -> Option<Url> {
         let mut url = self.metadata().await.ok()?.end_session.clone()?;
         url.query_pairs_mut()
@@ -337,8 +338,8 @@ impl Provider {
         }
     }
 
-    /// Verifies the ID token in a response of the provider. `nonce` is the random value of a browser's sign-in, which
-    /// the token must contain. The device flow has no nonce, so `nonce` is then `None`.
+    /// Verifies the ID token in a response of the identity provider. `nonce` is the random value of a browser's
+    /// sign-in, which the token must contain. The device flow has no nonce, so `nonce` is then `None`.
     async fn signed_in(
         &self,
         said: &ProviderMetadata,
@@ -366,7 +367,7 @@ impl Provider {
         Ok(SignedInPerson { subject, session: text("sid").map(str::to_owned), verified })
     }
 
-    /// Verifies a logout token of the provider, and returns the notice in it.
+    /// Verifies a logout token of the identity provider, and returns the notice in this token.
     pub async fn notice(&self, token: &str, now: Timestamp) -> Result<Notice, SignInError> {
         let said = self.metadata().await?;
         let claims = said.tokens.notice(token, now).await.map_err(|refusal| match refusal {
@@ -394,7 +395,6 @@ fn is_shared_without_azp(claims: &Map<String, Value>) -> bool {
     is_shared && !claims.contains_key("azp")
 }
 
-/// HTTP connection to the identity provider.
 struct ProviderTransport {
     issuer: String,
     guard: Guard,
@@ -424,7 +424,7 @@ impl ProviderTransport {
     }
 }
 
-/// Error of a request that received no response.
+/// Error of a request to the identity provider that received no response.
 #[derive(Debug, thiserror::Error)]
 #[error("no answer")]
 struct Away;
