@@ -115,13 +115,9 @@ pub mod header {
     /// Header with the value `true` if the server returned the stored response of an earlier request with the same
     /// idempotency key.
     pub const IDEMPOTENCY_REPLAYED: &str = "idempotency-replayed";
-<<<<<<< HEAD
     /// Cursor with which `GET /v1/agent/decisions` returns the decision on the interrupt that was just opened.
     pub const DECISIONS_CURSOR: &str = "decisions-cursor";
-    /// Type of client that is recorded with a decision: `cli` or `rest`.
-=======
     /// Header with the type of client that is recorded with a decision: `cli` or `rest`.
->>>>>>> 417bc3695844b92546696bb08edd58ea45d49d6c
     pub const VIA: &str = "x-holdshort-via";
     /// Header with the secret of a browser's login. The server accepts the secret only together with the session cookie
     /// of the login.
