@@ -99,7 +99,7 @@ const FORMS: &[Form] = &[
     ),
 ];
 
-/// Returns true if the words contain an option, either as `--long` or as a letter in a word such as `-xl`.
+/// Returns true if the words of a command contain an option, either as `--long` or as a letter in a word such as `-xl`.
 fn has(words: &[String], letter: char, long: &str) -> bool {
     let short = |word: &str| {
         word.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(letter))

@@ -5,23 +5,23 @@
 use crate::shell::Separator;
 use crate::{Command, Part, Pattern, programs};
 
-/// Maximum number of folders in which a part of a line may run. With more, the folder is treated as unknown.
+/// Maximum number of folders in which a part of a command line may run. With more, the folder is treated as unknown.
 const MAX_FOLDERS: usize = 8;
 
-/// Maximum number of option letters that can be joined before a value in one word: `-xvzfpath`.
+/// Maximum number of option letters that can be joined before a value in one word of a command: `-xvzfpath`.
 const MAX_BUNDLE: usize = 5;
 
-/// Maximum number of paths of one line. A person would not read an approval card with more paths.
+/// Maximum number of paths in one command line. A person would not read an approval card with more paths.
 const MAX_PATHS: usize = 256;
 
-/// Folders in which the next part of a line may run, relative to the working directory of the tool call.
+/// Folders in which the next part of a command line may run, relative to the working directory of the tool call.
 #[derive(Clone, Debug)]
 pub(crate) struct Folders {
-    /// Folders in which the next part may run. `None` if unknown.
+    /// Folders in which the next part of the command line may run. `None` if unknown.
     now: Option<Vec<String>>,
-    /// Folders in which any earlier part may have run, or to which it may have changed.
+    /// Folders in which any earlier part of the command line may have run, or to which it may have changed.
     ever: Vec<String>,
-    /// True if the output of the previous part is piped into the next part.
+    /// True if the output of the previous part of the command line is piped into the next part.
     is_piped: bool,
 }
 
@@ -41,9 +41,9 @@ impl Folders {
         self.ever = self.now().to_vec();
     }
 
-    /// Updates the folders after a part of the line: in `cd sub && make`, make runs in `sub`. After `&&` and `|`, it is
-    /// certain how the part affects the next one. After any other separator, the change of the folder may have failed
-    /// or happened in a subshell.
+    /// Updates the folders after a part of the command line: in `cd sub && make`, make runs in `sub`. After `&&` and
+    /// `|`, it is certain how the part affects the next one. After any other separator, the change of the folder may
+    /// have failed or happened in a subshell.
     pub(crate) fn after(&mut self, part: Option<&Part>, separator: Separator) {
         if let (Some(part), Some(now)) = (part.filter(|part| changes_folder(part)), &self.now) {
             match target(part) {
@@ -105,7 +105,7 @@ fn target(part: &Part) -> Option<&str> {
     }
 }
 
-/// Joins a folder and a path as text. `..` and symbolic links are not resolved.
+/// Joins a folder and a path as texts. `..` and symbolic links are not resolved.
 pub(crate) fn join(folder: &str, path: &str) -> String {
     if folder.is_empty() || path.starts_with('/') {
         path.to_owned()
@@ -132,8 +132,8 @@ pub fn normal(path: &str) -> String {
 }
 
 impl Part {
-    /// Returns each text that may be a path, with a flag that is true if the shell expands it. These texts are words,
-    /// values of options, files of redirections, and a program that is called by its path.
+    /// Returns each text of the command that may be a path, with a flag that is true if the shell expands it. These
+    /// texts are words, values of options, files of redirections, and a program that is called by its path.
     pub fn texts(&self) -> impl Iterator<Item = (&str, bool)> {
         // It is unknown whether a pattern in a redirection's file name was quoted.
         let files = self.files.iter().map(|file| (file.as_str(), Pattern::is_in(file)));
@@ -149,8 +149,9 @@ impl Part {
         words.chain(files).chain(program)
     }
 
-    /// Returns the texts that must be inside the paths of an allowing rule, each with a flag that is true if the shell
-    /// expands it. These are all texts that may be paths, but not the subcommand and options without a value.
+    /// Returns the texts of the command that must be inside the paths of an allowing rule, each with a flag that is
+    /// true if the shell expands it. These are all texts that may be paths, but not the subcommand and options without
+    /// a value.
     pub fn operands(&self) -> impl Iterator<Item = (&str, bool)> {
         let named = programs::with_subcommands(&self.program)
             .and_then(|_| self.subcommand())
@@ -186,9 +187,9 @@ impl Part {
 }
 
 impl Command {
-    /// Returns the paths that the line may name, relative to the working directory of the tool call. All words are
-    /// included, because usually it is unknown which arguments are files. Returns `None` if there are too many paths,
-    /// or if a part runs in an unknown folder.
+    /// Returns the paths that the command line may name, relative to the working directory of the tool call. All words
+    /// are included, because usually it is unknown which arguments are files. Returns `None` if there are too many
+    /// paths, or if a part runs in an unknown folder.
     pub fn paths(&self) -> Option<Vec<String>> {
         let mut paths = Vec::new();
         for part in self.parts.iter().chain(&self.guesses) {

@@ -6,7 +6,7 @@
 
 use super::{Operands, Parser, Row, git};
 
-/// Options before the subcommand that do not change what the subcommand does.
+/// Options of git before the subcommand that do not change what the subcommand does.
 pub(crate) const BEFORE: &[&str] = &[
     "--no-pager",
     "-P",

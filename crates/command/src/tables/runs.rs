@@ -4,7 +4,7 @@
 //! A line with such an option is opaque, so neither a grant nor a rule can allow it. Rules that ask or forbid are also
 //! compared with the value of the option. A program without a row may still write.
 
-/// Programs, with options that run a second program or read instructions. A long option also matches if it is
+/// Programs, with options that make them run a second program or read instructions. A long option also matches if it is
 /// abbreviated, and an option letter also matches among joined letters.
 const ROWS: &[(&[&str], &[&str])] = &[
     (
