@@ -42,7 +42,7 @@ impl Bench {
         fs::write(path, content).expect("a file");
     }
 
-    /// Inspects a call, then runs it.
+    /// Inspects a tool call, then runs it in the temporary workspace.
     pub async fn run(&self, tool: &str, arguments: Value) -> Outcome {
         let call = Call { tool: tool.to_owned(), arguments };
         self.tools.inspect(&call).await;

@@ -22,7 +22,6 @@ pub use mutate::mutations;
 /// A fuzz target, which must accept any bytes.
 pub type Target = fn(&[u8]);
 
-/// Number of mutated inputs per target.
 const MUTATIONS: u64 = 2_000;
 
 /// All fuzz targets except those of packs. The name of a target is also the name of its directory in `fuzz/corpus`.
@@ -37,7 +36,7 @@ pub const TARGETS: [(&str, Target); 8] = [
     ("edge", edge::edge),
 ];
 
-/// Returns the fuzz target with this name. The programs of the fuzzer use it. Each of them runs one target.
+/// Returns the fuzz target with this name. Each program of the fuzzer calls this function and runs one target.
 pub fn target(name: &str) -> Target {
     let found = TARGETS.iter().find(|(known, _)| *known == name);
     found.unwrap_or_else(|| panic!("there is no target `{name}`")).1
