@@ -22,6 +22,7 @@ pub use mutate::mutations;
 /// A fuzz target, which must accept any bytes.
 pub type Target = fn(&[u8]);
 
+/// Number of mutated inputs that are tried for each fuzz target.
 const MUTATIONS: u64 = 2_000;
 
 /// All fuzz targets except those of packs. The name of a target is also the name of its directory in `fuzz/corpus`.
@@ -64,7 +65,7 @@ fn corpus(folder: &Path) -> Vec<Vec<u8>> {
     files.iter().map(|file| fs::read(file).expect("a file")).collect()
 }
 
-/// Asserts that a refusal has a status, a code, and texts from which a client can see what to do.
+/// Asserts that a refusal by the program has a status, a code, and texts from which a client can see what to do.
 fn is_coded(problem: &holdshort_protocol::Problem) {
     assert!((400..500).contains(&problem.status), "{problem:?}");
     assert!(!problem.detail.is_empty() && !problem.title.is_empty(), "{problem:?}");
