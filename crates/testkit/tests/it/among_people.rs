@@ -42,7 +42,7 @@ impl Team {
         shown
     }
 
-    /// Authenticates a person once, so that later requests can name this person. Returns the person's token.
+    /// Authenticates a person at the server, so that later requests can name this person. Returns the person's token.
     async fn person(&self, id: &str, groups: &[&str]) -> String {
         let token = issued::token(id, groups, now());
         let (status, who) = self.send_request(&token, Method::GET, "/v1/login", &Value::Null).await;

@@ -23,7 +23,7 @@ async fn start(server: &TestServer, session: Option<&Value>) -> String {
     server.post("/v1/runs", &body).await.ok()["id"].as_str().unwrap().to_owned()
 }
 
-/// Returns a session with a grant for the command of `count`.
+/// Returns a session with a grant for the command that the function `count` runs.
 async fn allowed(server: &TestServer) -> Value {
     let run = start(server, None).await;
     let asked = server.wait_one(&run).await;

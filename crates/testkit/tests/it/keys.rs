@@ -23,7 +23,8 @@ async fn status(server: &TestServer, secret: &str) -> u16 {
     request.send().await.expect("an answer").status().as_u16()
 }
 
-/// Open connections that use a key. Each task ends when the key ends, and returns how its connection ended.
+/// Open connections that use an agent's key. Each task ends when the key is revoked, and returns how its connection
+/// ended.
 struct Open {
     socket: tokio::task::JoinHandle<(Value, u16)>,
     stream: tokio::task::JoinHandle<String>,

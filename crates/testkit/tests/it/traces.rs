@@ -35,7 +35,7 @@ async fn wait_for_spans(collector: &Collector, run: &str) -> Vec<Span> {
     .await
 }
 
-/// Returns the value of a counter or gauge of the server.
+/// Returns the value of a counter or gauge in the server's metrics.
 async fn metric(server: &TestServer, name: &str) -> u64 {
     let response = server.request(Method::GET, "/metrics").send().await.unwrap();
     let told = response.text().await.unwrap();
@@ -43,7 +43,7 @@ async fn metric(server: &TestServer, name: &str) -> u64 {
     found.unwrap_or_else(|| panic!("no {name} in\n{told}"))
 }
 
-/// Returns, for each span, the name of its parent, its own name, and its outcome.
+/// Returns, for each span of a trace, the name of its parent, its own name, and its outcome.
 fn tree(spans: &[Span]) -> Vec<(String, String, String)> {
     let names: BTreeMap<&[u8], &str> = spans.iter().map(|span| (&*span.span_id, &*span.name)).collect();
     let above = |span: &Span| names.get(&*span.parent_span_id).copied().unwrap_or("-").to_owned();

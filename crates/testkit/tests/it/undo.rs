@@ -14,7 +14,7 @@ use crate::play::{command, done, one, write};
 
 type Tree = BTreeMap<String, String>;
 
-/// Run that created a file in a directory, edited a file, and ran a command with forty changes.
+/// A run that created a file in a directory, edited a file, and ran a command with forty changes.
 struct Played {
     server: TestServer,
     _model: ScriptedModel,

@@ -509,7 +509,7 @@ impl Witness {
         }
     }
 
-    /// Checks that a message was not written to the run, although its sender was told that nothing was written.
+    /// Checks that a message was not written to the run, although its sender got the error that nothing was written.
     pub(super) fn not_said(&mut self, run: &RunId, text: &str) {
         let is_there = self.run(run).is_some_and(|run| run.messages.iter().any(|each| **each == *text));
         if is_there {

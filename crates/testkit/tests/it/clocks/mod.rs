@@ -35,14 +35,14 @@ struct WallClock {
 }
 
 impl WallClock {
-    /// Creates a clock that is set to this time.
+    /// Creates a wall clock that is set to this time.
     fn at(now: &str) -> Self {
         let mut clock = Self::ahead(0);
         clock.set(now);
         clock
     }
 
-    /// Creates a clock that is this many seconds ahead of the machine's clock.
+    /// Creates a wall clock that is this many seconds ahead of the machine's clock.
     fn ahead(seconds: i64) -> Self {
         let mut clock = Self { folder: tempfile::tempdir().expect("a temporary folder"), ahead_ms: 0 };
         clock.put(seconds);
@@ -70,7 +70,7 @@ impl WallClock {
         self.folder.path().join("clock")
     }
 
-    /// Makes a server use this clock.
+    /// Makes a server use this wall clock.
     fn apply_to(&self, setup: Setup) -> Setup {
         let (library, file) = (library(), self.file());
         setup
@@ -129,7 +129,7 @@ impl ClockedServer {
         self.send_as(who, Method::POST, &path(asked, "/snooze"), &json!({ "until": until })).await.ok();
     }
 
-    /// Sends a request of a person, authenticated with a token of the issuer.
+    /// Sends a request of a person to the server, authenticated with a token of the issuer.
     async fn send_as(&self, who: &str, method: Method, path: &str, body: &Value) -> Answer {
         let now = self.clock.now().as_millis() / 1_000;
         let token = issued::token(who, &[], now);

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 pub(crate) const WORKFLOW: &str = include_str!("../../../../../workflows/codelab_ide/workflow.yaml");
 
-/// Starts a server with a scripted model. Each test adds the model's replies.
+/// Starts a server with the `CodeLab` edge and a scripted model. Each test adds the model's replies.
 async fn served() -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     let server = TestServer::setup().model(&model).start().await;
