@@ -101,6 +101,7 @@ pub struct Part {
     /// Name of the program without its folder if it is a program of the system. Any other program keeps its path as it
     /// is in the command line, because `./test` is not the program `test`.
     pub program: String,
+    /// Arguments of the command: the words after the program name.
     pub arguments: Vec<String>,
     /// True if output of the command is redirected into a file.
     pub redirected: bool,

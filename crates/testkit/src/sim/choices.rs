@@ -22,6 +22,7 @@ enum Source {
         turns: std::vec::IntoIter<Turn>,
         now: std::vec::IntoIter<u32>,
     },
+    /// Source of a simulation whose choices are all 0.
     Calm,
 }
 

@@ -17,7 +17,7 @@ pub(crate) enum Unit {
     Watt,
     Millisecond,
     Kilogram,
-    /// Unit that is never converted.
+    /// A unit that is never converted.
     Other,
 }
 
