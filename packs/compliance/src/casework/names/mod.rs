@@ -27,7 +27,7 @@ const LETTERS: [(char, &str); 8] =
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
     words: Vec<Word>,
-    /// Script of the first letter. `None` if the name has no letter.
+    /// Script of the first letter of the name. `None` if the name has no letter.
     script: Option<&'static str>,
 }
 
