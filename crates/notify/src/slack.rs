@@ -54,7 +54,6 @@ pub(crate) struct Call {
     pub(crate) body: Value,
 }
 
-/// Result of a Slack API call.
 pub(crate) struct Answered {
     pub(crate) verdict: Verdict,
     pub(crate) status: u16,
@@ -102,7 +101,8 @@ impl Channel {
         verify(&bot.signing, &signed, &signature).is_ok()
     }
 
-    /// Opens a form for the person who pressed a button. Returns an error with the reason if Slack does not open it.
+    /// Opens a form in Slack for the person who pressed a button. Returns an error with the reason if Slack does not
+    /// open the form.
     pub async fn open_form(&self, trigger: &str, view: &Value, now: Timestamp) -> Result<(), String> {
         let call = Call { method: "views.open", body: json!({"trigger_id": trigger, "view": view}) };
         let answered = self.call_slack(&call, now).await?;
@@ -112,7 +112,7 @@ impl Channel {
         }
     }
 
-    /// Shows a message only to the person who pressed a button.
+    /// Shows a Slack message only to the person who pressed a button.
     pub async fn whisper(&self, response_url: &str, text: &str) -> Result<(), String> {
         let url =
             Url::parse(response_url).map_err(|_| "the response URL from Slack is invalid".to_owned())?;

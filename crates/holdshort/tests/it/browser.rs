@@ -16,7 +16,7 @@ struct Browser {
 }
 
 impl Browser {
-    /// Redeems a login link.
+    /// Signs the simulated browser in with a login link.
     fn open(link: &str) -> Self {
         let (base, code) = link.split_once("/login#").unwrap();
         let runtime = Runtime::new().unwrap();

@@ -60,7 +60,7 @@ impl Scene {
         terminal
     }
 
-    /// Runs the command with these lines as its standard input.
+    /// Runs `holdshort chat` with these lines as its standard input.
     fn piped(&self, arguments: &[&str], lines: &str) -> CommandOutput {
         use std::io::Write;
         let mut child = self
@@ -90,7 +90,7 @@ fn runs(line: &str) {
     }
 }
 
-/// Returns the session id in a text.
+/// Returns the session id in a text that the chat printed.
 fn session_of(text: &str) -> String {
     let word = text.split_whitespace().find(|word| word.starts_with("ses_"));
     word.unwrap_or_else(|| panic!("no session: {text}")).to_owned()
@@ -581,7 +581,7 @@ fn rounds_of_a_conversation_are_one_run_and_are_taken_back_one_by_one() {
     assert!(told.contains("in their earlier state again: `a.txt`"), "{told}");
 }
 
-/// Neither a router's reply nor its preview is printed, because it is only for the run.
+/// Neither a router's reply nor its preview is printed, because a router's reply is only for the run.
 #[test]
 fn what_a_router_says_is_not_shown() {
     let scene = Scene::new();

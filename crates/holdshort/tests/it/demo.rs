@@ -15,8 +15,8 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Plays the demo until the first change: answers a question by number and a plan by name. The tests run before without
-/// a decision, because they change nothing.
+/// Plays the demo in the terminal until the first change: answers a question by number and a plan by name. The tests
+/// run before without a decision, because they change nothing.
 fn to_the_first_change(terminal: &mut Terminal) {
     let header = terminal.expect("REHEARSAL");
     assert!(header.contains("data") && header.contains("(the journal of this run)"), "{header}");
