@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
 
-/// Content of a write-ahead log since its last restart.
+/// Content of SQLite's write-ahead log since its last restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Log {
     salt: [u8; 8],
@@ -25,7 +25,7 @@ pub(crate) fn since(before: Log, after: Log) -> Option<(u64, u64)> {
     same.then(|| (after.commits - before.commits, after.bytes - before.bytes))
 }
 
-/// Reads the write-ahead log of the only database in the folder.
+/// Reads the write-ahead log of the only SQLite database in the folder.
 pub(crate) fn read(folder: &Path) -> Result<Log> {
     let path = find(folder)?;
     parse(&fs::read(&path)?).with_context(|| format!("{} is no write-ahead log", path.display()))

@@ -35,13 +35,13 @@ pub(crate) struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Prints the name and the duration of a step at intervals.
+    /// Prints the name and the duration of a running step at intervals.
     pub(crate) fn for_step(name: &str) -> Self {
         let name = name.to_owned();
         Self::saying(move || name.clone())
     }
 
-    /// Prints the result of `text` at intervals.
+    /// Prints the result of `text` at intervals while a step runs.
     pub(crate) fn saying(text: impl Fn() -> String + Send + 'static) -> Self {
         let (sender, ended) = channel();
         thread::spawn(move || {
@@ -51,7 +51,7 @@ impl Heartbeat {
     }
 }
 
-/// Calls `each` with the elapsed seconds at intervals. Ends when the sender is dropped.
+/// Calls `each` with the elapsed seconds at intervals `every`. Ends when the sender is dropped.
 fn signs(ended: &Receiver<()>, every: Duration, mut each: impl FnMut(u64)) {
     let since = Instant::now();
     while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
@@ -88,7 +88,7 @@ pub(crate) fn lines(name: &str, command: &mut Command, mut each: impl FnMut(&str
     Ok(child.wait().with_context(|| format!("{name}: cannot be awaited"))?.success())
 }
 
-/// Step that runs in parallel with others, and whose output is printed after its end.
+/// A step of a command that runs in parallel with others, and whose output is printed after its end.
 pub(crate) struct ParallelStep {
     name: &'static str,
     running: JoinHandle<std::io::Result<Output>>,

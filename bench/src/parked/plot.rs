@@ -109,7 +109,7 @@ fn panel(title: &str, rungs: &[Rung], lines: &[Line]) -> String {
     svg
 }
 
-/// Rounds a value up to 1, 2 or 5 times a power of ten.
+/// Rounds a value of a plot's axis up to 1, 2 or 5 times a power of ten.
 fn round_up(value: f64) -> f64 {
     let power = 10_f64.powf(value.max(1.0).log10().floor());
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * power).find(|step| *step >= value).unwrap_or(value)

@@ -16,7 +16,7 @@ use petgraph::graphmap::DiGraphMap;
 
 use crate::run::root;
 
-/// Files that depend on each other, directly or indirectly, sorted by name.
+/// Files of a crate that depend on each other, directly or indirectly, sorted by name.
 type Circle = Vec<String>;
 
 /// Prints the circular dependencies of each crate, the largest first.
@@ -72,7 +72,7 @@ fn circles_of(folder: &Path) -> Result<Vec<Circle>> {
     Ok(circles)
 }
 
-/// Returns the folders of the files in the circle.
+/// Returns the folders of the files in a circular dependency.
 fn folders(circle: &Circle) -> BTreeSet<&str> {
     circle.iter().map(|file| file.rsplit_once('/').map_or("", |(folder, _)| folder)).collect()
 }

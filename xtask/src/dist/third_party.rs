@@ -12,7 +12,7 @@ use crate::run::cargo;
 pub(super) const NAME: &str = "THIRD-PARTY-LICENSES";
 /// Library in the browser app that is embedded into the binary, and the file with its licence.
 const APP: (&str, &str) = ("svelte (MIT)", "packaging/licenses/svelte.txt");
-/// Prefixes of the names of licence files.
+/// Prefixes of the names of files that contain a licence.
 const FILES: [&str; 5] = ["license", "licence", "copying", "copyright", "notice"];
 
 /// Returns the licence texts without duplicates, each with the names of all packages under it.

@@ -17,23 +17,23 @@ use crate::run::{Heartbeat, cargo};
 /// Test program of a library, or of a folder `tests/`.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// Name of the package, with the target if it is not the library: `core`, `core::it`.
+    /// Name of the test program's package, with the target if it is not the library: `core`, `core::it`.
     pub(crate) name: String,
     folder: PathBuf,
     executable: PathBuf,
 }
 
-/// Selection of a program's tests.
+/// Selection of a test program's tests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tests {
     All,
-    /// All tests whose names contain none of these texts.
+    /// The selection has all tests whose names contain none of these texts.
     Without(&'static [&'static str]),
-    /// Ignored tests, which take minutes each.
+    /// The selection has the ignored tests, which take minutes each.
     Campaigns,
 }
 
-/// Name of the phase in which the tests are built.
+/// Name of the phase of a verification run in which the tests are built.
 pub(crate) const LINTED: &str = "lints and build of the tests";
 
 /// Test program whose tests often wait for timers and other processes. It runs in parallel with all others, with one
@@ -56,9 +56,9 @@ pub(crate) struct Ran {
     pub(crate) counts: Counts,
     pub(crate) tests: Vec<Timed>,
     pub(crate) programs: Vec<Timed>,
-    /// Names of the programs in which a test failed.
+    /// Names of the test programs in which a test failed.
     pub(crate) failed: Vec<String>,
-    /// Names of the programs that are still running.
+    /// Names of the test programs that are still running.
     running: Vec<String>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn build(packages: &[&str]) -> Result<Vec<Program>> {
     compile(LINTED, named.chain(whole).collect())
 }
 
-/// Name of the phase in which the program is built without packs.
+/// Name of the phase of a verification run in which the program is built without packs.
 pub(crate) const WITHOUT_PACKS: &str = "the program without packs";
 
 /// Checks that the program compiles without packs. This takes seconds, because the tests have compiled most of it.
@@ -143,14 +143,14 @@ impl Program {
         command
     }
 
-    /// Returns the number of selected tests of the program.
+    /// Returns the number of selected tests of the test program.
     fn length(&self, tests: Tests) -> Result<usize> {
         let output = self.command(tests).args(["--list", "--format", "terse"]).output();
         let output = output.with_context(|| format!("{} cannot be started", self.name))?;
         Ok(String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.ends_with(": test")).count())
     }
 
-    /// Runs the selected tests of the program. Prints the output if a test fails.
+    /// Runs the selected tests of the test program. Prints the output if a test fails.
     fn run(&self, tests: Tests, ran: &Mutex<Ran>) -> Result<()> {
         lock(ran).running.push(self.name.clone());
         let since = Instant::now();
@@ -228,7 +228,7 @@ fn timed(program: &str, line: &str) -> Option<Timed> {
     Some(Timed { name: format!("{program} {name}"), took })
 }
 
-/// Locks the results. Ignores a panic of another lane, which is reported elsewhere.
+/// Locks the results of the test programs. Ignores a panic of another lane, which is reported elsewhere.
 fn lock(ran: &Mutex<Ran>) -> MutexGuard<'_, Ran> {
     ran.lock().unwrap_or_else(PoisonError::into_inner)
 }

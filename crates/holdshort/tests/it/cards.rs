@@ -6,7 +6,7 @@ use std::fs;
 use holdshort_testkit::home::{Home, Serving};
 use serde_json::Value;
 
-/// Number of lines of a change that an approval card cuts.
+/// Number of lines of a long change. An approval card shows fewer lines.
 const LINES: usize = 4_000;
 
 /// A command line with one Cyrillic letter in a Latin word.

@@ -104,7 +104,7 @@ fn a_person_stands_between_the_plan_and_the_work() {
     assert!(team.request("work/look").contains("Mind the gaps."));
 }
 
-/// The same agent continues after a person, engineer → admin → engineer: the agent itself hands over to a person.
+/// With a question to a person, the order is: engineer → admin → engineer. The agent itself hands over to the person.
 #[test]
 fn the_same_agent_goes_on_after_a_person() {
     let engineer = [hands("admin", "500 files would go."), says("Done.")];
