@@ -18,7 +18,6 @@ pub(crate) struct Client {
     connection: Connection<TokioIo<TcpStream>, Full<Bytes>>,
     host: HeaderValue,
     bearer: HeaderValue,
-    /// Number of requests that the client has sent.
     pub(crate) sent: u64,
 }
 

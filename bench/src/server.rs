@@ -17,7 +17,6 @@ use crate::hand::Database;
 /// Name of the hidden command that starts the hand-written loop.
 pub(crate) const LOOP_VERB: &str = "serve-loop";
 
-/// Address of a server, and tokens that the server accepts.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) address: SocketAddr,
@@ -29,7 +28,6 @@ pub(crate) struct Target {
 pub(crate) struct Server {
     child: Child,
     pub(crate) target: Target,
-    /// Folder of the measured server's database.
     pub(crate) data: PathBuf,
     /// Time from the start of the server's process until the server printed its address.
     pub(crate) ready_after: Duration,
@@ -50,14 +48,12 @@ impl Server {
         Self::start(command, data)
     }
 
-    /// Starts Holdshort with a model and a journal in SQLite.
     pub(crate) fn with_model(binary: &Path, folder: &Path, base_url: &str) -> Result<Self> {
         let (mut command, data) = ours(binary, folder)?;
         command.args(["--model", "bench", "--base-url", base_url]);
         Self::start(command, data)
     }
 
-    /// Starts Holdshort with its journal in PostgreSQL.
     pub(crate) fn ours_on(binary: &Path, folder: &Path, database: &str) -> Result<Self> {
         let (mut command, data) = ours(binary, folder)?;
         command.args(["--store", database]);

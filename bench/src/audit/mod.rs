@@ -46,7 +46,6 @@ struct Rung {
     written_per_second: f64,
 }
 
-/// Runs the measurements of audits, and returns the table.
 pub(crate) fn audit(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     let database = holdshort_testpg::Server::start()?;
     let url = database.database();

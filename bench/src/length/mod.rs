@@ -65,7 +65,6 @@ struct Run {
     seq: u64,
 }
 
-/// Runs the measurements of long runs, and returns the table.
 pub(crate) fn length(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     ensure!(options.decisions > 1, "too few decisions");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;

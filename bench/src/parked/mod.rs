@@ -50,7 +50,6 @@ struct Rung {
     after_a_kill: Duration,
 }
 
-/// Runs the measurements of waiting runs, and returns the table.
 pub(crate) fn parked(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     let mut rungs: Vec<Rung> = Vec::new();
     let mut asked: Vec<String> = Vec::new();

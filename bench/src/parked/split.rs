@@ -12,13 +12,10 @@ use crate::load::count;
 pub(crate) struct Split {
     /// Bytes of the events and large contents of the journal.
     pub(super) events: u64,
-    /// Bytes of the idempotency keys.
     pub(super) keys: u64,
     /// Bytes of the database rows that can be rebuilt from the journal.
     pub(super) rows: u64,
-    /// Bytes of all indexes of the database, including the journal's.
     pub(super) indexes: u64,
-    /// Bytes of the unused pages of the database.
     pub(super) free: u64,
 }
 

@@ -75,7 +75,6 @@ struct JournalCost {
     bytes: f64,
 }
 
-/// Runs the measurements of trials, and returns the table.
 pub(crate) fn trials(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     ensure!(
         options.rounds > 0 && options.files >= FOLDER,

@@ -42,7 +42,6 @@ pub(crate) struct Options {
 /// Action of the copilot in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Does {
-    /// In the turn, the copilot replies.
     Answers,
     /// In the turn, the copilot reads a file, then replies.
     Reads,
@@ -89,7 +88,6 @@ struct Run {
     seq: u64,
 }
 
-/// Runs the measurements of turns, and returns the table.
 pub(crate) fn turns(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     ensure!(options.turns > 1, "too few turns");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;

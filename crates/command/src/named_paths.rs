@@ -126,7 +126,6 @@ impl Part {
         }
     }
 
-    /// Returns true if this command executes none of the files that it names.
     pub(crate) fn runs_nothing(&self) -> bool {
         let git = || {
             let sub = self.subcommand().unwrap_or_default();

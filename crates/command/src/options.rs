@@ -8,7 +8,6 @@ pub(crate) struct ParsedArguments<'w> {
     /// Options of the program by name, each with its value. The name ends with `*` if the value does not change what
     /// the command does.
     pub(crate) options: Vec<(String, Option<&'w str>)>,
-    /// Operands of the program, each with its index in the arguments.
     pub(crate) operands: Vec<(usize, &'w str)>,
 }
 

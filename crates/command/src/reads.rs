@@ -13,7 +13,6 @@ pub(crate) enum TableVerdict {
     Otherwise,
     /// The tables contain the program of the command, but not one of its options.
     Unknown,
-    /// The tables do not contain the command.
     No,
 }
 

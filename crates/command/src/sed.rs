@@ -34,7 +34,6 @@ pub(crate) fn only_edits<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -
     named || first.is_some_and(is_edit)
 }
 
-/// Returns true if all commands in the sed script only edit text.
 fn is_edit(script: &str) -> bool {
     let mut rest = script;
     loop {

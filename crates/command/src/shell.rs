@@ -40,7 +40,6 @@ pub enum Expansion {
     Anything,
 }
 
-/// Separator between two commands of a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Separator {
     /// `&&`: the next command runs only if this one succeeds.
@@ -61,7 +60,6 @@ pub(crate) enum Redirect {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     Word(ShellWord),
-    /// Separator with which a command of the command line ends.
     Separator(Separator),
     /// Redirection of a command. The next word is the file of the redirection.
     Redirect(Redirect),

@@ -35,7 +35,6 @@ impl BaseUrl {
         Ok(Self(url))
     }
 
-    /// Returns true if the model server is on this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         let Some(host) = self.0.host_str() else { return false };
         let host = host.trim_start_matches('[').trim_end_matches(']');

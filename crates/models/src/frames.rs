@@ -28,7 +28,6 @@ pub(crate) struct FrameSummary {
     /// Number of frames with data in the stream of the reply.
     pub(crate) count: u64,
     bytes: usize,
-    /// True if the provider uses the chat-completions API.
     pub(crate) chat_completions: bool,
     /// True if the provider marked the end of the reply. `stop` then has the provider's stop reason, if there is one.
     pub(crate) ended: bool,

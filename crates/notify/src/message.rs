@@ -54,11 +54,9 @@ pub enum Tone {
     Other,
 }
 
-/// Several messages to the same recipients, which are sent as one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Several<'m> {
     pub(crate) messages: &'m [Message],
-    /// URL of the inbox page in the web app.
     pub(crate) inbox: &'m str,
 }
 
@@ -147,7 +145,6 @@ impl Message {
         self.title.as_ref().map(|title| filled(self.phrases().quoted, &[title]))
     }
 
-    /// Returns true if this is the first message about the interrupt.
     pub(crate) fn is_first(&self) -> bool {
         self.notice.occasion == Occasion::Opened
     }

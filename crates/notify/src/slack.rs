@@ -48,7 +48,6 @@ impl Bot {
     }
 }
 
-/// One call of a Slack API method.
 pub(crate) struct Call {
     pub(crate) method: &'static str,
     pub(crate) body: Value,

@@ -150,7 +150,6 @@ struct Shared {
 enum Gate {
     Shut,
     Open,
-    /// The model server has stopped.
     Over,
 }
 

@@ -33,7 +33,6 @@ impl Bases {
         Self { shipped: shipped::texts(packs).collect(), others: BTreeMap::new() }
     }
 
-    /// Returns no workflows, for a file that may not extend another workflow.
     pub(crate) fn none() -> Self {
         Self { shipped: BTreeMap::new(), others: BTreeMap::new() }
     }

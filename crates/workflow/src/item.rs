@@ -189,7 +189,6 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Reads a YAML value that must be one of `words`.
     pub(crate) fn one_of<T: Copy>(&self, words: &[(&str, T)], problems: &mut Problems) -> Option<T> {
         let Value::Text(text) = &self.node.value else {
             self.expected(&either(words), problems);

@@ -79,7 +79,6 @@ pub(crate) fn rehearsals(packs: &[&'static Shipped]) -> impl Iterator<Item = (&'
     EDGES.iter().map(|(plain, rehearsal)| (plain.name, *rehearsal)).chain(of_samples)
 }
 
-/// Returns the shipped workflows with a sample, including those of packs.
 pub(crate) fn samples(packs: &[&'static Shipped]) -> impl Iterator<Item = &'static Shipped> {
     shipped().iter().chain(packs.iter().copied())
 }

@@ -33,7 +33,6 @@ pub(crate) fn print() -> Result<()> {
     rooms::print()
 }
 
-/// Folders that contain crates.
 const FOLDERS: [&str; 2] = ["crates", "packs"];
 
 /// Returns the names of the crates of the product and of its packs.
@@ -48,7 +47,6 @@ fn crates() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns the folder of the crate with this name.
 fn folder_of(name: &str) -> PathBuf {
     let folders = FOLDERS.map(|folder| root().join(folder).join(name));
     folders.into_iter().find(|folder| folder.is_dir()).unwrap_or_default()
@@ -72,7 +70,6 @@ fn circles_of(folder: &Path) -> Result<Vec<Circle>> {
     Ok(circles)
 }
 
-/// Returns the folders of the files in a circular dependency.
 fn folders(circle: &Circle) -> BTreeSet<&str> {
     circle.iter().map(|file| file.rsplit_once('/').map_or("", |(folder, _)| folder)).collect()
 }

@@ -24,13 +24,11 @@ pub(super) struct Source {
 #[derive(Default)]
 pub(super) struct Module {
     pub(super) file: usize,
-    /// Names of the items that the module defines.
     pub(super) items: BTreeSet<String>,
     /// Imports of the module, each by the name that it has in the module.
     pub(super) imports: BTreeMap<String, Import>,
     /// Paths of traits that the module imports as `_`.
     pub(super) unnamed: Vec<Vec<String>>,
-    /// Paths of glob imports `use …::*` in the module.
     pub(super) globs: Vec<Vec<String>>,
     /// Code of the module, without imports, tests and inline modules.
     pub(super) tokens: Vec<TokenStream>,

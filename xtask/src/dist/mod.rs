@@ -21,15 +21,12 @@ use sha2::{Digest, Sha256};
 use crate::run::root;
 use binary::Glibc;
 
-/// Folder into which the packages of a release are written.
 const FOLDER: &str = "dist";
 const CHECKSUMS: &str = "SHA256SUMS";
-/// Documents that every package of a release contains.
 const DOCUMENTS: [&str; 2] = ["LICENSE", "README.md"];
 const SUMMARY: &str =
     "People in the loop of AI agents: a run holds short of a risky step until a person clears it.";
 
-/// A file in a package of a release.
 struct Entry {
     path: String,
     mode: u32,
@@ -46,7 +43,6 @@ impl Entry {
     }
 }
 
-/// Content of all packages of a release.
 struct Release {
     version: String,
     target: Target,
@@ -82,7 +78,6 @@ pub(crate) fn dist(arguments: &[&str]) -> Result<()> {
     }
 }
 
-/// Builds all packages of a release. Returns the folder of the packages.
 fn build() -> Result<PathBuf> {
     let program = binary::build()?;
     let glibc = binary::glibc(&program)?;

@@ -19,7 +19,6 @@ struct Finding {
     phrase: String,
 }
 
-/// Compiled rules.
 struct Checker {
     openings: Regex,
     phrases: Regex,

@@ -31,7 +31,6 @@ impl Group {
 /// Minimum number of words of a string that is read as a sentence.
 const WORDS: usize = 4;
 
-/// A line of prose that is checked.
 pub(super) struct Line {
     pub(super) group: Group,
     pub(super) file: String,

@@ -19,7 +19,6 @@ use crate::figures::WHOLE;
 use crate::run::{ParallelStep, cargo, lines, step, target};
 use crate::{machine, npm, sdk, ui};
 
-/// Extent of a run of `cargo xtask verify`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Extent {
     /// The run makes only checks that need only Rust.

@@ -23,7 +23,6 @@ pub(crate) struct Program {
     executable: PathBuf,
 }
 
-/// Selection of a test program's tests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tests {
     All,
@@ -33,7 +32,6 @@ pub(crate) enum Tests {
     Campaigns,
 }
 
-/// Name of the phase of a verification run in which the tests are built.
 pub(crate) const LINTED: &str = "lints and build of the tests";
 
 /// Test program whose tests often wait for timers and other processes. It runs in parallel with all others, with one
@@ -58,7 +56,6 @@ pub(crate) struct Ran {
     pub(crate) programs: Vec<Timed>,
     /// Names of the test programs in which a test failed.
     pub(crate) failed: Vec<String>,
-    /// Names of the test programs that are still running.
     running: Vec<String>,
 }
 
@@ -73,7 +70,6 @@ pub(crate) fn build(packages: &[&str]) -> Result<Vec<Program>> {
     compile(LINTED, named.chain(whole).collect())
 }
 
-/// Name of the phase of a verification run in which the program is built without packs.
 pub(crate) const WITHOUT_PACKS: &str = "the program without packs";
 
 /// Checks that the program compiles without packs. This takes seconds, because the tests have compiled most of it.
@@ -143,14 +139,12 @@ impl Program {
         command
     }
 
-    /// Returns the number of selected tests of the test program.
     fn length(&self, tests: Tests) -> Result<usize> {
         let output = self.command(tests).args(["--list", "--format", "terse"]).output();
         let output = output.with_context(|| format!("{} cannot be started", self.name))?;
         Ok(String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.ends_with(": test")).count())
     }
 
-    /// Runs the selected tests of the test program. Prints the output if a test fails.
     fn run(&self, tests: Tests, ran: &Mutex<Ran>) -> Result<()> {
         lock(ran).running.push(self.name.clone());
         let since = Instant::now();

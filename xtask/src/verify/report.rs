@@ -28,7 +28,6 @@ struct Phase {
 }
 
 impl Report {
-    /// Runs a phase of the verification, and records its duration.
     pub(crate) fn phase<T>(&mut self, name: &str, phase: impl FnOnce() -> T) -> T {
         let (since, before) = (Instant::now(), Processors::now());
         let done = phase();

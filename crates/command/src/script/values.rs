@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 /// Kinds of text that a variable can have, from the most to the least certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
-    /// The variable is a number.
     Number,
     /// The variable is a number, or the empty text if a command failed.
     Count,

@@ -19,7 +19,6 @@ pub(crate) const BEFORE: &[&str] = &[
     "--no-advice",
 ];
 
-/// Returns true if the git setting changes only what the output looks like.
 pub(crate) fn only_shapes_output(setting: &str) -> bool {
     let Some((key, value)) = setting.split_once('=') else { return false };
     let key = key.to_ascii_lowercase();

@@ -3,7 +3,6 @@
 //!
 //! A program that has no row is assumed to reach any file.
 
-/// A program that can read folders recursively.
 pub(crate) struct Walks {
     pub(crate) programs: &'static [&'static str],
     /// Option letters, and beginnings of long options, that make the program read folders recursively. If both are

@@ -90,7 +90,6 @@ fn runs(line: &str) {
     }
 }
 
-/// Returns the session id in a text that the chat printed.
 fn session_of(text: &str) -> String {
     let word = text.split_whitespace().find(|word| word.starts_with("ses_"));
     word.unwrap_or_else(|| panic!("no session: {text}")).to_owned()

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use holdshort_testkit::home::Home;
 use holdshort_testkit::terminal::{PROMPT, Terminal};
 
-/// Returns the path of the demo's git repository.
 fn repository(home: &Home) -> PathBuf {
     let mut found = std::fs::read_dir(home.path().join("tmp")).unwrap().map(|entry| entry.unwrap().path());
     found.find(|path| path.file_name().unwrap().to_str().unwrap().starts_with("holdshort-demo-")).unwrap()

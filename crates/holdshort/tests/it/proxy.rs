@@ -46,7 +46,6 @@ impl Proxy {
         format!("http://{}", self.address)
     }
 
-    /// Makes the proxy hold back all events of the server from now on.
     pub(crate) fn hold_events(&self) {
         *self.gate.is_closed.lock().unwrap() = true;
     }

@@ -58,7 +58,6 @@ pub(crate) fn speak(mut stream: impl Read + Write, request: &str) -> Answer {
     Answer { status, head: head.to_owned(), body: body.to_owned() }
 }
 
-/// Sends an HTTP request without TLS. `at` is `HOST:PORT` of the server.
 pub(crate) fn send_plain(at: &str, line: &str, headers: &[&str], body: &str) -> Answer {
     speak(connected(at), &request(line, headers, body))
 }
@@ -101,7 +100,6 @@ pub(crate) fn tls_handshake(
     Ok((stream, shown))
 }
 
-/// Sends an HTTP request over TLS. `at` is `HOST:PORT` of the server.
 pub(crate) fn send_tls(at: &str, line: &str, headers: &[&str], body: &str) -> Answer {
     speak(tls_handshake(at).unwrap().0, &request(line, headers, body))
 }

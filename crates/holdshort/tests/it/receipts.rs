@@ -21,7 +21,6 @@ async fn ask(serving: &Serving, body: Value) -> Value {
     response.json().await.unwrap()
 }
 
-/// Asks `count` further questions as an external agent.
 async fn ask_more(serving: &Serving, count: usize) {
     for n in 0..count {
         ask(serving, json!({"kind": "question", "title": format!("Question {n}?")})).await;

@@ -33,7 +33,6 @@ fn rehearsal(steps: Vec<Step>) -> Rehearsal {
     Rehearsal::new(Script { agents: BTreeMap::from([("pair".into(), steps)]) })
 }
 
-/// Returns a model request with these messages.
 fn after(messages: Vec<Message>) -> Request {
     let mut request = request();
     request.messages.extend(messages);

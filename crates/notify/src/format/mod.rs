@@ -132,7 +132,6 @@ pub(crate) fn request_of_checkpoint(
     Some(Request { url: channel.url.clone(), content_type: JSON, body, headers })
 }
 
-/// Returns the headers that every request of this channel has.
 fn headers(channel: &Channel) -> Headers {
     let said = channel.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
     let token = channel.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}")));

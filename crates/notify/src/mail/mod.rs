@@ -95,7 +95,6 @@ fn events(number: u64) -> String {
     if number == 1 { "1 event".to_owned() } else { format!("{number} events") }
 }
 
-/// Values for the headers of a mail.
 struct Head {
     id: String,
     /// Message id of the mail that began the thread in mail programs. `None` if this mail begins a thread.

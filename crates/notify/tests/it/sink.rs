@@ -9,7 +9,6 @@ use tokio::net::{TcpListener, TcpStream};
 /// Response of the simulated receiver to a notification.
 #[derive(Clone, Copy)]
 pub(crate) enum Answer {
-    /// The receiver sends exactly these bytes.
     Bytes(&'static [u8]),
     /// The receiver sends the bytes after a delay.
     Late(Duration, &'static [u8]),

@@ -35,7 +35,6 @@ impl Api {
         }
     }
 
-    /// Returns true if the request to the model offers tools.
     pub(super) fn has_tools(self, body: &Value) -> bool {
         match self {
             // For the newest models, Codex sends the tools inside the conversation.

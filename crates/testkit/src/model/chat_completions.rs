@@ -43,7 +43,6 @@ pub(super) fn agent(body: &Value) -> String {
         .unwrap_or_default()
 }
 
-/// Returns how many replies of the model the request contains.
 pub(super) fn replies(body: &Value) -> usize {
     messages(body).iter().filter(|message| message["role"] == "assistant").count()
 }

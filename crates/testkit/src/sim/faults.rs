@@ -7,7 +7,6 @@ use super::choices::Choices;
 pub(super) enum Fault {
     /// All simulated nodes die, and their running tools too. Then a new process opens the store.
     Crash,
-    /// A new node joins the simulation.
     Join,
     /// One of several simulated nodes dies. The other nodes notice this when the lease of the dead node expires.
     Die,
@@ -25,7 +24,6 @@ pub(super) enum Fault {
     Unheard,
     /// An append to the simulated journal is not written, and the caller gets an error that does not tell if it was.
     Lost,
-    /// A read of the simulated journal fails.
     Reads,
     /// The wall clock of one simulated node, or of all nodes, jumps.
     Jump,
@@ -73,7 +71,6 @@ pub(super) struct Climate {
     pub(super) same_texts: bool,
     /// True if the part without faults, at the end of the simulation, begins with a restart.
     pub(super) ends_with_restart: bool,
-    /// True if faults are rare in the simulation.
     pub(super) mild: bool,
 }
 

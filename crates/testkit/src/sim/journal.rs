@@ -52,7 +52,6 @@ pub(super) enum Write {
 pub(super) struct Queue {
     pub(super) opening: u64,
     waiting: VecDeque<Waiting>,
-    /// Number of following reads of the simulated journal that fail.
     pub(super) failing_reads: u32,
     /// Appends that are reported as written although they are not written yet, which is a deliberate defect (a mutant).
     unwritten: Vec<(NodeId, Arc<Store>, Append)>,

@@ -75,7 +75,6 @@ impl Leases {
         self.0.get(&node).is_some_and(|standing| standing.renews)
     }
 
-    /// Ends the lease of a simulated node that can no longer access the store.
     pub(super) fn end(&mut self, node: NodeId) {
         if let Some(standing) = self.0.get_mut(&node) {
             standing.renews = false;
@@ -95,7 +94,6 @@ impl Leases {
         }
     }
 
-    /// Returns true if the simulated node believes that its lease is valid.
     pub(super) fn is_believed_valid(&self, node: NodeId, now: u64) -> bool {
         self.0.get(&node).is_some_and(|standing| match standing.store.poll() {
             Some(_) => standing.clock_stands || now < standing.believed_until,

@@ -77,7 +77,6 @@ pub(super) enum SimRequest {
     CloseSession {
         session: SessionId,
     },
-    /// A simulated person sends a message to a session.
     Say {
         session: SessionId,
         definition: Arc<Definition>,
@@ -92,7 +91,6 @@ pub(super) enum SimRequest {
         input: Box<Input>,
         actor: Actor,
     },
-    /// A simulated person undoes changes of a run.
     Undo {
         run: RunId,
         to: u64,
@@ -166,7 +164,6 @@ impl Menu {
         Self { workflows, keys: 0, seed }
     }
 
-    /// Returns the next request that a simulated person or agent makes.
     pub(super) fn next_request(&mut self, site: &mut Site, choices: &mut Choices) -> SimRequest {
         let runs = site.witness.runs().count();
         let most = if self.plays_copilots() { COPILOTS } else { RUNS };

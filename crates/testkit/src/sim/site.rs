@@ -55,7 +55,6 @@ impl Site {
         }))
     }
 
-    /// Adds a line to the simulation's history, if a history is recorded.
     pub(super) fn record_history(&mut self, line: impl FnOnce() -> String) {
         let now = self.clock.now();
         self.history.record_line(now, line);

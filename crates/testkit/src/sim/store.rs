@@ -62,7 +62,6 @@ impl Store {
         self.twin.iter().for_each(Twin::lapse);
     }
 
-    /// Renews the leases of the simulated node.
     pub(super) fn renew(&self) {
         self.memory.renew();
         self.twin.iter().for_each(Twin::renew);

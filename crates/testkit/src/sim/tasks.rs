@@ -84,7 +84,6 @@ impl Tasks {
         self.0.remove(index);
     }
 
-    /// Drops every task for which `gone` returns true.
     pub(super) fn drop_those(&mut self, gone: impl Fn(&TaskLabel) -> bool) {
         self.0.retain(|task| !gone(&task.about));
     }

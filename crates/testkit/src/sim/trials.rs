@@ -26,7 +26,6 @@ pub(super) struct Writing {
     is_begun: bool,
     /// Number of paths that the simulated commit has already processed.
     paths: usize,
-    /// True if the simulated commit has already changed a path.
     has_written: bool,
 }
 

@@ -438,7 +438,6 @@ impl Sim {
         }
     }
 
-    /// Ends all faults of the simulation.
     pub(super) fn heal(&mut self) {
         lock(&self.site).queue.failing_reads = 0;
         for index in 0..self.nodes.len() {

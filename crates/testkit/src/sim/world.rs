@@ -23,7 +23,6 @@ pub(super) const WORKSPACE: &str = "/w";
 #[expect(clippy::struct_excessive_bools, reason = "each flag selects a feature")]
 pub(super) struct World {
     pub(super) files: BTreeMap<String, String>,
-    /// Simulated jobs that are running, oldest first.
     pub(super) jobs: Vec<RunningJob>,
     /// Simulated jobs that were aborted. No node is waiting for the result of such a job.
     pub(super) aborted: Vec<(NodeId, RunId, ActionId)>,
@@ -106,7 +105,6 @@ impl World {
 }
 
 impl Site {
-    /// Performs a simulated job, and returns the result of the job.
     pub(super) fn work(&mut self, job: &Job, choices: &mut Choices) -> Input {
         match &job.work {
             Work::Inspect { call, revision, tool, arguments } => Input::Inspected {

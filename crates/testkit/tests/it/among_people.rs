@@ -55,7 +55,6 @@ impl Team {
         self.server.send(request).await.ok();
     }
 
-    /// Opens an interrupt with this assignment, as an external agent.
     async fn ask(&self, assignment: Value, more: Value) -> Value {
         let mut ask = json!({
             "kind": "tool_approval", "title": "Archive 41 branches", "payload": {"branches": 41}, "assignment": assignment,

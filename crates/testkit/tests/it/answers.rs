@@ -308,7 +308,6 @@ async fn an_answer_is_corrected_and_erased_and_nothing_is_left_of_it() {
     assert_eq!(server.run(&run).await["status"], "completed");
 }
 
-/// Runs a command of the binary `holdshort` and returns its output.
 fn client(server: &TestServer, args: &[&str]) -> String {
     let mut command: Command = server.client_command();
     let output = command.args(args).output().unwrap();

@@ -99,7 +99,6 @@ const DAMAGES: [Damage; 11] = [
     },
 ];
 
-/// A run in the database file of a stopped server.
 struct Run {
     file: Connection,
     stream: Vec<u8>,

@@ -97,7 +97,6 @@ async fn decision(server: &TestServer, run: &str, interrupt: &Value) -> Option<V
     })
 }
 
-/// Returns true if the call of a `tool_finished` event was a command.
 fn is_command(events: &[Value], finished: &Value) -> bool {
     events.iter().filter(|event| event["type"] == "model_replied").any(|replied| {
         let calls = replied["data"]["calls"].as_array().unwrap();

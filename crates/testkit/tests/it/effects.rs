@@ -22,7 +22,6 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(ran.unwrap().status.code().is_some());
 }
 
-/// Returns the paths of all files below a directory.
 fn files(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {

@@ -33,7 +33,6 @@ struct Stage {
     server: TestServer,
 }
 
-/// An open interrupt, and the links in the messages about it.
 struct NotifiedInterrupt {
     id: String,
     run: String,

@@ -19,7 +19,6 @@ secret_file = "issuer.secret"
 roles = { readers = "reviewer" }
 "#;
 
-/// Makes the server trust the token issuer after its next start.
 pub(crate) fn trust_issuer(server: &TestServer) {
     for (name, bytes) in [("issuer.secret", SECRET), ("holdshort.toml", CONFIG.as_bytes())] {
         let path = server.data().join(name);

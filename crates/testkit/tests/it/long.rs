@@ -103,7 +103,6 @@ impl Template {
         Self { definition: Blob::new(json::canonical(&*definition)), events, ends, rows }
     }
 
-    /// Returns copy number `n` of the template's run.
     fn copy(&self, n: u64) -> Append {
         let digits = format!("{n:0DIGITS$}");
         let id = |id: &str| format!("{}{digits}", &id[..id.len() - DIGITS]);

@@ -38,7 +38,6 @@ pub(crate) fn to_legal(more: &Value) -> Value {
     body
 }
 
-/// Returns the mail that was sent to this address.
 fn to<'m>(mails: &'m [Value], address: &str) -> &'m Value {
     mails.iter().find(|mail| mail["to"] == json!([address])).unwrap_or_else(|| panic!("none: {mails:#?}"))
 }

@@ -67,7 +67,6 @@ fn foreign_reader(data: &Path) -> Output {
     Command::new("python3").args(["-c", read]).arg(data.join(DATABASE)).output().unwrap()
 }
 
-/// Runs a command of the binary `holdshort` while the server runs.
 fn verb(server: &TestServer, arguments: &[&str]) -> Output {
     server.client_command().args(arguments).output().unwrap()
 }

@@ -36,7 +36,6 @@ async fn routed(workflow: &str, answers: &[Value]) -> (ScriptedModel, TestServer
     (model, server)
 }
 
-/// Returns the texts of an agent's first model request.
 fn first_request_text(model: &ScriptedModel, agent: &str) -> String {
     model.requests_of(agent).first().unwrap_or_else(|| panic!("`{agent}` was not asked")).texts().join("\n")
 }

@@ -75,7 +75,6 @@ fn path() -> String {
     format!("{toolchain}:{}", std::env::var("PATH").unwrap())
 }
 
-/// Returns true if the program is installed.
 fn is_installed(program: &str, arguments: &[&str]) -> bool {
     Command::new(program).args(arguments).output().is_ok_and(|ran| ran.status.success())
 }

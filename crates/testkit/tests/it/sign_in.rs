@@ -67,7 +67,6 @@ async fn begin_sign_in(server: &TestServer, visitor: &mut Visitor) -> String {
     page.location.expect("an address").into()
 }
 
-/// Signs in at the provider. Returns the address to which the provider redirects the browser.
 async fn sign_in_at_provider(server: &TestServer, visitor: &mut Visitor, address: &str) -> String {
     let callback = format!("{}/login/oidc/callback", server.base());
     match visitor.signs_in(address, &callback).await {

@@ -207,7 +207,6 @@ struct Story {
     folders: TempDir,
     /// Server that runs the commands that write and read data directories. The server does not use its own directory.
     server: TestServer,
-    /// Id of the run whose content was erased.
     erased: String,
     decided: String,
     key: String,
@@ -389,7 +388,6 @@ impl<'s> Files<'s> {
         assert!(server.stop().await.success());
     }
 
-    /// Runs a command of the binary `holdshort` on this data directory.
     fn ran(&self, arguments: &[&str]) -> Output {
         let mut command = self.story.server.client_command();
         command.args(arguments).env("HOLDSHORT_DATA", self.folder.path()).output().unwrap()

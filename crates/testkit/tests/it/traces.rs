@@ -26,7 +26,6 @@ fn setup(model: &ScriptedModel, collector: &Collector) -> Setup {
         .env("OTEL_EXPORTER_OTLP_HEADERS", &format!("authorization=Bearer%20{KEY}"))
 }
 
-/// Waits until the collector has received the spans of the run, and returns the spans.
 async fn wait_for_spans(collector: &Collector, run: &str) -> Vec<Span> {
     eventually("the run is told of", async || {
         let spans = collector.spans_for_run(run);
@@ -35,7 +34,6 @@ async fn wait_for_spans(collector: &Collector, run: &str) -> Vec<Span> {
     .await
 }
 
-/// Returns the value of a counter or gauge in the server's metrics.
 async fn metric(server: &TestServer, name: &str) -> u64 {
     let response = server.request(Method::GET, "/metrics").send().await.unwrap();
     let told = response.text().await.unwrap();

@@ -8,7 +8,6 @@ use minijinja::Environment;
 use crate::item::Item;
 use crate::problem::Problems;
 
-/// Variables that a template of a rehearsal script may use.
 const VARIABLES: [&str; 4] = ["task", "results", "last", "messages"];
 /// Functions of minijinja that a template of a rehearsal script may use.
 const FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use crate::item::Item;
 use crate::problem::Problems;
 
-/// A phase of the workflow, with the phases that it needs.
 pub(super) struct Node<'a> {
     pub(super) id: String,
     /// Ids of the phases that this phase needs. The item is the position of the need in the file. Without `needs` in

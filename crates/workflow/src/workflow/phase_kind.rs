@@ -149,7 +149,6 @@ impl Kind {
 /// The kind of a phase and the settings of the phase, as they are in the workflow file.
 pub(super) struct Read {
     pub(super) kind: PhaseKind,
-    /// Name of the phase's kind.
     pub(super) word: &'static str,
     /// Default gates around the steps of the phase. The phase's own values override them.
     pub(super) gates: StepGates,

@@ -22,7 +22,6 @@ pub(super) struct Around<'a> {
     pub(super) gates: StepGates,
     pub(super) kinds: &'a BTreeMap<Kind, KindGate>,
     pub(super) limits: Limits,
-    /// Tools that agents of the workflow can have.
     pub(super) catalogue: &'a [tool::Spec],
     pub(super) deciders: &'a Deciders,
 }

@@ -25,7 +25,6 @@ pub(crate) struct Stage {
     pub(crate) run: Run,
     session: Session,
     system: System,
-    /// Remaining scripted replies of each agent.
     script: BTreeMap<String, VecDeque<Reply>>,
     /// Agents that were called and interrupts that were opened in the simulated run, in order: `planner`,
     /// `(plan_approval)`.

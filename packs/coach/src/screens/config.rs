@@ -170,7 +170,6 @@ pub(super) struct RunSetup {
     pub input: Value,
     /// Path of the folder with the training data.
     pub data: PathBuf,
-    /// True if the configuration has the key `data`.
     names_data: bool,
     pub output: PathBuf,
     pub model: Option<String>,

@@ -50,7 +50,6 @@ pub(super) fn check(folder: &Path) -> Result<(), String> {
     ))
 }
 
-/// Returns a notice if the output folder contains files of an earlier run.
 pub(super) fn earlier_run_notice(folder: &Path) -> Option<String> {
     let earlier = folder::earlier(folder).ok()??;
     let shown = plain::line(&folder.display().to_string()).into_owned();

@@ -12,7 +12,6 @@ use serde_json::Value;
 pub(super) struct Story {
     /// Text of each completed step of the run, by step id.
     pub texts: BTreeMap<String, String>,
-    /// Agent of each step of the run, by step id.
     pub agents: BTreeMap<String, String>,
     /// Results of `compute_metric`, each with the name of the agent that called the tool.
     pub computed: Vec<(String, Value)>,

@@ -155,7 +155,6 @@ impl RunInput {
         })
     }
 
-    /// Returns the options with which the tools read the training data.
     #[expect(clippy::disallowed_methods, reason = "the time zone that the input states is looked up")]
     fn options(&self) -> Result<Options, Refusal> {
         let zone = self.athlete.time_zone.as_deref().map(|name| {

@@ -30,7 +30,6 @@ pub(crate) struct Pieces {
     pub(crate) facts: Vec<(Fact, Source)>,
     pub(crate) activities: Vec<RankedActivity>,
     pub(crate) days: Vec<RankedDay>,
-    /// Number of samples of all activities in the files.
     pub(crate) samples: usize,
 }
 
@@ -157,7 +156,6 @@ struct StartIndex {
     /// UTC starts of the indexed activities: sport, start in seconds, and index of the activity in the merged list.
     utc: BTreeSet<(Sport, i64, usize)>,
     local: BTreeSet<(Sport, i64, usize)>,
-    /// Sports of the indexed activities.
     sports: BTreeSet<Sport>,
     /// UTC starts of the indexed activities of all sports: start in seconds, and index of the activity in the merged
     /// list.

@@ -137,7 +137,6 @@ pub(crate) fn has_gap(series: &[(f64, f64)], duration: Option<f64>) -> bool {
     duration.is_some_and(|all| covered < COMPLETE * all && covered + LAST_SAMPLE_S < all)
 }
 
-/// Returns the sum of the seconds in a series of samples.
 pub(crate) fn seconds(series: &[(f64, f64)]) -> f64 {
     series.iter().map(|(seconds, _)| seconds).sum()
 }

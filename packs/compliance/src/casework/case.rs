@@ -40,7 +40,6 @@ const OF_CUSTOMERS: &[Column] = &[
 const OF_WATCHED: &[Column] =
     &[required("id"), required("name"), optional("aliases"), optional("birth_date"), required("list")];
 
-/// Kinds of transactions.
 pub(crate) const KINDS: [&str; 9] =
     ["cash", "transfer", "card", "cheque", "crypto", "prepaid", "hawala", "trade", "other"];
 

@@ -6,7 +6,6 @@ use crate::casework::problem::{Code, Problem, Problems};
 /// A column that the reader of a table expects.
 pub(crate) struct Column {
     pub name: &'static str,
-    /// True if each table must have the column.
     pub required: bool,
 }
 
@@ -102,7 +101,6 @@ impl Table {
         place.and_then(|place| row.cells.get(place)).map_or("", |cell| cell.trim())
     }
 
-    /// Reports a problem in a cell of the table.
     pub(crate) fn flaw(&self, row: &Row, name: &'static str, code: Code, problems: &mut Problems) {
         let at = self.columns.iter().position(|column| column.name == name);
         let place = at.and_then(|at| self.places.get(at).copied().flatten());

@@ -43,7 +43,6 @@ struct Released {
     details: Value,
     /// Digest of the report's text that the reviewer was shown. `None` if the report was released without a review.
     held: Option<String>,
-    /// Digest of the text of the released report.
     digest: Option<String>,
     edited: bool,
     interrupt: String,

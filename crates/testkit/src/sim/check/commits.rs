@@ -91,7 +91,6 @@ impl Witness {
     }
 }
 
-/// State of a path before an undo and after it.
 type PathStates = (Option<Entry>, Option<Entry>);
 
 /// Checks that an undo reverts all changes after event number `to`. A call may have completed after the changes of the

@@ -34,7 +34,6 @@ pub(in crate::sim) struct DeliveryWitness {
     ids: BTreeMap<(String, NoticeKey), DeliveryId>,
     /// For each channel, the notices that its simulated receiver has read.
     received: BTreeSet<(String, NoticeKey)>,
-    /// Deliveries that the simulated store records as delivered.
     delivered: BTreeSet<DeliveryId>,
     dead: BTreeSet<NodeId>,
     /// For each simulated node, the number of times that its store failed.
@@ -48,7 +47,6 @@ pub(in crate::sim) struct DeliveryWitness {
 #[derive(Clone, Copy)]
 struct ClaimedDelivery {
     term: Option<Term>,
-    /// True if the interrupt was still open when the delivery was claimed.
     was_open: bool,
 }
 
@@ -227,7 +225,6 @@ impl DeliveryWitness {
 }
 
 impl Witness {
-    /// Records which deliveries a simulated node has claimed.
     pub(in crate::sim) fn claimed(&mut self, node: NodeId, leases: &Leases, claimed: &[Delivery]) {
         let mut claimed: Vec<&Delivery> = claimed.iter().collect();
         // Deliveries that a node claims together are sent at the same time, or in one message.

@@ -114,7 +114,6 @@ impl Witness {
         self.not_compared.iter().cloned().collect()
     }
 
-    /// Returns the number of events that were written in the simulation.
     pub(super) fn events(&self) -> u64 {
         self.events
     }
@@ -451,7 +450,6 @@ impl Witness {
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(job.run.as_str()))));
     }
 
-    /// Checks a side effect of a simulated tool.
     pub(super) fn happened(&mut self, run: &RunId, action: &ActionId, leases: &Leases, effect: Effect) {
         let checked = match self.runs.get_mut(run) {
             Some(witnessed) => {

@@ -31,7 +31,6 @@ pub(super) struct Rounds {
     ends_work: bool,
 }
 
-/// A copilot phase of the run, and the state of its rounds.
 #[expect(clippy::struct_excessive_bools, reason = "each flag is independent")]
 struct CopilotPhase {
     form: Copilot,

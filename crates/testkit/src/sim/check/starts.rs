@@ -62,7 +62,6 @@ pub(super) fn check_epoch(
 }
 
 impl WitnessedRun {
-    /// Records that a simulated node has written the start of an action.
     pub(super) fn starts(&mut self, node: NodeId, leases: &Leases, fact: &Fact) {
         let action = match fact {
             Fact::TrialStarted { call, attempt, .. } => Action::Try { call: call.clone(), attempt: *attempt },

@@ -25,7 +25,6 @@ const CALLED_AT_HOST: usize = 2;
 /// Path of a callback URL. The path grants access, so it must stay secret.
 const HIDDEN: &str = "/hidden-path";
 
-/// Returns a setup that allows callbacks to loopback addresses.
 fn local_callback_setup() -> Setup {
     TestServer::setup().callback_allow_networks("127.0.0.0/8")
 }
@@ -77,7 +76,6 @@ fn files(server: &TestServer, text: &str) -> Vec<PathBuf> {
     String::from_utf8(found.stdout).unwrap().lines().map(PathBuf::from).collect()
 }
 
-/// Returns the path of the file in which the server stores a callback.
 fn callback_file(server: &TestServer, id: &str) -> PathBuf {
     server.data().join(format!("callbacks/{id}.json"))
 }

@@ -35,7 +35,6 @@ struct WallClock {
 }
 
 impl WallClock {
-    /// Creates a wall clock that is set to this time.
     fn at(now: &str) -> Self {
         let mut clock = Self::ahead(0);
         clock.set(now);
@@ -70,7 +69,6 @@ impl WallClock {
         self.folder.path().join("clock")
     }
 
-    /// Makes a server use this wall clock.
     fn apply_to(&self, setup: Setup) -> Setup {
         let (library, file) = (library(), self.file());
         setup
@@ -124,7 +122,6 @@ impl ClockedServer {
         eventually("it is no longer open", look).await;
     }
 
-    /// Snoozes an interrupt for a person.
     async fn snooze(&self, who: &str, asked: &Value, until: &str) {
         self.send_as(who, Method::POST, &path(asked, "/snooze"), &json!({ "until": until })).await.ok();
     }
@@ -147,7 +144,6 @@ impl ClockedServer {
         happened(&self.server, asked).await.iter().map(|(at, what)| format!("{} {what}", &at[..16])).collect()
     }
 
-    /// Asserts that `audit verify` finds no error in the data folder.
     fn assert_verified(&self) {
         let mut command = self.server.client_command();
         let output = command.args(["audit", "verify"]).output().expect("it runs");

@@ -14,7 +14,6 @@ use super::Cluster;
 
 /// Pause of a client between a failed request and the next node.
 const AGAIN: Duration = Duration::from_millis(100);
-/// Timeout of a client's request. A request that takes longer has failed.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Requests that a client has sent to the cluster.

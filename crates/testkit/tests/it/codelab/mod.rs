@@ -62,7 +62,6 @@ pub(crate) fn result(call: &Value, text: &str) -> Value {
     json!({ "type": "tool_result", "call_id": call["call_id"], "result": text })
 }
 
-/// Returns the status of a `done` frame.
 fn done(frame: &Value) -> &str {
     assert_eq!(frame["type"], "done", "{frame}");
     frame["status"].as_str().unwrap()

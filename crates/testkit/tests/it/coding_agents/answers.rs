@@ -7,7 +7,6 @@ use serde_json::json;
 use super::Outcome::{Ran, Rewritten, Stopped};
 use super::{Outcome, REWRITE, answer, gated, play, print, rewrite};
 
-/// An answer of a hook to a coding agent, and its effect.
 pub(super) struct Answer {
     pub(super) case: &'static str,
     /// Lines of the hook's script that print the answer.

@@ -123,7 +123,6 @@ pub(super) const FAILURES: &[Failure] = &[
     hook("program missing", |installed| fs::remove_file(&installed.program).unwrap(), [true, true, false]),
 ];
 
-/// A hook that is installed for a coding agent.
 pub(super) struct Installed {
     folder: PathBuf,
     config: PathBuf,

@@ -17,7 +17,6 @@ use serde_json::{Value, json};
 /// Effect of a hook on the command that the scripted model requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
-    /// The command of the model ran.
     Ran,
     /// No command ran, or the coding agent refused the effect of the command.
     Stopped,

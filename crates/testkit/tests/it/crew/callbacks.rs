@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use super::{BASE, get, model, paused, post, review, setup, wait_state};
 
-/// Credential with which a callback to the crew edge decides a review.
 #[derive(Clone, Copy, Debug)]
 enum CallbackCredential {
     /// The callback has the token of a person. The text is the time at which the person claims to have sent the
@@ -18,7 +17,6 @@ enum CallbackCredential {
     /// rejects.
     Older,
     Newer,
-    /// The callback has a token of an agent.
     Agent,
     Nobody,
     /// The callback is an invalid approving link. `Altered` has an altered signature, `OfAnother` belongs to a
@@ -30,7 +28,6 @@ enum CallbackCredential {
 use CallbackCredential::{Agent, Altered, Newer, Nobody, OfAnother, Older, Token, Turned};
 
 impl CallbackCredential {
-    /// Returns the request body of the callback, if it has one.
     fn body(self, says: &str) -> Option<Value> {
         match self {
             Token(at) => Some(json!({"status": says, "timestamp": at})),

@@ -141,7 +141,6 @@ pub(crate) async fn wait_state(server: &TestServer, task: &str, state: &str) -> 
     .await
 }
 
-/// Returns the number of model requests that each agent of the crew has made.
 pub(crate) fn request_counts(model: &ScriptedModel) -> Vec<usize> {
     AGENTS.iter().map(|agent| model.requests_of(agent).len()).collect()
 }

@@ -6,7 +6,6 @@ use crate::report::number::{duration, exponent, fixed};
 
 /// Maximum number of ticks on the vertical axis of a chart.
 const TICKS: f64 = 6.0;
-/// Maximum number of ticks on a chart's axis of days.
 const DAY_TICKS: usize = 6;
 /// Maximum number of intervals between ticks on a chart's axis of days. A longer interval is used if this number is
 /// exceeded.
@@ -41,7 +40,6 @@ impl Scale {
         Self::from_range(low, high, unit)
     }
 
-    /// Returns a scale of a chart that includes all values and zero.
     pub(crate) fn from_zero(values: impl Iterator<Item = f64>, unit: &str) -> Self {
         let (low, high) = values.fold((0.0, 0.0), |(low, high), value| (value.min(low), value.max(high)));
         Self::from_range(low, high, unit)

@@ -156,7 +156,6 @@ pub(crate) fn text(
     );
 }
 
-/// Draws a line of a chart's grid or an axis.
 pub(crate) fn rule(out: &mut String, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
     let _ = writeln!(
         out,
@@ -168,7 +167,6 @@ pub(crate) fn rule(out: &mut String, class: &str, (x1, y1): (f64, f64), (x2, y2)
     );
 }
 
-/// Area of a chart's drawing inside the axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Plot {
     pub left: f64,

@@ -36,7 +36,6 @@ pub enum Quantity {
     Kilograms,
 }
 
-/// Returns the quantity that a unit measures, and the factor from the unit to the base unit of the quantity.
 fn base_quantity(unit: &str) -> (Quantity, f64) {
     match unit.trim() {
         "" => (Quantity::Number, 1.0),

@@ -17,7 +17,6 @@ const EARTH_M: f64 = 6_371_008.8;
 #[derive(Default)]
 struct Gpx {
     tracks: Vec<Track>,
-    /// Number of points in all tracks of the GPX file so far.
     points: usize,
 }
 

@@ -185,7 +185,6 @@ impl Context<'_> {
     }
 }
 
-/// Parses a date in the form `2026-03-01`.
 pub(crate) fn date(text: &str) -> Result<Date, Code> {
     let mut parts = text.trim().splitn(3, '-');
     let mut number = |digits: usize| {

@@ -223,7 +223,6 @@ impl Call<'_> {
     }
 }
 
-/// Returns the unit of a load metric on this scale.
 const fn unit(metric: Metric, scale: Scale) -> &'static str {
     match (metric, scale) {
         (Metric::LoadRatio | Metric::LoadRatioEwma | Metric::Monotony, _) => "1",

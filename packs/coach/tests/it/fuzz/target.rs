@@ -132,7 +132,6 @@ fn assert_no_more_than_stated(activity: &Activity, profile: &Profile) {
     assert!(all <= seconds * (1.0 + 1e-9), "{all} s of zones in {seconds} s");
 }
 
-/// Returns a FIT file with these records.
 fn fit(records: &[u8]) -> Vec<u8> {
     let mut file = vec![12, 0x20, 0x54, 0x08];
     file.extend(u32::try_from(records.len()).unwrap_or_default().to_le_bytes());

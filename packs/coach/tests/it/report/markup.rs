@@ -30,7 +30,6 @@ const BLOCKS: [&str; 16] = [
 /// Content of an HTML page of the report.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
-    /// Names of the HTML elements in the order of the page.
     pub elements: Vec<String>,
     /// Attributes in the HTML page, each written after the name of its element: `a href=#charts`.
     pub attributes: Vec<String>,

@@ -16,7 +16,6 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number from 0 to `below` - 1.
     pub(crate) fn below(&mut self, below: u32) -> u32 {
         u32::try_from(self.next() % u64::from(below)).unwrap()
     }
@@ -34,9 +33,7 @@ impl Random {
 
 /// Files of a generated season by name. The rows or elements of a file are in arbitrary order.
 pub(crate) struct Generated {
-    /// File name, header and rows of each generated table.
     pub(crate) tables: Vec<(String, String, Vec<String>)>,
-    /// File name, sport and track points of each generated TCX file.
     pub(crate) tracks: Vec<(String, String, Vec<String>)>,
     pub(crate) athlete: Athlete,
     pub(crate) as_of: Date,
@@ -96,7 +93,6 @@ impl Generated {
     }
 }
 
-/// Returns a table cell that is sometimes empty.
 fn cell(random: &mut Random, empty_once_in: u32, value: impl std::fmt::Display) -> String {
     if random.once_in(empty_once_in) { String::new() } else { value.to_string() }
 }

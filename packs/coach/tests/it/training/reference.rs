@@ -22,7 +22,6 @@ fn section(heading: &str) -> String {
     below.split("\n##").next().unwrap().to_owned()
 }
 
-/// Returns the names of the list below a heading.
 fn listed_names(heading: &str) -> Vec<String> {
     let part = section(heading);
     let lists = part.lines().filter(|line| line.starts_with('`') && !line.starts_with("```"));

@@ -144,7 +144,6 @@ pub(crate) struct Dictionary {
     pub(super) ends: Vec<String>,
     pub(super) patronymics: Vec<String>,
     pub(super) phrases: BTreeMap<Vec<String>, Phrase>,
-    /// Number of words in the longest phrase of the word lists.
     pub(super) longest_phrase: usize,
     /// For each spelling of a name, the number of the list that contains it.
     pub(super) spellings: BTreeMap<String, u16>,

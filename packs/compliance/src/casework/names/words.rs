@@ -24,7 +24,6 @@ pub(super) enum Kind {
     Common(u16),
 }
 
-/// A word of a name.
 #[derive(Clone, Debug)]
 pub(super) struct Word {
     pub kind: Kind,
@@ -130,7 +129,6 @@ const LEAST_AFTER_BEGINNING: usize = 2;
 const LEAST_BEFORE_END: usize = 2;
 /// Minimum number of letters before the ending of a patronymic in a name. Without it, `Rich` would be a patronymic.
 const LEAST_BEFORE_PATRONYMIC: usize = 3;
-/// Minimum number of words in a name with a patronymic.
 const LEAST_WORDS_WITH_PATRONYMIC: usize = 3;
 
 /// Letters that a script without vowels omits, or writes with the letters for long vowels. For example, Arabic and

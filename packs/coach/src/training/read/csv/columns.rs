@@ -67,7 +67,6 @@ impl Column {
     }
 }
 
-/// Reason why a table column is not read.
 #[derive(Debug, PartialEq)]
 pub(super) enum HeaderError {
     Unknown,

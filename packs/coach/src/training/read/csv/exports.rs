@@ -282,7 +282,6 @@ impl Program {
         }
     }
 
-    /// Returns the columns whose headers identify the export.
     const fn identified_by(self) -> &'static [Part] {
         match self {
             Self::Garmin => &[Part::Sport, Part::Start, Part::Title, Part::Distance, Part::Duration],

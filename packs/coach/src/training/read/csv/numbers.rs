@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 
 use crate::training::problem::Code;
 
-/// Decimal mark of the numbers in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decimal {
     Point,
@@ -28,7 +27,6 @@ impl Decimal {
     }
 }
 
-/// Format of the numbers in a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
     /// Decimal mark of the numbers in the table. `None` if the cells are no evidence of it.
@@ -85,7 +83,6 @@ impl Numbers {
         self
     }
 
-    /// Allows thousands separators in the numbers of a table.
     pub(super) const fn with_thousands(mut self) -> Self {
         self.has_thousands = true;
         self

@@ -12,7 +12,6 @@ pub(super) const EPOCH_S: i64 = 631_065_600;
 /// Smallest absolute timestamp in FIT files. Smaller timestamps count the seconds since the device was started.
 const FIRST_ABSOLUTE: u32 = 0x1000_0000;
 const TIMESTAMP: u8 = 253;
-/// Number of bytes of the CRC at the end of a FIT file.
 const CRC_BYTES: usize = 2;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -83,9 +82,7 @@ pub(super) struct Segment<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// The FIT file is as long as its header states, and its CRC is correct.
     Complete,
-    /// The FIT file ends before the length that the header states.
     Truncated,
     /// The header of the FIT file states the length 0 although data follows, because the device has not finished
     /// writing. Records are read until one is invalid.
