@@ -78,7 +78,7 @@ async fn cycles(mut pair: Pair, began: Instant, until: Until) -> Result<(Vec<Dur
     }
 }
 
-/// Returns the median time of an HTTP round trip without work for the server.
+/// Returns the median time of an HTTP round trip in which the server does no work.
 pub(crate) fn round_trip(target: &Target) -> Result<Duration> {
     const TRIPS: usize = 2_000;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -117,7 +117,6 @@ impl Server {
         field("VmRSS:").zip(field("VmHWM:")).context("the kernel does not report the server's memory")
     }
 
-    /// Returns the processor time that the server process has used.
     pub(crate) fn processor(&self) -> Result<Duration> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         // The process name, in parentheses, precedes these fields. It may contain any character.

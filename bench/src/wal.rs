@@ -19,7 +19,7 @@ pub(crate) struct Log {
 }
 
 /// Returns the numbers of commits and bytes that were added to the write-ahead log between two reads. Returns `None` if
-/// it was restarted in between.
+/// SQLite restarted the log in between.
 pub(crate) fn since(before: Log, after: Log) -> Option<(u64, u64)> {
     let same = before.salt == after.salt && before.commits <= after.commits;
     same.then(|| (after.commits - before.commits, after.bytes - before.bytes))

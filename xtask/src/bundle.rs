@@ -85,8 +85,8 @@ fn walk(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) -> R
     Ok(())
 }
 
-/// Returns the names of the files that the browser fetches together with this file. Files of a dynamic `import("…")`
-/// are left out.
+/// Returns the names of the files that the browser fetches together with the file at `path`. Files of a dynamic
+/// `import("…")` are left out.
 fn find_references<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
     let marks: &[&str] = match ending(path) {
         "html" => &["src=\"", "href=\""],

@@ -14,7 +14,7 @@ pub(crate) fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_path_buf()
 }
 
-/// Returns Cargo's target directory. Builds with other flags use a subdirectory of it.
+/// Returns Cargo's target directory. Builds with other flags use a subdirectory of the target directory.
 pub(crate) fn target() -> PathBuf {
     root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
@@ -28,7 +28,7 @@ pub(crate) fn cargo() -> Command {
 /// Interval between messages that a step is still running, because some steps print nothing for minutes.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(20);
 
-/// Prints a message at intervals, until it is dropped, to show that the program still runs.
+/// Prints a message at intervals, until the heartbeat is dropped, to show that the program still runs.
 pub(crate) struct Heartbeat {
     _ended: Sender<()>,
 }
@@ -58,7 +58,7 @@ fn signs(ended: &Receiver<()>, every: Duration, mut each: impl FnMut(u64)) {
     }
 }
 
-/// Runs a command until it exits. An exit code other than 0 gives an error with the name of the step.
+/// Runs the command of a step until it exits. An exit code other than 0 gives an error with the name of the step.
 pub(crate) fn step(name: &str, command: &mut Command) -> Result<()> {
     println!("\n== {name}");
     let _alive = Heartbeat::for_step(name);

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::npm::npm;
 use crate::run::{root, target};
 
-/// Returns the folder of the TypeScript package.
+/// Returns the folder of the TypeScript package for agents.
 pub(crate) fn typescript() -> PathBuf {
     root().join("sdk/typescript")
 }

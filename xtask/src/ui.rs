@@ -48,7 +48,7 @@ fn build(into: &Path) -> Result<()> {
     step("the bundle", &mut script("build", &["--outDir", into, "--emptyOutDir", "--logLevel", "warn"]))
 }
 
-/// Returns the command that installs the app's build tools. Returns `None` if they are installed.
+/// Returns the command that installs the build tools of the browser app. Returns `None` if they are installed.
 pub(crate) fn install() -> Option<Command> {
     npm::install(&folder())
 }

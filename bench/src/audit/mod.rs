@@ -42,7 +42,7 @@ pub(crate) struct Options {
 struct Rung {
     store: &'static str,
     audits: Vec<Audit>,
-    /// Events per second that were written while the journal grew to this size.
+    /// Events per second that the server wrote while the journal grew to this size.
     written_per_second: f64,
 }
 

@@ -26,7 +26,7 @@ pub(crate) use report::thousands;
 /// Number of measured starts of the server for each number of waiting runs. Each starts without the database in the
 /// page cache, as after a reboot.
 const STARTS: usize = 5;
-/// Number of interrupts that are only in the write-ahead log when the server is killed.
+/// Number of opened interrupts that are only in the write-ahead log when the server is killed.
 const UNFINISHED: u64 = 500;
 
 #[derive(Debug, clap::Args)]
@@ -42,7 +42,7 @@ pub(crate) struct Options {
 /// Figures for one number of waiting runs.
 struct Rung {
     runs: u64,
-    /// Interrupts per second that were opened while the runs of this measurement were created.
+    /// Interrupts per second that agents opened while the waiting runs were created.
     asks_per_second: f64,
     split: Split,
     starts: Vec<Start>,

@@ -12,7 +12,7 @@ const SIZE: (f64, f64) = (360.0, 220.0);
 const ROOM: (f64, f64) = (56.0, 40.0);
 const COLOURS: [&str; 3] = ["#1f6feb", "#d1242f", "#1a7f37"];
 
-/// Line of a plot: its name, and one value for each measured number of runs.
+/// Line of a plot: its name, and one value for each measured number of waiting runs.
 type Line = (&'static str, Vec<f64>);
 
 pub(super) fn plot(rungs: &[Rung]) -> String {

@@ -23,7 +23,7 @@ pub(super) struct Start {
     /// Resident memory of the server in bytes: directly after the start, and after the inbox pages were read.
     pub(super) memory: u64,
     pub(super) memory_later: u64,
-    /// Time from sending the first decision until its agent has the outcome.
+    /// Time from sending the first decision until the agent that asked has the outcome.
     pub(super) decision: Duration,
     /// Time of the first read of the inbox's first page, and the median time of further reads.
     pub(super) first_look: Duration,

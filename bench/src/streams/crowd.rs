@@ -32,9 +32,9 @@ pub(super) struct Crowd {
     /// Time from sending a request until half of the clients have the event that it causes, one entry per event.
     pub(super) half: Vec<Duration>,
     pub(super) all: Vec<Duration>,
-    /// Time from sending a request until its response arrives, one entry per event.
+    /// Time from sending a request until the server's response arrives, one entry per event.
     pub(super) answered: Vec<Duration>,
-    /// Processor time per event, of the server and of all clients.
+    /// Processor time per event that the server and all clients used.
     pub(super) processor: Duration,
     pub(super) clients_processor: Duration,
 }

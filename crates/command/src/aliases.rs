@@ -6,7 +6,7 @@
 
 use crate::{Part, programs};
 
-/// Aliases of programs. Each entry has an alias, and the words that it replaces.
+/// Aliases of programs. Each entry has an alias, and the words for which the alias stands.
 const PROGRAMS: &[(&str, &[&str])] = &[
     ("docker-compose", &["docker", "compose"]),
     ("podman-compose", &["podman", "compose"]),
@@ -22,7 +22,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("sudoedit", &["sudo"]),
 ];
 
-/// Aliases of subcommands. Each entry has a program, the aliases, and the subcommand that they replace. `podman` has
+/// Aliases of subcommands. Each entry has a program, the aliases, and the subcommand for which they stand. `podman` has
 /// the same aliases as `docker`.
 const SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("git", &["send-pack", "http-push"], &["push"]),

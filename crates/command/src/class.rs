@@ -15,8 +15,8 @@ pub enum Class {
     Reads,
     /// The command runs a program that belongs to no other class.
     Runs,
-    /// The command runs code: an interpreter, a file that is called by its path, or a program that the tables do not
-    /// contain.
+    /// The command runs code: an interpreter, a file that is called by its path, or a program that the tables of
+    /// programs do not contain.
     RunsCode,
     /// The command connects to the network.
     ReachesOut,
@@ -25,9 +25,9 @@ pub enum Class {
 }
 
 impl Command {
-    /// Returns the most severe class of all parts of the command. The class is [`Class::Reads`] if the command
-    /// certainly only reads. The class is [`Class::RunsCode`] if the meaning of the command line is uncertain, because
-    /// it may do anything.
+    /// Returns the most severe class of all parts of the command line. The class is [`Class::Reads`] if the line
+    /// certainly only reads, and [`Class::RunsCode`] if the meaning of the line is uncertain, because it may do
+    /// anything.
     pub fn class(&self) -> Class {
         match self.opaque {
             Some(_) if self.computes_and_reads => Class::Reads,
@@ -36,8 +36,8 @@ impl Command {
         }
     }
 
-    /// Returns all classes that the command certainly or possibly has, for rules that ask about or forbid commands. The
-    /// result contains [`Class::Reads`] only if it contains no other class.
+    /// Returns all classes that the command line certainly or possibly has, for rules that ask about or forbid
+    /// commands. The result contains [`Class::Reads`] only if it contains no other class.
     pub fn classes(&self) -> BTreeSet<Class> {
         if self.computes_and_reads {
             return BTreeSet::from([Class::Reads]);

@@ -72,7 +72,7 @@ pub fn summarize_test_runs(output: &str) -> Vec<String> {
     told.filter_map(|(counts, (runner, _))| Some(format_counts(runner, counts?))).collect()
 }
 
-/// Formats the counts of one test runner. The number of failures comes first.
+/// Formats the numbers of tests of one test runner. The number of failures comes first.
 fn format_counts(runner: &str, counts: Counts) -> String {
     let Counts { passed, failed, skipped } = counts;
     let told = [
@@ -83,7 +83,7 @@ fn format_counts(runner: &str, counts: Counts) -> String {
     format!("{} ({runner})", told.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the line without terminal colour sequences.
+/// Returns a line of a test runner's output without terminal colour sequences.
 fn uncoloured(line: &str) -> String {
     let mut pieces = line.split("\u{1b}[");
     let first = pieces.next().unwrap_or_default().to_owned();

@@ -113,8 +113,8 @@ pub struct Part {
     pub appended: Vec<String>,
     /// Possible results of each argument of the command when the shell expands its file patterns.
     pub expansions: Vec<Expansion>,
-    /// Folders in which this command possibly runs, relative to the working directory of the tool call. The empty
-    /// string is the working directory itself. An empty list means that the folder is unknown.
+    /// Folders in which the command possibly runs, relative to the working directory of the tool call. The empty string
+    /// is the working directory itself. An empty list means that the folder is unknown.
     pub folders: Vec<String>,
 }
 

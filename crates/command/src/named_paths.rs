@@ -22,8 +22,8 @@ const MAX_PATH: usize = 4096;
 /// Paths that one simple command of a command line may name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedPaths {
-    /// Folders to which the `texts` may be relative, themselves relative to the working directory of the tool call. The
-    /// empty string is the working directory itself. An empty list means that the folder is unknown.
+    /// Folders to which the paths in `texts` may be relative. The folders are relative to the working directory of the
+    /// tool call; the empty string is the working directory itself. An empty list means that the folder is unknown.
     pub folders: Vec<String>,
     /// Folders to which the command line changes before this command of the line runs, and folders of options such as
     /// `-C sub`.
@@ -166,7 +166,7 @@ impl Part {
             .map_or(&[], |(_, options)| options)
     }
 
-    /// Returns the name of the program without its folder.
+    /// Returns the name of the command's program without its folder.
     pub(crate) fn base(&self) -> &str {
         self.program.rsplit('/').next().unwrap_or_default()
     }

@@ -32,7 +32,7 @@ const MAX_PIECES: usize = 256;
 const MAX_WAYS: usize = 8;
 
 /// Maximum number of `**/` in a glob that are also tried as matching no folder. The glob is compared with and without
-/// each of them.
+/// each of these `**/`.
 const MAX_FOLDERS: usize = 3;
 
 impl Pattern {

@@ -131,7 +131,8 @@ impl WithSubcommands {
         arguments.get(from).is_none_or(|word| !word.starts_with('-')).then_some(from)
     }
 
-    /// Returns true if the words begin with `-c` and a setting that affects only the look of git's output.
+    /// Returns true if the words before a subcommand begin with `-c` and a setting that affects only the look of git's
+    /// output.
     fn is_harmless_setting(&self, words: &[String]) -> bool {
         self.names.contains(&"git")
             && matches!(words, [option, setting, ..] if option == "-c" && git::only_shapes_output(setting))
@@ -232,7 +233,7 @@ pub(crate) fn is_shell(program: &str) -> bool {
     SHELLS.contains(&program)
 }
 
-/// Returns the program name without its version: `python` for `python3.12`.
+/// Returns the name of a program without its version: `python` for `python3.12`.
 pub(crate) fn without_version(program: &str) -> &str {
     program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
 }
@@ -252,7 +253,7 @@ pub(crate) fn launches_packages(program: &str) -> bool {
     matches!(program, "npx" | "npm" | "pnpm" | "yarn" | "bun" | "bunx")
 }
 
-/// Returns true if the program only reads, whatever its arguments are.
+/// Returns true for programs such as `echo`, which only read whatever their arguments are.
 pub(crate) fn only_reads(program: &str) -> bool {
     program == "echo" || tables::of_program(program).is_some_and(|row| row.takes_any_name)
 }

@@ -9,7 +9,7 @@ use crate::{Part, grammars, options, programs, working_directory};
 pub(crate) enum TableVerdict {
     /// All words of the command are harmless, so the command only reads.
     Reads,
-    /// The tables contain the command, but it does or may do more than read.
+    /// The tables contain the command, but the command does or may do more than read.
     Otherwise,
     /// The tables contain the program of the command, but not one of its options.
     Unknown,

@@ -216,7 +216,7 @@ impl Part {
     }
 
     /// Returns true if the option `-m` runs a Python module, which may be a test runner. The words after the module are
-    /// its arguments.
+    /// arguments of the module.
     fn runs_a_module(&self) -> bool {
         is_python(self.base()) && self.arguments.first().is_some_and(|word| word.starts_with("-m"))
     }

@@ -42,14 +42,14 @@ pub enum Expansion {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Separator {
-    /// `&&`: the next command runs only if this one succeeds.
+    /// The commands are separated by `&&`: the second runs only if the first succeeds.
     And,
-    /// `|`: both commands run at the same time, each in a shell of its own.
+    /// The commands are separated by `|`: both run at the same time, each in a shell of its own.
     Pipe,
     Other,
 }
 
-/// Purpose for which a command uses the file of a redirection.
+/// Purpose for which a command uses the file of a redirection: to read, to write or to append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Redirect {
     Reads,

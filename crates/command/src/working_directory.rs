@@ -36,7 +36,8 @@ impl Folders {
         self.now.as_deref().unwrap_or_default()
     }
 
-    /// Forgets the earlier folders, because they do not influence a new shell that starts here.
+    /// Forgets the folders of earlier parts of the command line, because they do not influence a new shell that starts
+    /// here.
     pub(crate) fn begin_anew(&mut self) {
         self.ever = self.now().to_vec();
     }
@@ -75,18 +76,18 @@ fn changes_folder(part: &Part) -> bool {
 }
 
 impl Part {
-    /// Returns true if this command changes to the current folder, or to a folder inside it.
+    /// Returns true if the command changes to the current folder, or to a folder inside the current folder.
     pub(crate) fn stays_below(&self) -> bool {
         target(self).is_some_and(is_below)
     }
 }
 
-/// Returns true if a path names the current folder, or something inside it.
+/// Returns true if a path names the current folder, or something inside the current folder.
 pub(crate) fn is_below(path: &str) -> bool {
     !path.is_empty() && !path.starts_with(['/', '-', '~']) && path.split('/').all(|name| name != "..")
 }
 
-/// Returns true if this command changes to a folder whose path is not in the line, as in `cd -` and `cd ~/x`.
+/// Returns true if the command changes to a folder whose path is not in the command line, as in `cd -` and `cd ~/x`.
 pub(crate) fn leads_anywhere(part: &Part) -> bool {
     changes_folder(part) && target(part).is_none()
 }
@@ -114,8 +115,8 @@ pub(crate) fn join(folder: &str, path: &str) -> String {
     }
 }
 
-/// Returns the path without `.` components. Each `..` is removed together with the component before it. A `..` without
-/// a component before it is kept.
+/// Returns a path without `.` components. Each `..` is removed together with the component before it. A `..` without a
+/// component before it is kept.
 pub fn normal(path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {

@@ -8,6 +8,6 @@ use holdshort_cli::pack::Packs;
 #[cfg(feature = "packs")]
 pub const PACKS: Packs = Packs(&[&holdshort_coach::Coach, &holdshort_compliance::Compliance]);
 
-/// The packs of this build: none.
+/// The packs that this build of the program contains: none.
 #[cfg(not(feature = "packs"))]
 pub const PACKS: Packs = Packs(&[]);

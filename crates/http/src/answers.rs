@@ -30,7 +30,7 @@ pub fn innermost(error: &reqwest::Error) -> String {
     why
 }
 
-/// Returns what is wrong with the server's certificate, if the request failed because of it.
+/// Returns what is wrong with the server's TLS certificate, if the request failed because of the certificate.
 pub fn refused_certificate(error: &reqwest::Error) -> Option<String> {
     let mut source: Option<&(dyn Error + 'static)> = error.source();
     while let Some(error) = source {

@@ -105,9 +105,9 @@ impl Guard {
         }
     }
 
-    /// Returns an error for an unencrypted URL (`http:`) if one of the `addresses` is outside the allowed ranges, even
-    /// if it is public. Callers that send secrets make this check, because everyone on the network can read an
-    /// unencrypted request.
+    /// Returns an error for an unencrypted URL (`http:`) if one of the `addresses` is outside the guard's allowed
+    /// ranges, even if the address is public. Callers that send secrets make this check, because everyone on the
+    /// network can read an unencrypted request.
     pub fn check_in_clear(
         &self,
         url: &Url,

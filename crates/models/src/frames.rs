@@ -33,7 +33,7 @@ pub(crate) struct FrameSummary {
     pub(crate) ended: bool,
     pub(crate) stop: Option<String>,
     pub(crate) model: Option<String>,
-    /// Token usage of the request. `None` for other APIs than the chat-completions API.
+    /// Token usage of the model request. `None` for other APIs than the chat-completions API.
     pub(crate) usage: Option<Usage>,
     calls: Vec<PartialCall>,
 }

@@ -31,7 +31,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// Address of Ollama that the provider library always uses.
 const OLLAMA: &str = "http://localhost:11434";
 
-/// Provider to which requests are sent, with its API key.
+/// Provider to which model requests are sent, with its API key.
 pub(crate) enum Route {
     /// Requests are sent to a server with the chat-completions API.
     Compatible {

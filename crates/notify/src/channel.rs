@@ -48,7 +48,7 @@ pub struct Channel {
     pub(crate) secrets: Vec<Secret>,
     pub(crate) token: Option<String>,
     pub(crate) smtp: Option<Arc<Smtp>>,
-    /// Mail address to which a channel sends that was registered over the API. The journal does not contain this
+    /// Mail address to which the channel sends, if it was registered over the API. The journal does not contain this
     /// address.
     pub(crate) mailbox: Option<String>,
     pub(crate) slack: Option<Bot>,
@@ -76,7 +76,7 @@ pub struct Secrets {
 }
 
 pub(crate) struct Smtp {
-    /// Host name of the mail server, for which the server's certificate must be valid.
+    /// Host name of the channel's mail server, for which the server's certificate must be valid.
     pub(crate) host: String,
     pub(crate) security: Security,
     /// User name and password with which the channel signs in at the mail server.

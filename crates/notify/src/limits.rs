@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// Maximum number of bytes of a receiver's response that are read. The limit is enough for an error message. The rest
-/// is ignored.
+/// Maximum number of bytes that are read of a receiver's response to a notification. The limit is enough for an error
+/// message. The rest is ignored.
 pub const ANSWER_BYTES: usize = 1024;
 /// Maximum number of bytes that a mail server may send in one connection, including its certificates. If the server
 /// sends more, the delivery attempt fails.

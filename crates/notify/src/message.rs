@@ -19,14 +19,14 @@ pub struct Message {
     pub id: String,
     pub notice: Notice,
     /// Title of the interrupt or summary of a review, whichever the channel shows. An agent wrote the text. The
-    /// function [`title`] or [`summary`](crate::summary()) has removed unsafe characters from it.
+    /// function [`title`] or [`summary`](crate::summary()) has removed unsafe characters from the text.
     pub title: Option<String>,
     /// URL of the interrupt's page in the web app, to which the message links.
     pub link: String,
     /// URL of the interrupt's decision page that works without JavaScript. `None` if the server has no such page.
     pub plain: Option<String>,
     pub way: LinkAccess,
-    /// Recipient of the message, if there is exactly one.
+    /// Recipient of the notification, if there is exactly one.
     pub reader: Option<Reader>,
     /// Buttons of the message for the options of the interrupt. Empty for channels in which a person cannot decide.
     pub buttons: Vec<Button>,
@@ -73,7 +73,7 @@ impl Several<'_> {
         &self.messages[..self.messages.len().min(LISTED)]
     }
 
-    /// Returns a line with the number of messages that are not listed, or `None` if all are listed.
+    /// Returns a line with the number of messages that the digest does not list, or `None` if it lists all.
     pub(crate) fn not_listed(&self) -> Option<String> {
         self.more_than(self.listed().len())
     }
@@ -116,7 +116,7 @@ pub struct Reader {
     /// Address of the recipient, in the form that the channel needs, such as `anna@example.org`.
     pub address: String,
     pub name: Option<String>,
-    /// IANA time zone of the recipient. If it is missing or unknown, times are in UTC.
+    /// IANA time zone of the recipient. Times are in UTC if the time zone is missing or unknown.
     pub time_zone: Option<String>,
     /// Language tag of the recipient, such as `de-AT`.
     pub language: Option<String>,

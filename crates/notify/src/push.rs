@@ -29,7 +29,7 @@ pub struct Browser {
     vapid: Arc<Vapid>,
 }
 
-/// Error in a push subscription. The message contains no part of the subscription.
+/// Error in a browser's push subscription. The error message contains no part of the subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadBrowser {
     #[error("{0}")]

@@ -178,7 +178,8 @@ impl Channel {
     }
 }
 
-/// Returns the id of the Slack conversation for the message: its recipient's, or else the channel's.
+/// Returns the id of the Slack conversation to which the message is sent: that of its recipient, or else that of the
+/// channel.
 fn conversation<'m>(bot: &'m Bot, message: &'m Message) -> &'m str {
     message.reader.as_ref().map_or(&bot.conversation, |reader| &reader.address)
 }

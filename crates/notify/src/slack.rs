@@ -169,8 +169,8 @@ impl Channel {
     }
 }
 
-/// Reads the result of a Slack API call from the response body. The HTTP status does not tell it, because it is nearly
-/// always 200.
+/// Reads the result of a Slack API call from the body of the response. The HTTP status does not tell the result,
+/// because it is nearly always 200.
 fn read(body: &[u8], status: u16, wait: Option<Duration>) -> Answered {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let of = |verdict, error, posted| Answered { verdict, status, error, posted };

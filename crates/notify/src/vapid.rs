@@ -37,8 +37,8 @@ impl Vapid {
         BASE64URL_NOPAD.encode(self.0.public_key().as_ref())
     }
 
-    /// Returns the header `Authorization` for requests to a push endpoint. It is valid for half a day, and only at the
-    /// push service of this endpoint. `contact` is an address at which the push service can reach the operator.
+    /// Returns the header `Authorization` for requests to a push endpoint. The header is valid for half a day, and only
+    /// at the push service of this endpoint. `contact` is an address at which the push service can reach the operator.
     pub(crate) fn authorization(&self, endpoint: &Url, contact: &str, now: Timestamp) -> Option<String> {
         let claims = json!({
             "aud": endpoint.origin().ascii_serialization(),

@@ -114,7 +114,7 @@ impl Event {
     }
 }
 
-/// Returns all events of the journal. For each event, `chained` is the head of the journal after this event.
+/// Returns all events of the journal. In each event, `chained` is the head of the journal after this event.
 fn unpacked(file: &Connection) -> rusqlite::Result<Vec<Event>> {
     let columns = "position, stream, seq, chained, hashes, heads, contents";
     let mut statement =

@@ -38,8 +38,8 @@ struct Sleepers {
 }
 
 impl SimClock {
-    /// Creates a clock at [`START`]. Two clocks with the same seed give the same ids and salts, if the test requests
-    /// them in the same order.
+    /// Creates a simulated clock at [`START`]. Two clocks with the same seed give the same ids and salts, if the test
+    /// requests them in the same order.
     pub fn new(seed: u64) -> Self {
         let (now, random) = (AtomicI64::new(START.as_millis()), AtomicU64::new(seed));
         Self(Arc::new(Inner { now, random, sleepers: Mutex::default() }))
@@ -132,8 +132,7 @@ impl Drop for Sleep {
 
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Returns the number that `SplitMix64` computes from a state. The number is random enough for tests, and the same on
-/// every machine.
+/// Returns the pseudo-random number that `SplitMix64` computes from a state, the same on every machine.
 pub fn mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(GAMMA);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -97,7 +97,7 @@ pub fn attributes(span: &Span) -> BTreeMap<String, String> {
     span.attributes.iter().map(text).collect()
 }
 
-/// Returns the name and the value of an attribute. The value is returned as text.
+/// Returns the name and the value of a span's attribute, both as text.
 pub fn text(attribute: &KeyValue) -> (String, String) {
     let value = match &attribute.value {
         Some(AnyValue { value: Some(Value::StringValue(text)) }) => text.clone(),

@@ -24,13 +24,15 @@ use tokio::sync::{Notify, watch};
 pub enum Fault {
     /// The disk is full, and the append is not written.
     Full,
-    /// The append is written, but its caller receives an error.
+    /// The append to the journal is written, but its caller receives an error.
     LostAnswer,
-    /// The append is written at once, but its caller receives the response only after [`Faulty::answer`].
+    /// The append to the journal is written at once, but its caller receives the response only after
+    /// [`Faulty::answer`].
     LateAnswer,
-    /// The append is written only after [`Faulty::write_held`], and its caller never receives a response.
+    /// The append to the journal is written only after [`Faulty::write_held`], and its caller never receives a
+    /// response.
     Held,
-    /// The append succeeds. In a list of faults, this entry lets one append succeed.
+    /// The append to the journal succeeds. In a list of faults, this entry lets one append succeed.
     Pass,
 }
 

@@ -39,13 +39,14 @@ pub enum Scripted {
     /// The first half of this text, after which the model server closes the connection. The rest of the text is not
     /// sent.
     Cut(String),
-    /// A stream of this text that has neither a finish reason nor an end marker. The HTTP response ends normally.
+    /// A streamed reply of this text that has neither a finish reason nor an end marker. The HTTP response ends
+    /// normally.
     Unfinished(String),
     /// A reply of the model whose finish reason is, for example, `length` or `content_filter`.
     Stopped { text: String, reason: String },
-    /// This response, which is sent only after [`ScriptedModel::release`] is called.
+    /// The boxed response, which is sent only after [`ScriptedModel::release`] is called.
     Hang(Box<Scripted>),
-    /// A stream of this text, which ends only after [`ScriptedModel::release`] is called.
+    /// A streamed reply of this text, which ends only after [`ScriptedModel::release`] is called.
     Held(String),
     /// A reply that contains neither a text nor tool calls.
     Empty,
@@ -91,13 +92,13 @@ impl Scripted {
         Self::Status { status, headers: Vec::new(), body: body.to_string() }
     }
 
-    /// Returns a response that is not sent before [`ScriptedModel::release`] is called, and then contains the text
-    /// `released`.
+    /// Returns a model response that is not sent before [`ScriptedModel::release`] is called, and then contains the
+    /// text `released`.
     pub fn hang() -> Self {
         Self::Hang(Box::new(Self::text("released")))
     }
 
-    /// Returns this response as one that is also used for all later requests.
+    /// Returns this model response as one that is also used for all later requests of the agent.
     pub fn repeat(self) -> Self {
         Self::Repeat(Box::new(self))
     }

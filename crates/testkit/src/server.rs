@@ -149,7 +149,7 @@ impl Setup {
         Self { data: Some(data.to_owned()), ..self }
     }
 
-    /// Makes the server the leader of a process group. A shell does the same for a program in a terminal.
+    /// Makes the test server the leader of a process group. A shell does the same for a program in a terminal.
     pub fn in_a_terminal(self) -> Self {
         Self { leads_group: true, ..self }
     }
@@ -216,7 +216,6 @@ impl TestServer {
         &self.running().base
     }
 
-    /// Returns the process id of the server.
     pub fn pid(&self) -> u32 {
         self.running().child.id()
     }

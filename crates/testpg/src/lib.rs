@@ -19,7 +19,7 @@ const VERSIONS: &str = "/usr/lib/postgresql";
 /// Maximum number of attempts to start PostgreSQL. Another process can take the free port before the server listens.
 const ATTEMPTS: usize = 3;
 
-/// Running PostgreSQL server. On drop, the server stops and its data is removed.
+/// A running PostgreSQL server for tests. On drop, the server stops and its data is removed.
 #[derive(Debug)]
 pub struct Server {
     binaries: PathBuf,
@@ -83,7 +83,7 @@ impl Server {
         format!("postgresql://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// Runs one of PostgreSQL's own programs against this server, as the superuser. Returns the program's output.
+    /// Runs one of PostgreSQL's own programs against the test server, as the superuser. Returns the program's output.
     pub fn run(&self, program: &str, arguments: &[&str]) -> Result<String> {
         let output = Command::new(self.binaries.join(program))
             .env("PGHOST", "127.0.0.1")

@@ -34,8 +34,8 @@ pub const RULES_BYTES: usize = 1024 * 1024;
 pub const RULES_NODES: usize = 100_000;
 /// Maximum bytes of the channels file. With a larger channels file the server does not start.
 pub const CHANNELS_BYTES: usize = 256 * 1024;
-/// Maximum number of channels. The number is limited because every notice is checked against all channels. With more,
-/// the server does not start.
+/// Maximum number of channels in the channels file. The number is limited because every notice is checked against all
+/// channels. With more, the server does not start.
 pub const CHANNELS: usize = 50;
 /// Maximum number of `secret_files` of a channel: one for the current secret, and the others for previous secrets. With
 /// more, the server does not start.

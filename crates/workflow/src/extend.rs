@@ -56,8 +56,8 @@ impl Bases {
     }
 }
 
-/// Returns the tree of a workflow, merged with the workflow that it extends. If this is impossible, reports a problem
-/// and returns the tree unmerged.
+/// Returns the YAML tree of a workflow, merged with the workflow that it extends. If this is impossible, reports a
+/// problem and returns the tree unmerged.
 pub(crate) fn resolve(
     own: Node,
     bases: &Bases,
@@ -71,7 +71,7 @@ pub(crate) fn resolve(
     }
 }
 
-/// Returns the tree of the workflow that the key `extends` names.
+/// Returns the YAML tree of the workflow that the key `extends` names.
 fn base(
     own: &Node,
     extended: &Node,

@@ -11,7 +11,7 @@ use serde_json::json;
 #[derive(Debug)]
 pub struct Shipped {
     pub name: &'static str,
-    /// Names that other systems use for this workflow.
+    /// Names that other systems use for the shipped workflow.
     pub aliases: &'static [&'static str],
     /// Sentence about what a person sees in a demo of the workflow.
     pub shows: &'static str,

@@ -96,7 +96,7 @@ pub enum CaseError {
     Wrong(Problems),
     #[error("cannot be read: {}", .0.kind())]
     Unreadable(io::Error),
-    /// `as_of` in the input of the run is not a date.
+    /// The key `as_of` in the input of the run is not a date.
     #[error("is not a day such as `2026-03-31`")]
     NoDay,
 }

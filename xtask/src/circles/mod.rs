@@ -35,7 +35,6 @@ pub(crate) fn print() -> Result<()> {
 
 const FOLDERS: [&str; 2] = ["crates", "packs"];
 
-/// Returns the names of the crates of the product and of its packs.
 fn crates() -> Result<Vec<String>> {
     let mut names = Vec::new();
     for folder in FOLDERS {

@@ -181,8 +181,8 @@ fn is_in_parentheses(tree: Option<&TokenTree>) -> bool {
 }
 
 impl Source {
-    /// Returns the files that a path needs: the file that defines the named item, and the file that defines a method at
-    /// the end of the path.
+    /// Returns the files of a crate that a path needs: the file that defines the named item, and the file that defines
+    /// a method at the end of the path.
     fn of_path(&self, module: &[String], path: &[String]) -> BTreeSet<usize> {
         let mut files: BTreeSet<_> = self.resolve(module, path, MAX_LOOKUPS).into_iter().collect();
         if let [types @ .., method] = path

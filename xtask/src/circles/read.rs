@@ -9,7 +9,7 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::{ImplItem, Item, TraitItem, UseTree, Visibility};
 
-/// Path of a module within its crate, without `crate`.
+/// Path of a module within its crate, without the segment `crate`.
 pub(super) type ModulePath = Vec<String>;
 
 #[derive(Default)]

@@ -34,11 +34,11 @@ pub(crate) enum Tests {
 
 pub(crate) const LINTED: &str = "lints and build of the tests";
 
-/// Test program whose tests often wait for timers and other processes. It runs in parallel with all others, with one
-/// more test at a time than there are processors.
+/// Test program whose tests often wait for timers and other processes. This program runs in parallel with all others,
+/// with one more test at a time than there are processors.
 pub(crate) const WAITS: &str = "testkit::it";
 
-/// Text that occurs in the name of each campaign.
+/// Text that occurs in the name of each campaign, a test that takes minutes.
 const CAMPAIGN: &str = "campaign";
 
 /// Duration of a test, or of a program with all of its tests.
@@ -108,7 +108,7 @@ fn compile(phase: &str, selected: Vec<&str>) -> Result<Vec<Program>> {
 }
 
 impl Program {
-    /// Returns the test program that a JSON message of Cargo describes.
+    /// Returns the test program that a JSON message of Cargo's build describes.
     fn from_message(message: &Value) -> Option<Self> {
         if message["profile"]["test"] != true {
             return None;

@@ -99,7 +99,7 @@ struct Row {
 }
 
 impl Row {
-    /// Returns true if the path begins with the components of this guarded name.
+    /// Returns true if a path begins with the components of this guarded name.
     fn is_prefix_of(&self, names: &[Forms]) -> bool {
         names.len() >= self.parts.len() && self.parts.iter().zip(names).all(|(part, name)| name.fit(part))
     }

@@ -57,7 +57,7 @@ fn reads_within(line: &str, nested: &Cell<usize>) -> bool {
     false
 }
 
-/// A here-document that was announced with `<<`. Its text begins on the next line.
+/// A here-document that was announced with `<<`. The text of the document begins on the next line.
 struct Document {
     end: String,
     is_quoted: bool,

@@ -9,9 +9,9 @@ pub(super) struct ScriptWord {
     pub(super) word: ShellWord,
     /// True if the shell turns this word into exactly one word, whatever it computes.
     pub(super) is_one: bool,
-    /// True if the shell computes nothing in this word.
+    /// True if the shell computes nothing in this word of the command line.
     pub(super) is_literal: bool,
-    /// Kind of the value that a variable gets if this word is assigned to it.
+    /// Kind of the value that a shell variable gets if this word is assigned to it.
     pub(super) value: Value,
 }
 
@@ -21,7 +21,7 @@ impl ScriptWord {
         Self { word: ShellWord::default(), is_one: true, is_literal: true, value: Value::Path }
     }
 
-    /// Returns the kind of the words into which the shell splits this word.
+    /// Returns the kind of the words into which the shell splits this word of the command line.
     pub(super) fn each(&self) -> Value {
         match (self.value, self.is_one) {
             (Value::Path, false) if !self.is_literal => Value::Unknown,

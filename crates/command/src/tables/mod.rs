@@ -33,13 +33,13 @@ pub struct Row {
     /// Lists of options that the program shares with other programs.
     shared: &'static [&'static str],
     pub operands: Operands,
-    /// True if all options of the program are harmless. A file pattern is then harmless even if it expands to an
-    /// option.
+    /// True if all options of the program are harmless. A file pattern is then harmless even if the shell expands it to
+    /// an option.
     pub takes_any_name: bool,
     pub parser: Parser,
 }
 
-/// Way in which the program parses its options.
+/// Way in which a program of the table parses its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parser {
     /// The program parses options as GNU programs do: letters can be joined, a value can be in the same word as its
@@ -76,7 +76,7 @@ pub enum Operands {
     Numbers,
     /// Only the operands in this list are allowed.
     Only(&'static [&'static str]),
-    /// Operands that are allowed only together with one of these options.
+    /// The operands are allowed only together with one of these options.
     Beside(&'static [&'static str]),
     /// The only operand is a name with a dot in it, such as the name of a git setting (`user.name`).
     OneKey,
@@ -122,7 +122,7 @@ impl Row {
         Self { parser, ..self }
     }
 
-    /// Returns the options in this row of the table, as they are written there.
+    /// Returns the options in this row of the table of programs, as they are written in the table.
     pub fn options(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.options).chain(self.shared.iter().copied()).flat_map(str::split_whitespace)
     }

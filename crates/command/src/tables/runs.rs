@@ -130,7 +130,8 @@ pub(crate) const TAKES_CODE: &[&str] = &[
     "socat",
 ];
 
-/// Returns true if one of the arguments is an option of this table, with which the program runs a second program.
+/// Returns true if one of the arguments is an option in the table of options with which a program runs a second
+/// program.
 pub(crate) fn runs_by_option(program: &str, arguments: &[String]) -> bool {
     let rows = || ROWS.iter().filter(|(programs, _)| programs.contains(&program));
     if program == "tar" && arguments.first().is_some_and(|word| is_old_bundle(word)) {

@@ -556,7 +556,7 @@ fn a_script_says_one_thing_after_the_other() {
     assert_eq!((ran.code, scene.text("b.txt").as_deref()), (0, Some("b\n")), "{ran:?}");
 }
 
-/// The copilot remembers its own rounds, and an undo reverts only the last one.
+/// The copilot remembers the earlier rounds of its conversation, and an undo reverts only the last round.
 #[test]
 fn rounds_of_a_conversation_are_one_run_and_are_taken_back_one_by_one() {
     let scene = Scene::new();

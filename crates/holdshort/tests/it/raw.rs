@@ -12,9 +12,9 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::Value;
 
-/// Host name in the certificates of these tests.
+/// Host name in the TLS certificates of these tests.
 pub(crate) const NAME: &str = "holdshort.example";
-/// Timeout of all requests in these tests.
+/// Timeout of all HTTP requests in these tests.
 pub(crate) const SOON: Duration = Duration::from_mins(1);
 
 #[derive(Debug)]
@@ -77,8 +77,8 @@ pub(crate) fn certificate(name: &str) -> CertificateDer<'static> {
     CertificateDer::from_pem_file(file(name)).unwrap()
 }
 
-/// Opens a TLS connection that trusts the tests' authority for this name. Returns the connection and the server's
-/// certificate.
+/// Opens a TLS connection to the server that trusts the tests' certificate authority. Returns the connection and the
+/// server's certificate.
 pub(crate) fn tls_handshake(
     at: &str,
 ) -> Result<(StreamOwned<ClientConnection, TcpStream>, CertificateDer<'static>), String> {

@@ -76,8 +76,8 @@ fn urgency(message: &Message) -> &'static str {
     if is_high && message.notice.occasion.asks() { HIGH } else { NORMAL }
 }
 
-/// Returns the seconds for which the push service keeps the message. A message that asks for a decision is kept only
-/// until the interrupt expires.
+/// Returns the seconds for which the push service keeps the push message. A message that asks for a decision is kept
+/// only until the interrupt expires.
 fn ttl(message: &Message, now: Timestamp) -> u64 {
     let asks = message.notice.occasion.asks();
     let ends = message.notice.expires_at.filter(|_| asks).map(|at| at.ms_since(now) / 1_000);

@@ -154,8 +154,8 @@ impl TestServer {
         self.decide(interrupt, &json!({ "option": option })).await.ok()
     }
 
-    /// Returns all events of the run. Panics if a sequence number is missing, or if an event lacks an actor, a
-    /// timestamp or a type.
+    /// Returns all events of the run in the server's journal. Panics if a sequence number is missing, or if an event
+    /// lacks an actor, a timestamp or a type.
     pub async fn events(&self, run: &str) -> Vec<Value> {
         let mut events: Vec<Value> = Vec::new();
         loop {
@@ -171,8 +171,8 @@ impl TestServer {
         events
     }
 
-    /// Reads the server-sent events of a run that follow the sequence number `last`. Returns pairs of an id and its
-    /// data. Stops when `n` events were read or the stream ends.
+    /// Reads the server-sent events of a run after the sequence number `last`. Returns the id and the data of each.
+    /// Stops when `n` events were read or the stream ends.
     pub async fn stream(&self, run: &str, last: Option<u64>, n: usize) -> Vec<(u64, Value)> {
         let mut request = self
             .request(Method::GET, &format!("/v1/runs/{run}/events"))

@@ -30,8 +30,8 @@ const TURNS: u64 = 20_000;
 /// was seen took 40,000 steps, because each message that waits for a channel takes one or two.
 const TELLING: u64 = 100_000;
 
-/// Length in milliseconds of the period in which only the nodes act. At the end of this period, the leases of dead
-/// nodes have expired, and every node has looked for runs to continue.
+/// Length in milliseconds of the period at the start of a simulation's last part in which only the nodes act. At the
+/// end of this period, the leases of dead nodes have expired, and every node has looked for runs to continue.
 const QUIET_MS: u64 = LEASE_MS + 30_000;
 
 impl Sim {

@@ -138,7 +138,7 @@ pub(super) fn begins_phases(request: &Request) -> bool {
     request.tools.iter().any(|tool| is_phase_tool(&tool.name))
 }
 
-/// Returns a tool call that begins a phase. In some cases, the arguments of the call are invalid.
+/// Returns a tool call of a simulated agent that begins a phase. In some cases, the arguments of the call are invalid.
 pub(super) fn call(request: &Request, choices: &mut Choices) -> RequestedCall {
     let own: Vec<&str> =
         request.tools.iter().map(|tool| tool.name.as_str()).filter(|name| is_phase_tool(name)).collect();

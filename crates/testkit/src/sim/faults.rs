@@ -31,11 +31,11 @@ pub(super) enum Fault {
     LostWake,
     /// A task of the simulation is polled although nothing has woken it.
     Wake,
-    /// The result of a job is delivered to the driver twice.
+    /// The result of a simulated job is delivered to the driver twice.
     Twice,
-    /// The sender of a request stops waiting before the request is complete.
+    /// The sender of a request to a simulated node stops waiting before the request is complete.
     GiveUp,
-    /// A file changes although no run writes to it.
+    /// A file of the simulated workspace changes although no run writes to it.
     File,
 }
 

@@ -137,7 +137,7 @@ impl Site {
 }
 
 impl Site {
-    /// Writes the first append of a simulation. This happens before the first turn.
+    /// Writes the first append of a simulation, before the first turn.
     pub(super) fn found(&mut self, append: &Append) {
         let written = at_once(self.store.append(append.clone()));
         assert!(written.is_ok(), "the first append is written: {written:?}");

@@ -102,8 +102,8 @@ impl Leases {
         })
     }
 
-    /// Returns the number of the present period of the node's lease. Returns `None` if the lease is not valid in the
-    /// store.
+    /// Returns the number of the present period of the simulated node's lease. Returns `None` if the lease is not valid
+    /// in the store.
     pub(super) fn term(&self, node: NodeId) -> Option<Term> {
         self.0.get(&node).filter(|standing| standing.stands).map(|standing| standing.term)
     }

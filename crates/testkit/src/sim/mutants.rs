@@ -52,9 +52,9 @@ pub enum Mutant {
     WorkTwice,
     /// Defect: if a crash interrupts a commit, the commit is treated as complete.
     ForgetTheRest,
-    /// Defect: a commit overwrites files without checking their present content.
+    /// Defect: the commit of a changeset overwrites files without checking their present content.
     WriteOverOthers,
-    /// Defect: a commit leaves out the last path.
+    /// Defect: the commit of a changeset leaves out the last path.
     LeaveTheLast,
     /// Defect: an undo leaves out the last path of its changes.
     UndoInPart,
@@ -78,13 +78,13 @@ pub enum Mutant {
     ForgetTheQuorum,
     /// Defect: a claim is recorded for a person who has not claimed the interrupt.
     ClaimForAnother,
-    /// Defect: a copilot's round begins, but the event that a person wanted it is missing.
+    /// Defect: a copilot's round begins, but the event which records that a person wanted this round is missing.
     ForgetTheWord,
     /// Defect: a person ends the work of a copilot, but another round follows.
     GoOnAfterTheEnd,
     /// Defect: the decision of a router about a task is written twice.
     RouteTwice,
-    /// Defect: a call has its result, but a phase that it began never ends.
+    /// Defect: a tool call has its result, but a phase that the call began never ends.
     LeaveThePhaseOpen,
     /// Defect: a changeset is committed before the event that names it is written.
     CommitBeforeWriting,

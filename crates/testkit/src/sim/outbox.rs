@@ -63,7 +63,7 @@ enum LetterAnswer {
     /// The receiver has read the message, but responds with an error.
     ReadAndFailed,
     Failed,
-    /// The receiver asks the sender to wait for this number of seconds.
+    /// The receiver asks the sender to wait for this number of seconds before the next attempt.
     Busy(u64),
     /// The receiver has read the message, but does not respond.
     Hangs,
@@ -249,8 +249,8 @@ impl Pages for Hands {
 }
 
 impl Sim {
-    /// Lets a receiver respond to a message, or makes the receivers of a channel reachable or unreachable. Returns
-    /// false if none of this was possible.
+    /// Lets a simulated receiver respond to a message, or makes the receivers of a channel reachable or unreachable.
+    /// Returns false if none of this was possible.
     pub(super) fn receive(&mut self) -> bool {
         let letters = self.letters();
         if self.choices.one_in(12) {
@@ -290,7 +290,7 @@ impl Sim {
         lock(&self.site).sink.down.clear();
     }
 
-    /// Lets the receiver of the oldest message accept this message.
+    /// Lets the simulated receiver of the oldest message accept this message.
     pub(super) fn receive_well(&mut self) {
         self.answer(0, LetterAnswer::Well);
     }
@@ -315,7 +315,8 @@ impl Sim {
         let _nobody_waits = answer.send(sent);
     }
 
-    /// Removes the messages without a response that a dead node has sent. Their receivers may have read them before.
+    /// Removes the messages without a response that a dead simulated node has sent. Their receivers may have read them
+    /// before.
     pub(super) fn hang_up(&mut self, dead: NodeId) {
         let mut guard = lock(&self.site);
         let site = &mut *guard;
@@ -365,7 +366,7 @@ impl Sim {
         }
     }
 
-    /// Returns true if a delivery is waiting although its channel is enabled.
+    /// Returns true if a delivery of the simulation is waiting although its channel is enabled.
     fn waits(&self) -> Result<bool, String> {
         let store = lock(&self.site).store.clone();
         let disabled = deliveries::list_disabled_channels(&store)?;

@@ -35,7 +35,7 @@ pub(super) struct Database {
 }
 
 impl Database {
-    /// Creates a database in the PostgreSQL server of this process.
+    /// Creates a database for one simulation in the PostgreSQL server of this process.
     pub(super) fn new() -> Self {
         let server = holdshort_testpg::shared();
         let url = server.database();

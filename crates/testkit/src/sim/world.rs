@@ -50,7 +50,7 @@ pub(super) struct RunningJob {
     pub(super) node: NodeId,
     pub(super) job: Job,
     pub(super) deliver: Deliver,
-    /// Progress of writing a changeset to the simulated files, if the job does this.
+    /// Progress of writing a changeset to the simulated files, if the running job does this.
     pub(super) writing: Writing,
 }
 

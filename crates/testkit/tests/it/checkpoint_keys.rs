@@ -41,7 +41,7 @@ fn assert_holds(server: &TestServer, notes: &[&str], keys: &[&str]) {
     assert!(ran.status.success() && said.contains("continues from"), "{ran:?}");
 }
 
-/// Returns the signing keys in the order in which the journal records them.
+/// Returns the keys that sign checkpoints, in the order in which the journal records them.
 async fn list_signing_keys(server: &TestServer) -> Vec<String> {
     let events = server.get("/v1/audit/events?type=checkpoint_key_set").await.ok();
     let mut set: Vec<&Value> = events["items"].as_array().unwrap().iter().collect();

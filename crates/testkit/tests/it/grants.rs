@@ -14,7 +14,7 @@ async fn server(workflow: &str) -> (ScriptedModel, TestServer) {
     (model, server)
 }
 
-/// Starts a run in this session, or in a new session.
+/// Starts a run in the given session, or in a new session.
 async fn start(server: &TestServer, session: Option<&Value>) -> String {
     let mut body = server.run_body("solo", "count");
     if let Some(session) = session {

@@ -220,7 +220,7 @@ async fn what_is_open_ends_with_the_token() {
     assert_eq!((status, &refused["code"]), (401, &json!("credential_expired")));
 }
 
-/// Returns a copy of the claims in which one claim has this value.
+/// Returns a copy of a token's claims in which one claim has this value.
 fn with(claims: &Value, name: &str, value: impl Into<Value>) -> Value {
     let mut claims = claims.clone();
     claims[name] = value.into();

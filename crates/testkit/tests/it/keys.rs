@@ -10,7 +10,7 @@ use tokio_tungstenite::tungstenite::Message;
 
 use crate::cluster::Cluster;
 
-/// Creates a key for an agent. Returns the id and the secret of the key.
+/// Creates an API key for an agent. Returns the id and the secret of the key.
 pub(crate) async fn key(server: &TestServer, name: &str) -> (String, String) {
     let made = server.post("/v1/keys", &json!({"name": name})).await.ok();
     let text = |field: &str| made[field].as_str().expect(field).to_owned();

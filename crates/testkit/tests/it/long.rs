@@ -191,7 +191,7 @@ async fn an_audit_of_many_pages_is_right() {
     assert_eq!(damages[0]["stream"], json!(last));
 }
 
-/// Changes the database of a stopped server with this SQL. Returns the stream of the last event.
+/// Changes the database of a stopped server with this SQL. Returns the stream of the journal's last event.
 fn last_of(folder: &Path, sql: &str) -> String {
     let database = rusqlite::Connection::open(folder.join("holdshort.db")).unwrap();
     let head: Vec<u8> = by_hand::with_events(&database, |database| {

@@ -95,7 +95,7 @@ async fn events(server: &TestServer) -> u64 {
     server.get("/v1/audit/head").await.ok()["events"].as_u64().unwrap()
 }
 
-/// Waits until `/readyz` returns this status.
+/// Waits until the path `/readyz` of the server returns this HTTP status.
 async fn wait_ready(server: &TestServer, status: u16) -> Answer {
     let asked = Instant::now();
     let answer = eventually(&format!("/readyz says {status}"), async || {

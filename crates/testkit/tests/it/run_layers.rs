@@ -28,7 +28,7 @@ gates:
 
 const IGNORED: &str = "__pycache__/\nnode_modules/\n.venv/\n*.log\n.env\n*.sqlite\n/build/\n/out/\n";
 
-/// Fills a repository with ignored files, as it is after a day of work.
+/// Fills the workspace with a repository and ignored files, as after a day of work.
 pub(crate) fn fill(workspace: &Path) {
     let made = std::process::Command::new("git").args(["init", "-q", "."]).current_dir(workspace).status();
     assert!(made.unwrap().success());

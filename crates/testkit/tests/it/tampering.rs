@@ -378,7 +378,8 @@ impl<'s> Files<'s> {
         }
     }
 
-    /// Signs the changed journal with a different key, and writes the note into the file of stored checkpoints.
+    /// Signs the changed journal of the data directory with a different key, and writes the note into the file of
+    /// stored checkpoints.
     async fn sign_with_another_key(&self, kept: &Path) {
         fs::remove_file(self.path(KEY)).unwrap();
         let mut server = TestServer::setup().data(self.folder.path()).start().await;

@@ -201,8 +201,8 @@ pub(super) fn of_phase(
     (if named { around_steps(&fields, around.gates, problems) } else { read.gates }, own)
 }
 
-/// Returns true if the gate around steps has an effect in phases of this kind. A checkpoint phase has no steps.
-/// Planning and idea generation have other gates for their results.
+/// Returns true if a gate around steps has an effect in phases of this kind. A checkpoint phase has no steps. Planning
+/// and idea generation have other gates for their results.
 fn is_applicable(key: &str, kind: &PhaseKind) -> bool {
     match kind {
         PhaseKind::OneShot { .. } | PhaseKind::Control(_) | PhaseKind::Copilot(_) => true,

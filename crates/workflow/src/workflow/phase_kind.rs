@@ -126,7 +126,7 @@ impl Kind {
         }
     }
 
-    /// Returns the limits that have no effect in a phase of this kind.
+    /// Returns the keys of the limits that have no effect in a phase of this kind.
     fn without(self) -> &'static [&'static str] {
         match self {
             Self::OneShot | Self::Copilot => &["parallel"],

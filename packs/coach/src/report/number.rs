@@ -1,6 +1,6 @@
 //! Formats numbers. The text is the same on every machine, because it depends on no logarithm and no locale.
 
-/// Returns the power of ten of the value's first significant digit.
+/// Returns the power of ten of a value's first significant digit.
 pub(crate) fn exponent(value: f64) -> i32 {
     format!("{value:e}").split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0)
 }

@@ -18,7 +18,7 @@ const LEAVES: [&str; 3] = ["quit", "exit", "cancel"];
 /// State of the coach's terminal dialogue that is kept between questions.
 #[derive(Debug, Default)]
 pub(crate) struct Runner {
-    /// Position of the shown question among the open questions (from 1), and the number of open questions.
+    /// Position of the question in the terminal among the open questions (from 1), and the number of open questions.
     at: usize,
     of: usize,
     /// Id of the interrupt that the terminal shows. An interrupt that is shown again keeps its position.

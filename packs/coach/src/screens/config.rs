@@ -38,7 +38,8 @@ pub(super) struct Config {
     style_guide: Option<String>,
     #[serde(default, deserialize_with = "or_usual")]
     output: Output,
-    /// Credentials with which garmin-ai-coach downloads data. This pack downloads nothing and ignores them.
+    /// Credentials in `coach.yaml` with which garmin-ai-coach downloads data. This pack downloads nothing and ignores
+    /// them.
     credentials: Option<Value>,
     /// Race calendars from which garmin-ai-coach downloads races. This pack downloads nothing and ignores them.
     outside: Option<Value>,
@@ -168,7 +169,7 @@ struct Output {
 #[derive(Debug)]
 pub(super) struct RunSetup {
     pub input: Value,
-    /// Path of the folder with the training data.
+    /// Path of the folder with the athlete's training data.
     pub data: PathBuf,
     names_data: bool,
     pub output: PathBuf,

@@ -65,7 +65,7 @@ pub(super) fn earlier_run_notice(folder: &Path) -> Option<String> {
     })
 }
 
-/// Writes the results that the run has produced so far into files. Returns the folder and the names of the files.
+/// Writes the results that the coach run has produced so far into files. Returns the folder and the names of the files.
 pub(super) async fn save(
     client: &Client,
     run: &Run,

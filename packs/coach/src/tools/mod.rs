@@ -288,7 +288,7 @@ fn line(computed: &Computed, piece: &Piece) -> String {
     format!("{}{of}: {}", metric.replace('_', " "), values.join(", "))
 }
 
-/// Formats a value with its unit. A duration of at least one minute is also shown as `4:05`.
+/// Formats a value of a metric with its unit. A duration of at least one minute is also shown as `4:05`.
 fn quantity(value: f64, unit: &str) -> String {
     let number = format_number(value);
     match unit {

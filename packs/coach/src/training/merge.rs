@@ -20,13 +20,13 @@ const SAME_START_S: i64 = 120;
 /// Maximum number of seconds between the start of a recording and the start in a training log of the same activity.
 /// People write down approximate times.
 const LOGGED_START_S: i64 = 600;
-/// Minimum ratio of the shorter to the longer duration for two recordings to be of one activity, if only their times
-/// match. A log includes breaks, so the durations can differ.
+/// Minimum ratio of the shorter to the longer duration for two recordings to be of one activity, if the recordings
+/// match only by their times. A log includes breaks, so the durations can differ.
 const SAME_DURATION: f64 = 0.75;
 
 #[derive(Default)]
 pub(crate) struct Pieces {
-    /// Facts about the athlete with their sources, in the order of the file names.
+    /// Facts about the athlete from all files with their sources, in the order of the file names.
     pub(crate) facts: Vec<(Fact, Source)>,
     pub(crate) activities: Vec<RankedActivity>,
     pub(crate) days: Vec<RankedDay>,

@@ -76,11 +76,11 @@ pub struct Sample {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OffsetFrom {
-    /// The file states the UTC offset.
+    /// The training file states the UTC offset of the activity.
     File,
-    /// The file has only UTC. The athlete's time zone ([`crate::training::Options::zone`]) gives the offset.
+    /// The training file has only UTC. The athlete's time zone ([`crate::training::Options::zone`]) gives the offset.
     Zone,
-    /// The file has only local time. The athlete's time zone gives UTC.
+    /// The training file has only local time. The athlete's time zone gives UTC.
     LocalTime,
 }
 

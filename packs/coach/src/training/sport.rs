@@ -19,9 +19,9 @@ pub enum Sport {
     Strength,
     /// Change between two sports, as in a triathlon.
     Transition,
-    /// A sport without a variant here, by its name in the file.
+    /// A sport for which this type has no variant, by its name in the training file.
     Other(String),
-    /// The file states no sport.
+    /// The training file states no sport.
     Unknown,
 }
 
@@ -231,7 +231,7 @@ impl Sport {
         !matches!(self, Self::Other(_) | Self::Unknown)
     }
 
-    /// Returns the related sport that recordings often state instead of this one.
+    /// Returns the related sport that recordings of this sport often state instead.
     pub(crate) const fn relative(&self) -> &Self {
         match self {
             Self::EBiking => &Self::Cycling,

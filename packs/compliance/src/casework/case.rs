@@ -114,7 +114,7 @@ pub struct Case {
     pub watched: Vec<Watched>,
     /// Counterparties of the case in the order of their first transactions, each once.
     pub(crate) parties: Vec<Party>,
-    /// SHA-256 of each file of the case, in hexadecimal.
+    /// SHA-256 of each file of the compliance case, in hexadecimal.
     pub files: BTreeMap<&'static str, String>,
 }
 

@@ -42,7 +42,7 @@ pub struct Rule {
     pub source: String,
     /// Certainty of the rule's findings in percent. A rule about names uses the similarity of the names instead.
     pub confidence: u32,
-    /// Percentage points by which a finding of this rule increases the risk of its subject.
+    /// Percentage points by which a finding of this rule increases the risk of a customer or a counterparty.
     pub weight: u32,
     /// Regulatory consequences of a finding of this rule, for the person who reviews the report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -76,8 +76,8 @@ impl Rule {
         ]
     }
 
-    /// Returns the number of the rule with this name, such as `amount`. The parser ensures that every rule has its
-    /// numbers.
+    /// Returns the number of the compliance rule with this name, such as `amount`. The parser ensures that every rule
+    /// has its numbers.
     fn number(&self, name: &str) -> i64 {
         let found = self.numbers().into_iter().find(|(known, _)| *known == name);
         found.and_then(|(_, value)| value).map_or(0, i64::from)
@@ -151,7 +151,7 @@ pub struct Rules {
     pub currencies: BTreeMap<String, u64>,
     pub high_risk_countries: BTreeSet<String>,
     pub novel_kinds: BTreeSet<String>,
-    /// Word lists for comparing names. [`Rules::parse_case_rules`] refuses a file without them.
+    /// Word lists for comparing names. [`Rules::parse_case_rules`] refuses rules without these lists.
     #[serde(default)]
     pub names: NameTables,
     pub rules: Vec<Rule>,

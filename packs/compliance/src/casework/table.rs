@@ -9,7 +9,7 @@ pub(crate) struct Column {
     pub required: bool,
 }
 
-/// A table: its rows, and the positions of the expected columns.
+/// A table of a case: its rows, and the positions of the expected columns.
 pub(crate) struct Table {
     pub file: &'static str,
     columns: &'static [Column],

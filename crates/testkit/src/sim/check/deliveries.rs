@@ -153,8 +153,8 @@ impl DeliveryWitness {
         Ok(())
     }
 
-    /// Checks that the channel sent every notice that the events require. A notice may be missing only if the channel
-    /// had a reason to leave it out.
+    /// Checks that the simulated channel sent every notice that the events require. A notice may be missing only if the
+    /// channel had a reason to leave it out.
     fn check_channel(&self, channel: &Channel, rows: &[Delivery], is_disabled: bool) -> Result<(), String> {
         let occasions = &channel.rule.occasions;
         let takes = |what: &&NoticeKey| occasions.is_empty() || occasions.contains(&what.occasion);
@@ -251,7 +251,8 @@ impl Witness {
         }
     }
 
-    /// Checks an attempt of a node to send a delivery. `believes` is true if the node believes that its lease is valid.
+    /// Checks an attempt of a simulated node to send a delivery. `believes` is true if the node believes that its lease
+    /// is valid.
     pub(in crate::sim) fn sends(
         &mut self,
         (node, believes): (NodeId, bool),

@@ -41,7 +41,7 @@ pub(super) struct Ledger {
     effects: Vec<(u32, bool)>,
     /// Number of times that a person asked for another attempt of the call.
     reruns: usize,
-    /// True if the outcome of the call was unknown at any time.
+    /// True if the outcome of the tool call was unknown at any time.
     doubted: bool,
     /// True if a person stopped the call while it was running in the workspace. The result then tells the agent that
     /// the call may be partly done.
@@ -421,8 +421,8 @@ fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<CallRe
     Ok(CallRelease { digest, arguments, preconditions, grant: None })
 }
 
-/// Returns what the core assumes about the call if a crash occurs while it runs. Returns `None` if the call makes no
-/// changes.
+/// Returns what the core assumes about a tool call if a crash occurs while the call runs. Returns `None` if the call
+/// makes no changes.
 fn writes(run: &Run, call: &Call) -> Option<OnCrash> {
     match run.definition.tools.get(&call.tool)?.runs {
         Runs::Here { effect: holdshort_core::tool::Effect::Write, on_crash, .. } => Some(on_crash),

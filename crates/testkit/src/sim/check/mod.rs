@@ -256,7 +256,7 @@ impl Witness {
         Ok(())
     }
 
-    /// Checks that the append contains exactly the database rows that follow from its events.
+    /// Checks that an append contains exactly the database rows that follow from its events.
     fn check_rows(&self, append: &Append, implied: &Rows) -> Result<(), String> {
         if append.rows.run != implied.run {
             return Err(format!(

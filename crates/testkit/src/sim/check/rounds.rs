@@ -20,7 +20,7 @@ use super::WitnessedRun;
 const MANY: usize = 50;
 const DEEP: usize = 3;
 
-/// The phases of a run, as far as the written events show them.
+/// The phases of a simulated run, as far as the written events show them.
 #[derive(Default)]
 pub(super) struct Rounds {
     phases: BTreeMap<String, Option<StepEnd>>,

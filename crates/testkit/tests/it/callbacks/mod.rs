@@ -22,7 +22,7 @@ use crate::notifications::{SECRET, deliveries, wait_state};
 const CHANNEL: &str = "agent-callbacks";
 /// Maximum number of callbacks that the server sends to one host at a time (`engine/src/outbox/limits.rs`).
 const CALLED_AT_HOST: usize = 2;
-/// Path of a callback URL. The path grants access, so it must stay secret.
+/// Path of the URL of an agent's callback. The path grants access, so it must stay secret.
 const HIDDEN: &str = "/hidden-path";
 
 fn local_callback_setup() -> Setup {

@@ -83,7 +83,8 @@ fn at(text: &str) -> Timestamp {
     text.parse().expect("a time")
 }
 
-/// Server with one data folder. A test kills the server and restarts it with a different wall-clock time.
+/// A server with one data folder and a settable clock. A test kills the server and restarts it with a different
+/// wall-clock time.
 struct ClockedServer {
     clock: WallClock,
     server: TestServer,
@@ -98,7 +99,8 @@ impl ClockedServer {
         Self { clock, server }
     }
 
-    /// Kills the server, sets its clock, starts it again, and waits until the server has handled all due deadlines.
+    /// Kills the server, sets its wall clock, starts it again, and waits until the server has handled all due
+    /// deadlines.
     async fn back_at(&mut self, now: &str) {
         self.server.kill();
         self.clock.set(now);

@@ -78,8 +78,8 @@ async fn until_answered(
     }
 }
 
-/// Reads all events of the journal from one node, page by page, until the end of the run that `last` names at a later
-/// time. Returns the events as `stream/seq`.
+/// Reads all events of the journal from one node of the cluster, page by page, until the end of the run that `last`
+/// names at a later time. Returns the events as `stream/seq`.
 pub(crate) async fn follow(
     cluster: Arc<Cluster>,
     node: usize,

@@ -124,7 +124,7 @@ impl Ide {
         }
     }
 
-    /// Skips frames until a frame of this type arrives, and returns that frame.
+    /// Skips frames that the IDE receives until a frame of this type arrives, and returns that frame.
     pub(crate) async fn find(&mut self, kind: &str) -> Value {
         self.until(kind).await.pop().unwrap()
     }

@@ -266,7 +266,7 @@ fn read<T: DeserializeOwned>(value: &Value) -> T {
     parsed(value).unwrap_or_else(|error| panic!("a client misreads this: {error}\n{value:#}"))
 }
 
-/// Checks a frame as the IDE parses it.
+/// Checks a frame of the `CodeLab` edge as the IDE parses it.
 pub(crate) fn frame(value: &Value) {
     checked(value).unwrap_or_else(|error| panic!("the IDE misreads this: {error}\n{value:#}"));
 }
@@ -518,7 +518,7 @@ struct Metrics {
     timestamp: NonEmptyText,
 }
 
-/// Sessions with metrics, as the later gateway forwards them.
+/// Sessions with metrics, as the later of the two gateways forwards them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MeasuredSessions {

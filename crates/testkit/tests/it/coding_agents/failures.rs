@@ -132,7 +132,7 @@ pub(super) struct Installed {
 }
 
 impl Installed {
-    /// Installs a hook for the server at this address, with the text of an agent key.
+    /// Installs a hook for the server at this address. `key` is the text of an agent key.
     pub(super) fn new(home: &AgentHome, agent: CodingAgent, address: &str, key: &str) -> Self {
         let hooks = home.folder().join("data/hooks");
         fs::create_dir_all(&hooks).unwrap();

@@ -41,7 +41,7 @@ const RAN: &str = "ran.txt";
 const REWRITE: &str = "printf x > rewritten.txt";
 const REWRITTEN: &str = "rewritten.txt";
 
-/// Runs the scripted command in this home, and returns its outcome.
+/// Runs the scripted command of the coding agent in this home, and returns the outcome.
 fn play(agent: CodingAgent, home: &AgentHome) -> (Outcome, AgentRun) {
     let run = home.run(vec![vec![agent.shell(COMMAND)]]);
     assert_eq!(run.strays, Vec::<String>::new(), "{agent:?} reaches for another host");

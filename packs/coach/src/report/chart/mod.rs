@@ -82,7 +82,7 @@ pub struct Row {
 }
 
 impl Chart {
-    /// Draws the chart. `number` becomes part of the HTML ids of this chart, so that they are unique on the page.
+    /// Draws the chart. `number` becomes part of the chart's HTML ids, so that they are unique on the page.
     pub(crate) fn draw(&self, out: &mut String, number: usize) {
         match self {
             Self::Lines(lines) => lines::draw(out, lines, number),

@@ -47,7 +47,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// Returns the month for a capitalized English name or its first three letters.
+/// Returns the number of a month (1 to 12) from its capitalized English name or the first three letters of this name.
 fn month(word: &str) -> Option<i8> {
     if !word.starts_with(|c: char| c.is_ascii_uppercase()) {
         return None;

@@ -240,8 +240,8 @@ impl KnownNumbers {
             .is_some_and(|year| self.days.range(year).next().is_some())
     }
 
-    /// Returns the known numbers of the quantity that give `decimal` when they are multiplied by the factor and
-    /// rounded.
+    /// Returns the known numbers of the quantity that give `decimal`, the number in a text, when they are multiplied by
+    /// the factor and rounded.
     fn roundings(
         &self,
         decimal: Decimal,

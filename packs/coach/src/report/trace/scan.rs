@@ -147,7 +147,7 @@ fn follows_name(before: &str) -> bool {
     NAMES.contains(&&*word) || word.strip_suffix('s').is_some_and(|word| NAMES.contains(&word))
 }
 
-/// Returns true if the text before a number joins it to a name, as before the `2` of `zones 1 and 2`.
+/// Returns true if the text before a number joins the number to a name, as before the `2` of `zones 1 and 2`.
 fn goes_on_from(before: &str, name_ends: Option<usize>) -> bool {
     const JOINS: [&str; 8] = [" and ", " or ", "–", "-", " to ", " & ", "/", " – "];
     name_ends.and_then(|end| before.get(end..)).is_some_and(|gap| JOINS.contains(&gap))

@@ -18,7 +18,7 @@ use crate::training::model::{Activity, Season};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DayLoad {
-    /// The loads of all activities of the day are known. `load` is their sum.
+    /// The loads of all activities of the day are known. `load` is the sum of these loads.
     Known { load: f64, activities: Vec<String> },
     /// Day without an activity: a rest day, or a missing recording.
     Rest,
@@ -111,7 +111,7 @@ impl DailyLoads {
         &self.days
     }
 
-    /// Returns the known loads of the last `count` days, and the inputs of these loads.
+    /// Returns the known training loads of the last `count` days, and the inputs of these loads.
     fn window(&self, metric: Metric, count: u32) -> Result<(Vec<f64>, Provenance), Missing> {
         let count = count as usize;
         if self.days.len() < count {
@@ -244,7 +244,8 @@ impl DailyLoads {
         Ok(used.result(METRIC, fitness.value - fatigue.value))
     }
 
-    /// Returns [`monotony_of`] for the daily loads of the last 7 days. A rest day has the load 0.
+    /// Returns the training monotony: [`monotony_of`] for the daily loads of the last 7 days. A rest day has the load
+    /// 0.
     pub fn monotony(&self) -> Outcome<f64> {
         const METRIC: Metric = Metric::Monotony;
         let (loads, used) = self.window(METRIC, ACUTE_DAYS)?;

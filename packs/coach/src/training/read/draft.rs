@@ -239,8 +239,8 @@ impl Moment {
     }
 }
 
-/// Removes the distance of an activity if nobody could cover it in the duration. Without samples that confirm the
-/// duration, also removes the duration, because either may be wrong.
+/// Removes the distance of an activity if no athlete could cover the distance in the duration. Without samples that
+/// confirm the duration, also removes the duration, because either may be wrong.
 fn remove_impossible_distance(activity: &mut Activity, place: &FileLocation, context: &mut Context<'_>) {
     let (Some(metres), Some(seconds)) =
         (activity.measure(Measure::Distance), activity.measure(Measure::Duration))

@@ -35,7 +35,7 @@ pub fn format_number(value: f64) -> String {
 /// Numbers of a metric that were computed together, with their inputs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Piece {
-    /// Subject of these numbers: an activity, a week and a sport, or a race.
+    /// Subject of the computed numbers: an activity, a week and a sport, or a race.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub of: BTreeMap<&'static str, String>,
     pub values: Vec<Number>,

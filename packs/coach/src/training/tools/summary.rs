@@ -66,7 +66,7 @@ pub struct SummaryValue {
     pub name: &'static str,
     pub value: f64,
     pub unit: &'static str,
-    /// Source of the value. `None` if the value comes from the configuration.
+    /// File and place of the value in the training data. `None` if the value comes from the configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
 }

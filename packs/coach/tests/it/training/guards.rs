@@ -32,7 +32,7 @@ fn hour() -> Activity {
     season(log).activities.remove(0)
 }
 
-/// Returns the missing input and the message of a metric without a result.
+/// Returns the missing input of a metric without a result, and the message about it.
 fn reason<T: std::fmt::Debug>(outcome: Outcome<T>) -> (Need, String) {
     let missing = outcome.unwrap_err();
     (missing.needs, missing.message)

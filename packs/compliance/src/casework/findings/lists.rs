@@ -49,7 +49,7 @@ pub(super) fn pep(case: &Case, rule: &Rule, dictionary: &Dictionary) -> Vec<Find
     customers.collect()
 }
 
-/// Returns the similarity of two names, from 0 to 1, computed with the word lists of the rules.
+/// Returns the similarity of two names, from 0 to 1, computed with the word lists of the compliance rules.
 pub fn similarity(rules: &Rules, one: &str, other: &str) -> f64 {
     let dictionary = rules.names.dictionary();
     Name::new(one, dictionary).like(&Name::new(other, dictionary), dictionary)

@@ -68,7 +68,7 @@ impl Finding {
     }
 }
 
-/// Gravity of a case, computed from its findings and its risk.
+/// Gravity of a compliance case, computed from its findings and its risk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gravity {
@@ -88,7 +88,7 @@ pub struct Reason {
     pub findings: Vec<usize>,
 }
 
-/// Findings of a case, with its risk and gravity.
+/// Findings of a compliance case, with the risk and the gravity of the case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examination {
     /// Findings of the case, sorted by rule, then by subject, then by first row.

@@ -35,7 +35,7 @@ pub(super) fn fold(name: &str) -> Vec<String> {
     words
 }
 
-/// Returns true if the word contains letters of a script without vowels, such as Arabic.
+/// Returns true if a word of a name contains letters of a script without vowels, such as Arabic.
 pub(super) fn is_abjad(word: &str) -> bool {
     word.chars()
         .any(|c| c.is_alphabetic() && matches!(c.script(), Script::Arabic | Script::Hebrew | Script::Syriac))

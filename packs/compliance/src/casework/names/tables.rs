@@ -133,7 +133,7 @@ pub(crate) struct Dictionary {
     /// Groups of letters that form one sound, the longest groups first.
     pub(super) letters: Vec<LetterGroup>,
     pub(super) sounds: Vec<Sound>,
-    /// For each letter, the set of letters that people often write instead of it.
+    /// For each letter from a to z, the set of letters that people often write instead of this letter.
     alike: [u32; 26],
     pub(super) particles: BTreeSet<String>,
     /// Words that are particles of a name only between two other words.
@@ -149,7 +149,7 @@ pub(crate) struct Dictionary {
     pub(super) spellings: BTreeMap<String, u16>,
 }
 
-/// A group of letters, with the letters that replace it because they sound the same.
+/// A group of letters in names, with the letters that replace the group because both sound the same.
 #[derive(Debug)]
 pub(super) struct Sound {
     pub from: String,

@@ -7,7 +7,7 @@ use super::letters::{fold, is_abjad, is_han, latin};
 use super::tables::{Dictionary, Phrase, bit};
 use crate::casework::limits;
 
-/// Kind of a word in a name, on which its weight depends.
+/// Kind of a word in a name, on which the weight of the word depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Plain,
@@ -34,13 +34,13 @@ pub(super) struct Word {
     /// Sound form and set of letters of the word without the article at its beginning. `None` if the word has no
     /// article.
     pub without_article: Option<(Box<str>, u32)>,
-    /// Consonants of the word, for comparisons with words in scripts without vowels.
+    /// Consonants of the word of a name, for comparisons with words in scripts without vowels.
     pub consonants: Box<str>,
     /// The sets of letters of `text`, `key` and `consonants`.
     pub letters: Letters,
     /// True if the word of the name is in a script without vowels, such as Arabic.
     pub is_abjad: bool,
-    /// Number of the list in `names.spellings` that contains the word.
+    /// Number of the list in `names.spellings` that contains this word of a name.
     pub spelling: Option<u16>,
 }
 
@@ -118,11 +118,11 @@ impl Word {
     }
 }
 
-/// Minimum number of letters after an article that is joined to a word. Without it, the `Al` in `Ali` would be an
-/// article.
+/// Minimum number of letters after an article that is joined to a word of a name. Without this minimum, the `Al` in
+/// `Ali` would be an article.
 const LEAST_AFTER_ARTICLE: usize = 4;
-/// Minimum number of letters after a joined Arabic article. It is smaller because Arabic needs fewer letters for a
-/// word.
+/// Minimum number of letters after a joined Arabic article in a name. The minimum is smaller than for other articles
+/// because Arabic needs fewer letters for a word.
 const LEAST_AFTER_ARABIC_ARTICLE: usize = 3;
 /// Minimum number of letters that the second part of a compound name must have.
 const LEAST_AFTER_BEGINNING: usize = 2;

@@ -132,7 +132,7 @@ pub(super) fn date(text: &str, order: Option<DateOrder>) -> Option<Date> {
     tokens.is_at_end().then_some(date)
 }
 
-/// Words and numbers of a text in order, each with the text before it.
+/// Words and numbers of a written date in order, each with the text before it.
 struct Tokens {
     left: std::vec::IntoIter<(String, String)>,
 }

@@ -8,7 +8,7 @@ use super::numbers::Decimal;
 /// Mapping of columns for tables whose headers are not in `docs/training.md`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ColumnMap {
-    /// Mapped columns, each with its normalized header, its header as the person wrote it, and its content.
+    /// Mapped table columns, each with its normalized header, its header as the person wrote it, and its content.
     columns: Vec<(String, String, Column)>,
     pub(super) decimal: Option<Decimal>,
     pub(super) order: Option<DateOrder>,
@@ -110,7 +110,7 @@ impl ColumnMap {
         Some(plain.iter().map(content).collect())
     }
 
-    /// Returns the headers of the mapping that the table lacks, as the person wrote them.
+    /// Returns the headers of the mapping of columns that a table lacks, as the person wrote them.
     pub(super) fn missing(&self, headers: &[String]) -> Vec<&str> {
         let plain: Vec<String> = headers.iter().map(|header| plain(header)).collect();
         let missing = self.columns.iter().filter(|(header, ..)| !plain.contains(header));

@@ -51,7 +51,7 @@ pub enum Units {
 }
 
 impl Units {
-    /// Returns the metres in the account's unit of distance for this sport.
+    /// Returns the length in metres of the unit in which the account states distances of this sport.
     const fn metres(self, sport: &Sport) -> f64 {
         match (self, sport) {
             (Self::Metric, Sport::Swimming) => 1.0,
@@ -352,7 +352,7 @@ fn number_format(
     found.or_decimal(map.decimal)
 }
 
-/// Format of a table, determined from its header and its numbers.
+/// Format of a table of training data, determined from its header and its numbers.
 struct Table {
     columns: Vec<Option<NamedColumn>>,
     numbers: Numbers,

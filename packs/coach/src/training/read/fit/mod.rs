@@ -347,7 +347,8 @@ fn offset(difference_s: i64) -> Option<Offset> {
     (seconds.abs() <= 14 * 3_600).then(|| Offset::from_seconds(seconds).ok()).flatten()
 }
 
-/// Converts a time of a FIT file. Cannot fail, because these times are seconds since 1989 in 32 bits.
+/// Converts a time of a FIT file, in seconds since 1970. Cannot fail, because FIT files state seconds since 1989 in 32
+/// bits.
 fn instant(seconds: i64) -> Timestamp {
     Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX)
 }

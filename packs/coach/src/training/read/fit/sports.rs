@@ -170,7 +170,8 @@ const SUB_SPORTS: [(u8, &str); 89] = [
     (254, "all"),
 ];
 
-/// Values of `sport` that are less specific than their `sub_sport`: equipment, training and racket sports of any kind.
+/// Values of the FIT field `sport` that are less specific than the field `sub_sport`: equipment, training and racket
+/// sports of any kind.
 const LESS_THAN_SUB_SPORT: [&str; 4] = ["generic", "fitness_equipment", "training", "racket"];
 /// Values of `sub_sport` with which cycling means cycling with a motor.
 const E_BIKES: [&str; 2] = ["e_bike_fitness", "e_bike_mountain"];
