@@ -28,7 +28,6 @@ pub(crate) struct Options {
     seconds: u64,
 }
 
-/// Puts load on the server, and returns the result in one line.
 pub(crate) fn attach(options: &Options) -> Result<String> {
     let target = Target {
         address: options.address,

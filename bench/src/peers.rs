@@ -52,7 +52,6 @@ struct Rate {
     high: f64,
 }
 
-/// Runs the other systems with the same cycle, and returns the table.
 pub(crate) fn peers(options: &Options) -> Result<String> {
     let folder = results::folder().join("peers");
     if !options.table {

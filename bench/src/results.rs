@@ -54,7 +54,6 @@ pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf()
 }
 
-/// Replaces the content of one section of `RESULTS.md`.
 pub(crate) fn save(part: Part, text: &str) -> Result<()> {
     let path = folder().join("RESULTS.md");
     let page = fs::read_to_string(&path).unwrap_or_default();

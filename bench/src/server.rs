@@ -60,7 +60,6 @@ impl Server {
         Self::start(command, data)
     }
 
-    /// Starts the hand-written loop, which is a hidden command of this program.
     pub(crate) fn hand_written(folder: &Path, database: &Database) -> Result<Self> {
         let data = folder.join("loop");
         fs::create_dir_all(&data)?;

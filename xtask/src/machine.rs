@@ -55,7 +55,6 @@ pub(crate) fn prepare() -> Result<()> {
     )
 }
 
-/// Returns instructions for a person to install missing Debian packages.
 fn by_hand(missing: &[&str]) -> String {
     let packages = missing.join(" ");
     format!(

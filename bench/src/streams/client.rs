@@ -21,7 +21,6 @@ use crate::server::Target;
 const MARK: &[u8] = br#""type":"interrupt_opened""#;
 const READ_BYTES: usize = 4096;
 
-/// Transport over which a client receives events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transport {
     /// The client receives server-sent events of the whole journal.

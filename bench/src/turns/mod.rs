@@ -168,7 +168,6 @@ fn body(value: &Value) -> Bytes {
     Bytes::from(value.to_string())
 }
 
-/// Returns the total size of the files in a folder, in bytes.
 fn bytes(folder: &Path) -> Result<u64> {
     let entries =
         fs::read_dir(folder).with_context(|| format!("the directory {} cannot be read", folder.display()))?;

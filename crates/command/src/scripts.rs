@@ -162,7 +162,6 @@ impl Part {
 }
 
 impl Part {
-    /// Returns the files that this command gives to an interpreter to execute.
     fn interpreted(&self) -> Vec<String> {
         let base = self.base();
         if !programs::is_interpreter(base) {

@@ -119,7 +119,6 @@ fn off_script(message: String) -> Failure {
     failure::new(FailureKind::Script, message)
 }
 
-/// Describes a step of the rehearsal script for error messages.
 fn describe_step(agent: &str, at: usize, step: &Step) -> String {
     let label = step.name.as_ref().map(|name| format!(" (`{name}`)")).unwrap_or_default();
     format!("reply {}{label} in the script for agent `{agent}`", at + 1)

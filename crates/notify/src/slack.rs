@@ -53,7 +53,6 @@ pub(crate) struct Call {
     pub(crate) body: Value,
 }
 
-/// Result of a Slack API call.
 pub(crate) struct Answered {
     pub(crate) verdict: Verdict,
     pub(crate) status: u16,

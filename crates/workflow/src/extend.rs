@@ -71,7 +71,6 @@ pub(crate) fn resolve(
     }
 }
 
-/// Returns the YAML tree of the workflow that the key `extends` names.
 fn base(
     own: &Node,
     extended: &Node,

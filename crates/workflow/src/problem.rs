@@ -55,7 +55,6 @@ impl Problems {
         self.list.len()
     }
 
-    /// Reports a problem at the position of a YAML value.
     pub(crate) fn at(&mut self, item: &Item<'_>, message: impl Into<String>) {
         self.push(item.node.place, item.path.clone(), message.into(), None);
     }

@@ -12,7 +12,6 @@ use regex::Regex;
 
 use self::read::Group;
 
-/// A line of prose that matches a rule.
 struct Finding {
     place: String,
     text: String,

@@ -5,7 +5,6 @@ use proc_macro2::{TokenStream, TokenTree};
 
 use crate::run::root;
 
-/// Group of texts that the check of prose reads together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Group {
     Comments,

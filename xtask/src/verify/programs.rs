@@ -54,7 +54,6 @@ pub(crate) struct Ran {
     pub(crate) counts: Counts,
     pub(crate) tests: Vec<Timed>,
     pub(crate) programs: Vec<Timed>,
-    /// Names of the test programs in which a test failed.
     pub(crate) failed: Vec<String>,
     running: Vec<String>,
 }
@@ -82,7 +81,6 @@ pub(crate) fn build_without_packs() -> Result<Vec<Program>> {
     compile(WITHOUT_PACKS, vec!["--no-default-features", "--package", "holdshort"])
 }
 
-/// Builds the test programs that the arguments in `selected` select.
 fn compile(phase: &str, selected: Vec<&str>) -> Result<Vec<Program>> {
     println!("\n== {phase}");
     let _alive = Heartbeat::for_step(phase);
@@ -108,7 +106,6 @@ fn compile(phase: &str, selected: Vec<&str>) -> Result<Vec<Program>> {
 }
 
 impl Program {
-    /// Returns the test program that a JSON message of Cargo's build describes.
     fn from_message(message: &Value) -> Option<Self> {
         if message["profile"]["test"] != true {
             return None;

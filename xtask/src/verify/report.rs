@@ -14,7 +14,6 @@ const SLOWEST: usize = 20;
 /// File in Cargo's target directory that lists the duration of every test.
 const TIMES: &str = "tests.txt";
 
-/// Phases of a verification run, with their durations.
 #[derive(Default)]
 pub(crate) struct Report {
     phases: Vec<Phase>,

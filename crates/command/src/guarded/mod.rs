@@ -84,7 +84,6 @@ pub fn ends_guarded(names: &[impl AsRef<str>]) -> bool {
     ROWS.iter().any(ends)
 }
 
-/// Rows of the table of guarded names, parsed once.
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let row = |guarded: &'static Guarded| Row {
         guarded,

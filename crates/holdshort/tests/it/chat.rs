@@ -60,7 +60,6 @@ impl Scene {
         terminal
     }
 
-    /// Runs `holdshort chat` with these lines as its standard input.
     fn piped(&self, arguments: &[&str], lines: &str) -> CommandOutput {
         use std::io::Write;
         let mut child = self

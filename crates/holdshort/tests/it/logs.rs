@@ -87,7 +87,6 @@ fn stop(mut child: Child) {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// Returns each line of the server's log as a JSON object.
 fn lines(log: &Path) -> Vec<Value> {
     let text = fs::read_to_string(log).unwrap();
     text.lines()

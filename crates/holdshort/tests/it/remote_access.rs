@@ -158,7 +158,6 @@ fn host_and_origin_are_those_of_the_public_url_or_of_loopback() {
     assert!(home.run(&["doctor"]).out.contains("others use https://holdshort.example"));
 }
 
-/// Returns the client address of each request in the server's log.
 fn clients(log: &std::path::Path) -> Vec<String> {
     let text = fs::read_to_string(log).unwrap();
     let lines = text.lines().filter(|line| line.contains("answered") && line.contains("/healthz"));

@@ -6,7 +6,6 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Response of the simulated receiver to a notification.
 #[derive(Clone, Copy)]
 pub(crate) enum Answer {
     Bytes(&'static [u8]),

@@ -25,7 +25,6 @@ use tokio::sync::watch;
 
 use super::twin::{Database, Twin};
 
-/// Handle with which one simulated node uses the store.
 pub(super) struct Store {
     memory: Memory,
     twin: Option<Twin>,

@@ -45,7 +45,6 @@ pub(crate) fn fill(workspace: &Path) {
     }
 }
 
-/// Returns each path below a directory, with its mode and content.
 pub(crate) fn tree(folder: &Path) -> BTreeMap<String, String> {
     fn walk(root: &Path, folder: &Path, tree: &mut BTreeMap<String, String>) {
         for entry in fs::read_dir(folder).unwrap() {

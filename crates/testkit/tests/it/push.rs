@@ -43,7 +43,6 @@ fn node(given: &Value) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A browser with a subscription at a push service.
 struct Browser {
     keys: Value,
     endpoint: String,

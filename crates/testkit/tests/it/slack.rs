@@ -36,7 +36,6 @@ fn app(slack: &Slack, more: &str) -> Setup {
         .env("SLACK_SIGNING", SIGNING)
 }
 
-/// Calls Slack's own SDK, and returns its output.
 fn sdk(given: &Value) -> Value {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/webhooks");
     let installed = std::path::Path::new(folder).join("node_modules/.python/slack_sdk");

@@ -56,7 +56,6 @@ impl Played {
         (id, asked)
     }
 
-    /// Approves an undo, and waits until the undo's run has ended.
     async fn release(&self, (undo, asked): (String, Value)) -> String {
         self.server.choose(&asked, "approve").await;
         self.server.wait_status(&undo, &["completed"]).await;

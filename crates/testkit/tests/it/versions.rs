@@ -27,7 +27,6 @@ fn folder(version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/versions").join(version)
 }
 
-/// Returns the names of the directories in `tests/versions`.
 fn versions() -> Vec<String> {
     let found = std::fs::read_dir(folder("")).unwrap().map(|entry| entry.unwrap().file_name());
     let mut versions: Vec<String> = found.map(|name| name.into_string().unwrap()).collect();

@@ -25,7 +25,6 @@ pub(super) struct Agents {
     /// Agents of the workflow by name. An agent with a problem is included, so that references to the agent are not
     /// reported too.
     by_name: BTreeMap<String, Agent>,
-    /// Tools for handing over work to another agent, by name.
     handoffs: BTreeMap<String, tool::Spec>,
 }
 

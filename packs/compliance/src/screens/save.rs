@@ -37,7 +37,6 @@ pub(super) fn check(folder: &Path) -> Result<(), String> {
 /// The released report of a compliance run, read from the journal.
 #[derive(Debug, Default)]
 struct Released {
-    /// Id of the tool call whose result is the compliance report.
     call: String,
     text: Option<String>,
     details: Value,

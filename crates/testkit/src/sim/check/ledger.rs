@@ -39,7 +39,6 @@ pub(super) struct Ledger {
     /// Attempts of the call in which a side effect occurred. The flag is true if the side effect occurred late: after
     /// the end of the lease under which the attempt was started.
     effects: Vec<(u32, bool)>,
-    /// Number of times that a person asked for another attempt of the call.
     reruns: usize,
     /// True if the outcome of the tool call was unknown at any time.
     doubted: bool,

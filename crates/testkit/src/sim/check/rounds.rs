@@ -41,7 +41,6 @@ struct CopilotPhase {
     is_due: bool,
     /// True as long as the router has not decided about the copilot's task.
     is_unrouted: bool,
-    /// Kind of interrupt that must be opened before the copilot's round begins.
     must_ask: Option<Kind>,
     was_asked: bool,
     asked: Option<InterruptId>,

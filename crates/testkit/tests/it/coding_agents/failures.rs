@@ -34,7 +34,6 @@ pub(super) enum Fault {
     Responds(&'static str, &'static str),
 }
 
-/// Change of the hook's installation before the coding agent starts.
 type Change = fn(&Installed);
 
 /// Something that is broken when the hook runs, and its effect on the coding agent.
@@ -127,7 +126,6 @@ pub(super) struct Installed {
     folder: PathBuf,
     config: PathBuf,
     key: PathBuf,
-    /// Path of the script that starts the hook.
     pub(super) program: PathBuf,
 }
 

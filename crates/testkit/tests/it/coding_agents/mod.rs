@@ -14,7 +14,6 @@ mod unseen;
 use holdshort_testkit::coding_agent::{AgentHome, AgentRun, CodingAgent};
 use serde_json::{Value, json};
 
-/// Effect of a hook on the command that the scripted model requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Ran,

@@ -151,7 +151,6 @@ pub(crate) async fn key(server: &TestServer, name: &str, role: &str) -> String {
     made["secret"].as_str().expect("a secret").to_owned()
 }
 
-/// Token issuer that the server trusts.
 pub(crate) struct Issuer {
     key: Signer,
     _keys: KeyServer,

@@ -102,7 +102,6 @@ fn command(line: &str) -> Call {
     ("run_command", json!({ "command": line, "timeout_s": 5 }))
 }
 
-/// Number of ways in which a hostile call writes a file.
 const WAYS: usize = 18;
 
 /// Share of the hostile calls that one workflow plays: the call with index `first`, and then every `step`th call.

@@ -98,7 +98,6 @@ pub fn decoupling(activity: &Activity) -> Outcome<f64> {
     Ok(Provenance::from_activity(activity).result(METRIC, lost))
 }
 
-/// Splits the efforts of an activity into two halves of equal duration.
 fn halves(efforts: &[Effort]) -> (Vec<Effort>, Vec<Effort>) {
     let half = efforts.iter().map(|effort| effort.seconds).sum::<f64>() / 2.0;
     let (mut first, mut second) = (Vec::new(), Vec::new());

@@ -214,7 +214,6 @@ impl Moment {
         Some(Self { at: at.ok()?, clock, local })
     }
 
-    /// Converts a time in the athlete's local time.
     pub(super) fn from_local(local: DateTime, zone: &TimeZone) -> Option<Self> {
         Some(Self { at: zone.to_timestamp(local).ok()?, clock: Clock::Local, local })
     }

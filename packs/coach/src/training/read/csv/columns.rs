@@ -2,7 +2,6 @@
 
 use crate::training::measure::{Level, Measure};
 
-/// Content of a column in a table of training data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Column {
     Date,

@@ -74,7 +74,6 @@ struct Row {
     cells: Vec<String>,
 }
 
-/// A table column that is read: its header and its content.
 struct NamedColumn {
     name: String,
     column: Column,

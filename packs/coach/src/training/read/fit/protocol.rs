@@ -161,7 +161,6 @@ fn next_header(file: &[u8], from: usize) -> Option<usize> {
     (from..file.len()).find(|at| is_header(file, *at))
 }
 
-/// Returns true if a FIT file can begin at the offset `at` of a chain.
 fn is_header(file: &[u8], at: usize) -> bool {
     let bytes = file.get(at..).unwrap_or_default();
     matches!(bytes.first(), Some(12 | 14)) && bytes.get(8..12) == Some(b".FIT")
