@@ -28,7 +28,6 @@ pub(crate) struct Options {
     seconds: u64,
 }
 
-/// Runs the load on the server, and returns its result in one line.
 pub(crate) fn attach(options: &Options) -> Result<String> {
     let target = Target {
         address: options.address,

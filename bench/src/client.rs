@@ -18,7 +18,6 @@ pub(crate) struct Client {
     connection: Connection<TokioIo<TcpStream>, Full<Bytes>>,
     host: HeaderValue,
     bearer: HeaderValue,
-    /// Number of requests sent.
     pub(crate) sent: u64,
 }
 
@@ -41,7 +40,7 @@ impl Client {
         serde_json::from_slice(&answer).context("the body of the response has an unexpected form")
     }
 
-    /// Sends a GET request and discards the body of the response, which need not be JSON.
+    /// Sends a GET request to the measured server and discards the body of the response, which need not be JSON.
     pub(crate) async fn touch(&mut self, path: &str) -> Result<()> {
         self.answer(Method::GET, path, Bytes::new(), None, StatusCode::OK).await.map(drop)
     }

@@ -24,7 +24,7 @@ phases:
 /// Size of an interrupt's payload, or of a run's input, in bytes of JSON.
 pub(crate) const PAYLOAD_BYTES: usize = 500;
 
-/// Maximum number of polls for an expected state before the cycle fails.
+/// Maximum number of polls for an expected state of a run before the cycle fails.
 const LOOKS: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -84,7 +84,8 @@ impl Pair {
         self.asker.sent + self.person.sent
     }
 
-    /// Runs one cycle. Returns the time from sending the decision until the agent has the outcome.
+    /// Runs one cycle of start, pause and decision. Returns the time from sending the decision until the agent has the
+    /// outcome.
     pub(crate) async fn cycle(&mut self) -> Result<Duration> {
         match self.row {
             Row::External => self.external().await,

@@ -12,7 +12,7 @@ use crate::load::count;
 
 const BLOCK: [u8; 4096] = [7; 4096];
 
-/// Returns the number of blocks of 4 kB that can be appended per second, each with an `fdatasync`.
+/// Returns the number of blocks of 4 kB that can be appended per second on the disk, each with an `fdatasync`.
 pub(crate) fn syncs_per_second(folder: &Path, time: Duration) -> Result<f64> {
     let path = folder.join("sync");
     let mut file = File::create(&path)?;

@@ -36,7 +36,7 @@ impl fmt::Display for Facts {
     }
 }
 
-/// Describes the machine: the number of cores, the processor and the kernel.
+/// Describes the machine of the measurements: the number of cores, the processor and the kernel.
 pub(crate) fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

@@ -26,7 +26,7 @@ impl Sample {
     }
 }
 
-/// Converts a count to `f64`. Counts are far below 2^52, so no precision is lost.
+/// Converts a count to `f64`. Counts in the bench are far below 2^52, so no precision is lost.
 #[expect(clippy::cast_precision_loss, reason = "small counts are exact in f64")]
 pub(crate) fn count(n: impl TryInto<u64>) -> f64 {
     n.try_into().unwrap_or_default() as f64
@@ -36,11 +36,11 @@ pub(crate) fn count(n: impl TryInto<u64>) -> f64 {
 #[derive(Clone, Copy)]
 pub(crate) enum Until {
     Time(Duration),
-    /// Number of cycles per pair of connections.
+    /// The measurement ends after this number of cycles per pair of connections.
     Cycles(u64),
 }
 
-/// Runs cycles on all connections in one thread, which leaves another core for the server.
+/// Runs cycles on all connections to a server in one thread, which leaves another core for the server.
 pub(crate) fn run(target: &Target, row: Row, concurrency: usize, until: Until) -> Result<Sample> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -78,7 +78,7 @@ async fn cycles(mut pair: Pair, began: Instant, until: Until) -> Result<(Vec<Dur
     }
 }
 
-/// Returns the median time of an HTTP round trip without work for the server.
+/// Returns the median time of an HTTP round trip in which the server does no work.
 pub(crate) fn round_trip(target: &Target) -> Result<Duration> {
     const TRIPS: usize = 2_000;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -153,7 +153,7 @@ impl Args {
         Ok(binary)
     }
 
-    /// Creates a temporary folder for the databases. Dropping the result deletes the folder.
+    /// Creates a temporary folder for the measured databases. Dropping the result deletes the folder.
     fn folder(&self) -> Result<TempDir> {
         let program = std::env::current_exe()?;
         let beside = program.parent().unwrap_or(Path::new("."));

@@ -15,35 +15,35 @@ use crate::{disk, hand, load, stats, wal};
 
 /// Number of cycles in which commits are counted, small enough that SQLite does not restart the write-ahead log.
 const COUNTED: u64 = 20;
-/// Maximum number of attempts to count commits. An attempt fails if SQLite restarts the write-ahead log.
+/// Maximum number of attempts to count the commits of a cycle. An attempt fails if SQLite restarts the write-ahead log.
 const TRIES: usize = 5;
 /// Number of connections from the hand-written loop to PostgreSQL, and of concurrent agents when the loop runs without
 /// HTTP.
 pub(crate) const CONNECTIONS: usize = 32;
 
-/// Figures of one program, Holdshort or the hand-written loop.
+/// Figures of one measured program, Holdshort or the hand-written loop.
 pub(crate) struct Side {
-    /// Cycles per second at concurrency 1, one entry per round.
+    /// Cycles per second of the program at concurrency 1, one entry per round.
     pub(crate) alone: Vec<f64>,
-    /// Cycles per second at concurrency [`CROWD`], one entry per round.
+    /// Cycles per second of the program at concurrency [`CROWD`], one entry per round.
     pub(crate) together: Vec<f64>,
     /// Time from the decision until the agent has the outcome at concurrency 1, for all cycles of all rounds.
     pub(crate) latencies: Vec<Duration>,
     pub(crate) requests: f64,
-    /// Durable commits per cycle in SQLite. `None` in PostgreSQL, where they are not counted.
+    /// Durable commits per cycle of the program in SQLite. `None` in PostgreSQL, where they are not counted.
     pub(crate) commits: Option<f64>,
     pub(crate) log_bytes: f64,
-    /// Flushes of the disk per cycle, by all processes. Empty if the kernel does not count flushes.
+    /// Flushes of the disk per cycle of the program, by all processes. Empty if the kernel does not count flushes.
     pub(crate) flushes_alone: Vec<f64>,
     pub(crate) flushes_together: Vec<f64>,
     pub(crate) cycles: usize,
-    /// Current and peak resident memory, in bytes.
+    /// Current and peak resident memory of the program, in bytes.
     pub(crate) memory: (u64, u64),
 }
 
 pub(crate) struct Measured {
     pub(crate) row: Row,
-    /// Version and durability of PostgreSQL. `None` in SQLite.
+    /// Version and durability settings of PostgreSQL. `None` if the measurement was made in SQLite.
     pub(crate) postgres: Option<String>,
     pub(crate) ours: Side,
     pub(crate) hand: Side,
@@ -98,7 +98,7 @@ pub(crate) fn row(
 }
 
 impl Side {
-    /// Warms up the server, then counts commits and bytes of write-ahead log per cycle.
+    /// Warms up the measured server, then counts commits and bytes of write-ahead log per cycle.
     fn warm(server: &Server, row: Row, plan: Plan, database: Option<&testpg::Server>) -> Result<Self> {
         load::run(&server.target, row, CROWD, Until::Time(plan.warm_up))?;
         load::run(&server.target, row, 1, Until::Time(plan.warm_up))?;

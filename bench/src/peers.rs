@@ -23,7 +23,7 @@ pub(crate) struct Options {
     save: bool,
 }
 
-/// Entry of `peers/results.json`, one for each system.
+/// Entry of `peers/results.json` about one other system.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Peer {
@@ -44,7 +44,7 @@ struct Measured {
     seconds: f64,
 }
 
-/// Cycles per second, over all rounds.
+/// Cycles per second of another system, over all rounds.
 #[derive(Deserialize)]
 struct Rate {
     median: f64,
@@ -52,7 +52,6 @@ struct Rate {
     high: f64,
 }
 
-/// Runs the other systems, and returns the table.
 pub(crate) fn peers(options: &Options) -> Result<String> {
     let folder = results::folder().join("peers");
     if !options.table {

@@ -6,9 +6,9 @@ use std::time::Duration;
 pub(crate) struct Plan {
     pub(crate) rounds: usize,
     pub(crate) warm_up: Duration,
-    /// Duration of one measurement at concurrency 1.
+    /// Duration of one measurement of cycles at concurrency 1.
     pub(crate) alone: Duration,
-    /// Duration of one measurement at concurrency [`CROWD`].
+    /// Duration of one measurement of cycles at concurrency [`CROWD`].
     pub(crate) together: Duration,
     /// Duration of one measurement of the disk.
     pub(crate) syncs: Duration,

@@ -34,7 +34,7 @@ const TITLE: &str =
     "# Results\n\nEach part names the command that writes it, and the machine of the measurement.\n";
 
 impl Part {
-    /// Returns the line that marks the start of the section in `RESULTS.md`.
+    /// Returns the line in `RESULTS.md` that marks the start of the section.
     fn mark(self) -> &'static str {
         match self {
             Self::Cycles => "<!-- cycles -->",
@@ -49,12 +49,11 @@ impl Part {
     }
 }
 
-/// Returns the folder `bench/`, which holds results and plots.
+/// Returns the folder `bench/` of the repository, which holds results and plots.
 pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf()
 }
 
-/// Replaces the content of one section of `RESULTS.md`.
 pub(crate) fn save(part: Part, text: &str) -> Result<()> {
     let path = folder().join("RESULTS.md");
     let page = fs::read_to_string(&path).unwrap_or_default();
@@ -73,7 +72,7 @@ fn replaced(page: &str, part: Part, text: &str) -> String {
     made
 }
 
-/// Returns the text of a section: from its mark to the next mark.
+/// Returns the text of a section of `RESULTS.md`: from its mark to the next mark.
 fn found(page: &str, part: Part) -> Option<&str> {
     let (_, after) = page.split_once(part.mark())?;
     let end = PARTS.iter().filter_map(|other| after.find(other.mark())).min();

@@ -17,7 +17,6 @@ use crate::hand::Database;
 /// Name of the hidden command that starts the hand-written loop.
 pub(crate) const LOOP_VERB: &str = "serve-loop";
 
-/// Address of a server, and tokens that the server accepts.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) address: SocketAddr,
@@ -25,17 +24,16 @@ pub(crate) struct Target {
     pub(crate) agent: String,
 }
 
-/// Server process. Dropping it kills the process.
+/// A measured server process. Dropping it kills the process.
 pub(crate) struct Server {
     child: Child,
     pub(crate) target: Target,
-    /// Folder of the server's database.
     pub(crate) data: PathBuf,
-    /// Time from the start of the process until it printed its address.
+    /// Time from the start of the server's process until the server printed its address.
     pub(crate) ready_after: Duration,
 }
 
-/// JSON line that a server prints once it listens.
+/// JSON line that a server prints when it listens.
 #[derive(Deserialize)]
 struct Ready {
     listening: String,
@@ -50,21 +48,18 @@ impl Server {
         Self::start(command, data)
     }
 
-    /// Starts Holdshort with a model and a journal in SQLite.
     pub(crate) fn with_model(binary: &Path, folder: &Path, base_url: &str) -> Result<Self> {
         let (mut command, data) = ours(binary, folder)?;
         command.args(["--model", "bench", "--base-url", base_url]);
         Self::start(command, data)
     }
 
-    /// Starts Holdshort with its journal in PostgreSQL.
     pub(crate) fn ours_on(binary: &Path, folder: &Path, database: &str) -> Result<Self> {
         let (mut command, data) = ours(binary, folder)?;
         command.args(["--store", database]);
         Self::start(command, data)
     }
 
-    /// Starts the hand-written loop, which is a hidden command of this program.
     pub(crate) fn hand_written(folder: &Path, database: &Database) -> Result<Self> {
         let data = folder.join("loop");
         fs::create_dir_all(&data)?;
@@ -103,7 +98,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Sends SIGTERM and waits until the process has ended. The write-ahead log is then empty.
+    /// Sends SIGTERM to the measured server and waits until the process has ended. The write-ahead log is then empty.
     pub(crate) fn stop(mut self) -> Result<()> {
         kill_process(Pid::from_child(&self.child), Signal::TERM)?;
         let status = self.child.wait()?;
@@ -111,7 +106,7 @@ impl Server {
         Ok(())
     }
 
-    /// Returns the current and the peak resident memory, in bytes.
+    /// Returns the current and the peak resident memory of the server process, in bytes.
     pub(crate) fn memory(&self) -> Result<(u64, u64)> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let field = |name: &str| {
@@ -121,7 +116,6 @@ impl Server {
         field("VmRSS:").zip(field("VmHWM:")).context("the kernel does not report the server's memory")
     }
 
-    /// Returns the processor time that the server process has used.
     pub(crate) fn processor(&self) -> Result<Duration> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         // The process name, in parentheses, precedes these fields. It may contain any character.
@@ -132,7 +126,7 @@ impl Server {
         Ok(Duration::from_secs(ticks) / u32::try_from(rustix::param::clock_ticks_per_second())?)
     }
 
-    /// Waits until the process has at most `most` connections. Returns false if it has more after `longest`.
+    /// Waits until the server process has at most `most` connections. Returns false if it has more after `longest`.
     pub(crate) async fn connections_fall_to(&self, most: usize, longest: Duration) -> Result<bool> {
         let began = Instant::now();
         while self.connections()? > most {
@@ -144,7 +138,7 @@ impl Server {
         Ok(true)
     }
 
-    /// Returns the number of open sockets of the process, a few of which are not connections of clients.
+    /// Returns the number of open sockets of the server process, a few of which are not connections of clients.
     pub(crate) fn connections(&self) -> Result<usize> {
         let files = fs::read_dir(format!("/proc/{}/fd", self.child.id()))?;
         let links = files.filter_map(|file| fs::read_link(file.ok()?.path()).ok());

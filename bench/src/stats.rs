@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// Median, lowest and highest value over all rounds.
+/// Median, lowest and highest value of a figure over all rounds of a measurement.
 #[derive(Clone, Copy)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
@@ -12,7 +12,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// Computes the spread of the values, of which there must be at least one.
+    /// Computes the median, lowest and highest of the values, of which there must be at least one.
     pub(crate) fn from_values(values: impl IntoIterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values.into_iter().collect();
         values.sort_by(f64::total_cmp);
@@ -26,7 +26,7 @@ impl Spread {
         Self { median, low: at(0), high: at(values.len().wrapping_sub(1)) }
     }
 
-    /// Formats the spread with a unit and the given number of decimals.
+    /// Formats the median and the range of a figure with a unit and the given number of decimals.
     pub(crate) fn in_unit(self, decimals: usize, unit: &str) -> String {
         let Self { median, low, high } = self;
         format!("{median:.decimals$} {unit} ({low:.decimals$} to {high:.decimals$})")

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
 
-/// Content of a write-ahead log since its last restart.
+/// Content of SQLite's write-ahead log since its last restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Log {
     salt: [u8; 8],
@@ -19,13 +19,13 @@ pub(crate) struct Log {
 }
 
 /// Returns the numbers of commits and bytes that were added to the write-ahead log between two reads. Returns `None` if
-/// it was restarted in between.
+/// SQLite restarted the log in between.
 pub(crate) fn since(before: Log, after: Log) -> Option<(u64, u64)> {
     let same = before.salt == after.salt && before.commits <= after.commits;
     same.then(|| (after.commits - before.commits, after.bytes - before.bytes))
 }
 
-/// Reads the write-ahead log of the only database in the folder.
+/// Reads the write-ahead log of the only SQLite database in the folder.
 pub(crate) fn read(folder: &Path) -> Result<Log> {
     let path = find(folder)?;
     parse(&fs::read(&path)?).with_context(|| format!("{} is no write-ahead log", path.display()))

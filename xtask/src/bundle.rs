@@ -9,21 +9,21 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// Maximum compressed bytes of all files that a browser fetches before it shows the first page.
+/// Maximum compressed bytes of all files that a browser fetches before it shows the first page of the app.
 const FIRST_LOAD: usize = 60_000;
-/// Maximum compressed bytes of a script that is fetched later.
+/// Maximum compressed bytes of a script of the app that the browser fetches later.
 const LAZY_CHUNK: usize = 100_000;
-/// Maximum bytes of all files of the app, which are embedded in the binary.
+/// Maximum bytes of all files of the browser app, which are embedded in the binary.
 const ALL: usize = 600_000;
 
 const PAGE: &str = "index.html";
 
-/// Files of a build of the app: bytes by path with `/`.
+/// Files of a build of the browser app: bytes by path with `/`.
 #[derive(Debug, Default)]
 pub(crate) struct Bundle(BTreeMap<String, Vec<u8>>);
 
 impl Bundle {
-    /// Reads the files of a folder. A missing folder gives an empty bundle.
+    /// Reads the files of a build of the browser app. A missing folder gives an empty bundle.
     pub(crate) fn read(folder: &Path) -> Result<Self> {
         let mut files = BTreeMap::new();
         if folder.exists() {
@@ -32,7 +32,7 @@ impl Bundle {
         Ok(Self(files))
     }
 
-    /// Returns the differences between this bundle and `other`.
+    /// Returns the differences between the files of this build of the browser app and those of `other`.
     pub(crate) fn differences(&self, other: &Self) -> Vec<String> {
         let paths: BTreeSet<&String> = self.0.keys().chain(other.0.keys()).collect();
         let difference = |path: &&String| match (self.0.get(*path), other.0.get(*path)) {
@@ -44,7 +44,8 @@ impl Bundle {
         paths.iter().filter_map(difference).collect()
     }
 
-    /// Returns the paths of the HTML page, the files that it names, and the scripts that these import statically.
+    /// Returns the paths of the HTML page of the app, the files that it names, and the scripts that these import
+    /// statically.
     fn first_load(&self) -> BTreeSet<&str> {
         let mut found = BTreeSet::new();
         let mut next: Vec<&str> = vec![PAGE];
@@ -58,7 +59,7 @@ impl Bundle {
         found
     }
 
-    /// Returns the path of the file to which `name` in the file `from` refers.
+    /// Returns the path of the app's file to which `name` in the file `from` refers.
     fn at(&self, from: &str, name: &str) -> Option<&str> {
         let name = name.split('?').next().unwrap_or_default();
         let path = match (name.strip_prefix('/'), name.strip_prefix("./"), from.rsplit_once('/')) {
@@ -84,8 +85,8 @@ fn walk(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) -> R
     Ok(())
 }
 
-/// Returns the names of the files that the browser fetches together with this file. Files of a dynamic `import("…")`
-/// are left out.
+/// Returns the names of the files that the browser fetches together with the file at `path`. Files of a dynamic
+/// `import("…")` are left out.
 fn find_references<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
     let marks: &[&str] = match ending(path) {
         "html" => &["src=\"", "href=\""],
@@ -103,7 +104,7 @@ fn ending(path: &str) -> &str {
     path.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 
-/// Prints the sizes of a build with their limits. Returns an error if a size exceeds its limit.
+/// Prints the sizes of a build of the browser app with their limits. Returns an error if a size exceeds its limit.
 pub(crate) fn weigh(bundle: &Bundle) -> Result<()> {
     if !bundle.0.contains_key(PAGE) {
         bail!("the bundle has no {PAGE}");

@@ -9,7 +9,7 @@ const PAGES: &str = "docs/contract/";
 /// Words after which a number is the id of an item: `lesson 16`, `lessons 1 to 3, 17`, `cases 24 and 25`.
 const NUMBERED: [&str; 2] = ["lesson", "case"];
 
-/// Returns the ids that a text cites: `A27`, `A12 to A14`, and numbers after the words in [`NUMBERED`].
+/// Returns the ids of the contract that a text cites: `A27`, `A12 to A14`, and numbers after the words in [`NUMBERED`].
 fn cited(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     // State between two words. It has the word to which a number alone belongs, and the previous id. The flag is true
@@ -39,7 +39,7 @@ fn cited(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Parses an id such as `A27`: the letter of a page, and at most two digits.
+/// Parses an id of the contract such as `A27`: the letter of a page, and at most two digits.
 fn lettered(word: &str) -> Option<(String, u32)> {
     let letter = word.chars().next().filter(|letter| ('A'..='E').contains(letter))?;
     Some((letter.to_string(), number(&word[1..])?))
@@ -54,7 +54,7 @@ fn format_id(name: &str, number: u32) -> String {
     if name == "case " { format!("{name}{number:02}") } else { format!("{name}{number}") }
 }
 
-/// Returns the ids that documents and comments cite, each with the file that cites it.
+/// Returns the ids of the contract that documents and comments cite, each with the file that cites the id.
 fn citations() -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
     let commented = all(".rs").into_iter().map(|(name, text)| (name, comments(&text)));
@@ -69,7 +69,7 @@ fn citations() -> BTreeSet<(String, String)> {
     found
 }
 
-/// Joins the comments of a file into one text, because a range or a list may continue on the next line.
+/// Joins the comments of a source file into one text, because a range or a list may continue on the next line.
 fn comments(text: &str) -> String {
     let lines = text.lines().filter_map(|line| line.trim_start().strip_prefix("//"));
     lines.map(|line| line.trim_start_matches(['/', '!'])).collect::<Vec<_>>().join("\n")

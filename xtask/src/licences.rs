@@ -23,8 +23,8 @@ fn is_met(expression: &str, allowed: &BTreeSet<String>) -> bool {
     either(&mut words, allowed) && words.is_empty()
 }
 
-/// Evaluates `OR`, which has a lower precedence than `AND`. Always consumes all words, even if the first ones decide
-/// the result.
+/// Evaluates `OR` in an SPDX expression, which has a lower precedence than `AND`. Always consumes all words, even if
+/// the first ones decide the result.
 fn either(words: &mut Vec<&str>, allowed: &BTreeSet<String>) -> bool {
     let mut met = both(words, allowed);
     while words.pop_if(|word| *word == "OR").is_some() {

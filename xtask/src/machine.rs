@@ -8,8 +8,8 @@ use anyhow::{Result, bail};
 
 use crate::run::step;
 
-/// Debian packages, each with a file that exists if the package is installed. The file is a program on the path, or an
-/// absolute path in which `*` stands for one folder name.
+/// Debian packages that the tests need, each with a file that exists if the package is installed. The file is a program
+/// on the path, or an absolute path in which `*` stands for one folder name.
 const NEEDED: [(&str, &str); 15] = [
     ("git", "git"),
     ("python3", "python3"),
@@ -36,7 +36,8 @@ const NEEDED: [(&str, &str); 15] = [
     ("/usr/lib/*/faketime/libfaketimeMT.so.1", "libfaketime"),
 ];
 
-/// Installs missing packages with apt if the user is root. Otherwise returns an error with the command for it.
+/// Installs missing Debian packages with apt if the user is root. Otherwise returns an error with the command that
+/// installs them.
 pub(crate) fn prepare() -> Result<()> {
     let missing: Vec<&str> =
         NEEDED.iter().filter(|(witness, _)| !is_installed(witness)).map(|(_, package)| *package).collect();
@@ -54,7 +55,6 @@ pub(crate) fn prepare() -> Result<()> {
     )
 }
 
-/// Returns instructions to install missing packages by hand.
 fn by_hand(missing: &[&str]) -> String {
     let packages = missing.join(" ");
     format!(

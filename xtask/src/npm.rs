@@ -29,7 +29,8 @@ pub(crate) fn npm(folder: &Path) -> Command {
     command
 }
 
-/// Returns the command that installs the packages of a lock file. Returns `None` if they are installed.
+/// Returns the command that installs the npm packages of the lock file in `folder`. Returns `None` if they are
+/// installed.
 pub(crate) fn install(folder: &Path) -> Option<Command> {
     let written = |name: &str| -> Option<SystemTime> {
         fs::metadata(folder.join(name)).and_then(|metadata| metadata.modified()).ok()

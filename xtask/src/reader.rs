@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::run::{cargo, step};
 
-/// Default number of command lines, small enough to wait for the result.
+/// Default number of command lines that real shells run, small enough to wait for the result.
 const LINES: &str = "10000";
 
 /// Number of shells that run in parallel, because most of the time is spent on starting programs.

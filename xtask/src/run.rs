@@ -9,13 +9,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-/// Returns the root folder of the project.
 pub(crate) fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_path_buf()
 }
 
-/// Returns Cargo's target directory. Builds with other flags use a subdirectory of it.
+/// Returns Cargo's target directory. Builds with other flags use a subdirectory of the target directory.
 pub(crate) fn target() -> PathBuf {
     root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
@@ -29,19 +28,19 @@ pub(crate) fn cargo() -> Command {
 /// Interval between messages that a step is still running, because some steps print nothing for minutes.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(20);
 
-/// Prints a message at intervals, until it is dropped, to show that the program still runs.
+/// Prints a message at intervals, until the heartbeat is dropped, to show that the program still runs.
 pub(crate) struct Heartbeat {
     _ended: Sender<()>,
 }
 
 impl Heartbeat {
-    /// Prints the name and the duration of a step at intervals.
+    /// Prints the name and the duration of a running step at intervals.
     pub(crate) fn for_step(name: &str) -> Self {
         let name = name.to_owned();
         Self::saying(move || name.clone())
     }
 
-    /// Prints the result of `text` at intervals.
+    /// Prints the result of `text` at intervals while a step runs.
     pub(crate) fn saying(text: impl Fn() -> String + Send + 'static) -> Self {
         let (sender, ended) = channel();
         thread::spawn(move || {
@@ -51,7 +50,7 @@ impl Heartbeat {
     }
 }
 
-/// Calls `each` with the elapsed seconds at intervals. Ends when the sender is dropped.
+/// Calls `each` with the elapsed seconds at intervals `every`. Ends when the sender is dropped.
 fn signs(ended: &Receiver<()>, every: Duration, mut each: impl FnMut(u64)) {
     let since = Instant::now();
     while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
@@ -59,7 +58,7 @@ fn signs(ended: &Receiver<()>, every: Duration, mut each: impl FnMut(u64)) {
     }
 }
 
-/// Runs a command until it exits. An exit code other than 0 gives an error with the name of the step.
+/// Runs the command of a step until it exits. An exit code other than 0 gives an error with the name of the step.
 pub(crate) fn step(name: &str, command: &mut Command) -> Result<()> {
     println!("\n== {name}");
     let _alive = Heartbeat::for_step(name);
@@ -88,7 +87,7 @@ pub(crate) fn lines(name: &str, command: &mut Command, mut each: impl FnMut(&str
     Ok(child.wait().with_context(|| format!("{name}: cannot be awaited"))?.success())
 }
 
-/// Step that runs in parallel with others, and whose output is printed after its end.
+/// A step of a command that runs in parallel with others, and whose output is printed after its end.
 pub(crate) struct ParallelStep {
     name: &'static str,
     running: JoinHandle<std::io::Result<Output>>,

@@ -6,12 +6,11 @@ use std::process::Command;
 use crate::npm::npm;
 use crate::run::{root, target};
 
-/// Returns the folder of the TypeScript package.
+/// Returns the folder of the TypeScript package for agents.
 pub(crate) fn typescript() -> PathBuf {
     root().join("sdk/typescript")
 }
 
-/// Returns the command that tests the Python package.
 pub(crate) fn python_tests() -> Command {
     let mut tests = Command::new("sh");
     // `unittest` prints its results on standard error.
@@ -20,14 +19,12 @@ pub(crate) fn python_tests() -> Command {
     tests
 }
 
-/// Returns the command that builds and tests the TypeScript package.
 pub(crate) fn typescript_tests() -> Command {
     let mut tests = npm(&typescript());
     tests.arg("test").env("HOLDSHORT_PROGRAM", program());
     tests
 }
 
-/// Returns the path of the `holdshort` program that the tests start.
 fn program() -> PathBuf {
     target().join("debug/holdshort")
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::run::root;
 
-/// File extensions of source files, with the text with which the first line must begin.
+/// File extensions of source files, with the text with which the first line of such a file must begin.
 const SOURCES: [(&str, &str); 4] = [(".rs", "//! "), (".ts", "// "), (".js", "// "), (".svelte", "<!-- ")];
 
 /// Generated source files that are not committed.

@@ -10,7 +10,7 @@ use crate::bundle::{self, Bundle};
 use crate::npm;
 use crate::run::{root, step, target};
 
-/// Checks the app and brings `ui/dist` up to date.
+/// Checks the browser app and brings its committed build `ui/dist` up to date.
 pub(crate) fn ui() -> Result<()> {
     if let Some(mut npm) = install() {
         step("npm ci", &mut npm)?;
@@ -20,8 +20,8 @@ pub(crate) fn ui() -> Result<()> {
     bundle::weigh(&Bundle::read(&dist())?)
 }
 
-/// Returns an error if the committed build of the app differs from a build of the sources. Its packages must be
-/// installed.
+/// Returns an error if the committed build of the browser app differs from a build of the sources. The npm packages of
+/// the app must be installed.
 pub(crate) fn verify() -> Result<()> {
     check()?;
     let folder = target().join("ui-dist");
@@ -48,7 +48,7 @@ fn build(into: &Path) -> Result<()> {
     step("the bundle", &mut script("build", &["--outDir", into, "--emptyOutDir", "--logLevel", "warn"]))
 }
 
-/// Returns the command that installs the app's build tools. Returns `None` if they are installed.
+/// Returns the command that installs the build tools of the browser app. Returns `None` if they are installed.
 pub(crate) fn install() -> Option<Command> {
     npm::install(&folder())
 }

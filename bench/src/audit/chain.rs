@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use holdshort_core::digest::Digest;
 use holdshort_core::head::Head;
 
-/// Number of hashes over which the time is averaged.
+/// Number of hashes over which the time of one hash is averaged.
 const HASHES: u32 = 200_000;
 
 pub(super) struct Chain {
     /// Time to hash one event.
     pub(super) hash: Duration,
-    /// Bytes that the hash adds to the row of one event.
+    /// Bytes that the hash adds to the database row of one event.
     pub(super) bytes: usize,
 }
 

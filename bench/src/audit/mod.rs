@@ -21,9 +21,10 @@ use crate::server::Server;
 use chain::Chain;
 use verify::Audit;
 
-/// Number of audits per journal.
+/// Number of measured audits per journal.
 const AUDITS: usize = 3;
-/// Estimated number of events in one cycle of [`Row::External`]. The audit itself reports the exact number.
+/// Estimated number of events in one cycle of [`Row::External`], with which the journal is filled. The audit itself
+/// reports the exact number.
 const EVENTS_OF_CYCLE: u64 = 5;
 
 #[derive(Debug, clap::Args)]
@@ -41,11 +42,10 @@ pub(crate) struct Options {
 struct Rung {
     store: &'static str,
     audits: Vec<Audit>,
-    /// Events per second that were written while the journal grew to this size.
+    /// Events per second that the server wrote while the journal grew to this size.
     written_per_second: f64,
 }
 
-/// Runs the measurements of audits, and returns the table.
 pub(crate) fn audit(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     let database = holdshort_testpg::Server::start()?;
     let url = database.database();
@@ -72,13 +72,14 @@ pub(crate) fn audit(options: &Options, binary: &Path, folder: &Path) -> Result<S
     Ok(text)
 }
 
-/// Returns the journal sizes to measure: the powers of ten from 10,000 that are smaller than `last`, then `last`.
+/// Returns the journal sizes to measure, in events: the powers of ten from 10,000 that are smaller than `last`, then
+/// `last`.
 fn sizes(last: u64) -> Vec<u64> {
     let powers = std::iter::successors(Some(10_000_u64), |events| events.checked_mul(10));
     powers.take_while(|events| *events < last).chain([last]).collect()
 }
 
-/// Runs cycles on a server until the journal has grown by about `events`, then stops the server. Returns the events
+/// Runs cycles on a server until its journal has grown by about `events`, then stops the server. Returns the events
 /// written per second.
 fn fill(binary: &Path, folder: &Path, url: Option<&str>, events: u64) -> Result<f64> {
     let server = match url {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::load::count;
 
-/// Interval between two reads of the process's memory. Each read returns the peak so far, so only memory that is
+/// Interval between two reads of the audit process's memory. Each read returns the peak so far, so only memory that is
 /// allocated after the last read is missed.
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -19,7 +19,7 @@ pub(super) struct Audit {
     pub(super) events: u64,
     pub(super) streams: u64,
     pub(super) took: Duration,
-    /// Peak resident memory, in bytes.
+    /// Peak resident memory of the audit process, in bytes.
     pub(super) memory: u64,
 }
 

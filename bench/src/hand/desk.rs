@@ -33,7 +33,7 @@ impl Desk {
         Ok(id)
     }
 
-    /// Records a decision, which is durable when the function returns.
+    /// Records a person's decision on a question, which is durable when the function returns.
     pub(super) async fn decide(self: &Arc<Self>, id: i64, option: &str) -> Result<()> {
         self.store.decide(id, option).await?;
         if self.commits <= 2 {
@@ -54,7 +54,7 @@ impl Desk {
         self.waiters.resolve(id, option);
     }
 
-    /// Waits until a question is decided. Returns the chosen option.
+    /// Waits until a person has decided on a question. Returns the chosen option.
     pub(super) async fn wait(&self, id: i64) -> Result<String> {
         match self.waiters.wait(id) {
             Some(decided) => decided.await.context("the loop has ended"),

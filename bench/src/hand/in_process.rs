@@ -11,7 +11,7 @@ use super::store::Database;
 use crate::cycle::PAYLOAD_BYTES;
 use crate::load::Sample;
 
-/// Runs `concurrency` pairs of tasks at the same time, one that asks and one that decides.
+/// Runs `concurrency` pairs of tasks of the hand-written loop at the same time, one that asks and one that decides.
 pub(crate) fn in_process(database: &Database, concurrency: usize, time: Duration) -> Result<Sample> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {

@@ -43,7 +43,7 @@ impl Postgres {
         self.transact([(look, &[&id]), (decide, &[&id, &option])]).await
     }
 
-    /// Reads the decision on a question, and completes the run.
+    /// Reads the decision on a question from PostgreSQL, and completes the run.
     pub(super) async fn finish(&self, id: i64) -> Result<()> {
         let look = "SELECT decision FROM asks WHERE id = $1";
         let done = "UPDATE runs SET status = 'completed' WHERE id = $1";

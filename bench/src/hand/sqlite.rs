@@ -10,7 +10,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use tokio::sync::{mpsc, oneshot};
 
 const DATABASE: &str = "loop.db";
-/// Limits that Holdshort's store has. They give both programs the same size of commit groups, pages and checkpoints.
+/// Limits that Holdshort's store has. They give the hand-written loop the same size of commit groups, pages and
+/// checkpoints.
 const GROUP_LIMIT: usize = 256;
 const QUEUE_LIMIT: usize = 1024;
 const PAGE_BYTES: u32 = 1024;
@@ -30,14 +31,14 @@ enum Job {
         id: i64,
         option: String,
     },
-    /// A further durable commit of a cycle.
+    /// A further durable commit of a cycle in the hand-written loop.
     Follow {
         id: i64,
         step: u32,
     },
 }
 
-/// Channel that confirms a commit. It is dropped without a message if the commit fails.
+/// Channel that confirms a commit of the hand-written loop. It is dropped without a message if the commit fails.
 type Answer = oneshot::Sender<()>;
 
 pub(super) struct Sqlite {
@@ -89,7 +90,7 @@ impl Sqlite {
         Ok(row.optional()?.flatten())
     }
 
-    /// Queues a job for the writer, and waits until it is committed.
+    /// Queues a job for the writer of the database, and waits until the job is committed.
     async fn write(&self, job: Job) -> Result<()> {
         let (answer, committed) = oneshot::channel();
         self.queue.send((job, answer)).await.context("the writer has ended")?;

@@ -7,14 +7,15 @@ use anyhow::Result;
 use super::postgres::Postgres;
 use super::sqlite::Sqlite;
 
-/// Number of commits per cycle in PostgreSQL: the question, the decision, and the completion of the run.
+/// Number of commits per cycle of the hand-written loop in PostgreSQL: the question, the decision, and the completion
+/// of the run.
 const POSTGRES_COMMITS: u32 = 3;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Database {
-    /// SQLite database in a folder. `commits` is the number of durable commits per cycle.
+    /// An SQLite database in a folder. `commits` is the number of durable commits per cycle.
     Folder { folder: PathBuf, commits: u32 },
-    /// PostgreSQL database. `connections` is the size of the connection pool.
+    /// A PostgreSQL database. `connections` is the size of the connection pool.
     Url { url: String, connections: usize },
 }
 
@@ -24,8 +25,8 @@ pub(super) enum Store {
 }
 
 impl Database {
-    /// Returns the number of durable commits per cycle: one for the question, one for the decision, and others that
-    /// follow without a request.
+    /// Returns the number of durable commits per cycle of the hand-written loop: one for the question, one for the
+    /// decision, and others that follow without a request.
     pub(super) fn commits(&self) -> u32 {
         match self {
             Self::Folder { commits, .. } => *commits,
@@ -66,7 +67,7 @@ impl Store {
         }
     }
 
-    /// Makes a further durable commit of the cycle.
+    /// Makes a further durable commit of the hand-written loop's cycle.
     pub(super) async fn follow(&self, id: i64, step: u32) -> Result<()> {
         match self {
             Self::Sqlite(store) => store.follow(id, step).await,

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-/// Waiting tasks by the id of the open question. A decided question has no entry.
+/// Tasks that wait for decisions, by the id of the open question. A decided question has no entry.
 #[derive(Default)]
 pub(super) struct Waiters(Mutex<HashMap<i64, Vec<oneshot::Sender<String>>>>);
 
@@ -21,7 +21,7 @@ impl Waiters {
         Some(receiver)
     }
 
-    /// Sends the decision to all tasks that wait for it. Must be called after the decision is committed.
+    /// Sends the decision on a question to all tasks that wait for it. Must be called after the decision is committed.
     pub(super) fn resolve(&self, id: i64, option: &str) {
         let waiting = self.lock().remove(&id).unwrap_or_default();
         for sender in waiting {

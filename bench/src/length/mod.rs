@@ -35,13 +35,13 @@ pub(crate) struct Options {
     save: bool,
 }
 
-/// Costs of a run of one length.
+/// Costs of decisions in a run of one length.
 struct Row {
     /// Number of events in the run before the first measured decision.
     events: u64,
     asks: Vec<Duration>,
     decisions: Vec<Duration>,
-    /// Time of the first decision after a restart, for which the server reads the run from the journal.
+    /// Time of the first decision in the run after a restart, for which the server reads the run from the journal.
     first: Duration,
 }
 
@@ -65,7 +65,6 @@ struct Run {
     seq: u64,
 }
 
-/// Runs the measurements of long runs, and returns the table.
 pub(crate) fn length(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     ensure!(options.decisions > 1, "too few decisions");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
@@ -153,7 +152,7 @@ impl People {
         Ok(took)
     }
 
-    /// Opens a further question in the run and answers it. Returns the duration of both.
+    /// Opens a further question in the run and answers it. Returns the durations of the question and of the answer.
     async fn decide_on_another(&mut self, run: &str) -> Result<(Duration, Duration)> {
         let (asked, took) = self.ask(run).await?;
         Ok((took, self.decide(&asked.id).await?))

@@ -10,9 +10,9 @@ use crate::client::Client;
 use crate::cycle::{self, Row};
 use crate::server::Target;
 
-/// Number of connections, which is also the number of appends that can share a commit.
+/// Number of connections that open interrupts, which is also the number of appends that can share a commit.
 const CONNECTIONS: usize = 256;
-/// Interval between the interrupts whose ids are returned, so that a measurement can decide on them later.
+/// Interval, in interrupts, between those whose ids are returned, so that a measurement can decide on them later.
 const REMEMBERED: u64 = 100;
 
 #[derive(Deserialize)]

@@ -23,10 +23,10 @@ use start::Start;
 
 pub(crate) use report::thousands;
 
-/// Number of measured starts for each number of runs. Each starts without the database in the page cache, as after a
-/// reboot.
+/// Number of measured starts of the server for each number of waiting runs. Each starts without the database in the
+/// page cache, as after a reboot.
 const STARTS: usize = 5;
-/// Number of interrupts that are only in the write-ahead log when the server is killed.
+/// Number of opened interrupts that are only in the write-ahead log when the server is killed.
 const UNFINISHED: u64 = 500;
 
 #[derive(Debug, clap::Args)]
@@ -42,7 +42,7 @@ pub(crate) struct Options {
 /// Figures for one number of waiting runs.
 struct Rung {
     runs: u64,
-    /// Interrupts per second that were opened while the runs of this measurement were created.
+    /// Interrupts per second that agents opened while the waiting runs were created.
     asks_per_second: f64,
     split: Split,
     starts: Vec<Start>,
@@ -50,7 +50,6 @@ struct Rung {
     after_a_kill: Duration,
 }
 
-/// Runs the measurements of waiting runs, and returns the table.
 pub(crate) fn parked(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     let mut rungs: Vec<Rung> = Vec::new();
     let mut asked: Vec<String> = Vec::new();
@@ -79,7 +78,8 @@ pub(crate) fn parked(options: &Options, binary: &Path, folder: &Path) -> Result<
     Ok(text)
 }
 
-/// Returns the numbers of runs to measure: the powers of ten from 1,000 that are smaller than `last`, then `last`.
+/// Returns the numbers of waiting runs to measure: the powers of ten from 1,000 that are smaller than `last`, then
+/// `last`.
 fn counts(last: u64) -> Vec<u64> {
     let powers = std::iter::successors(Some(1_000_u64), |runs| runs.checked_mul(10));
     powers.take_while(|runs| *runs < last).chain([last]).collect()

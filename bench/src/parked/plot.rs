@@ -12,7 +12,7 @@ const SIZE: (f64, f64) = (360.0, 220.0);
 const ROOM: (f64, f64) = (56.0, 40.0);
 const COLOURS: [&str; 3] = ["#1f6feb", "#d1242f", "#1a7f37"];
 
-/// Line of a plot: its name, and one value for each measured number of runs.
+/// Line of a plot: its name, and one value for each measured number of waiting runs.
 type Line = (&'static str, Vec<f64>);
 
 pub(super) fn plot(rungs: &[Rung]) -> String {
@@ -109,7 +109,7 @@ fn panel(title: &str, rungs: &[Rung], lines: &[Line]) -> String {
     svg
 }
 
-/// Rounds a value up to 1, 2 or 5 times a power of ten.
+/// Rounds a value of a plot's axis up to 1, 2 or 5 times a power of ten.
 fn round_up(value: f64) -> f64 {
     let power = 10_f64.powf(value.max(1.0).log10().floor());
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * power).find(|step| *step >= value).unwrap_or(value)

@@ -9,7 +9,7 @@ use crate::facts::Facts;
 use crate::load::count;
 use crate::stats::Spread;
 
-/// Row of the table: its title, and a function that formats a figure of a measurement.
+/// Row of the table with costs of waiting runs: its title, and a function that formats a figure of a measurement.
 type Row<'a> = (&'a str, &'a dyn Fn(&Rung) -> String);
 
 pub(super) fn report(facts: &Facts, last: u64, rungs: &[Rung]) -> String {

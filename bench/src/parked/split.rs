@@ -7,23 +7,20 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::load::count;
 
-/// Bytes on disk by their purpose.
+/// Bytes of the database on disk, by their purpose.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Split {
-    /// Events and large contents of the journal.
+    /// Bytes of the events and large contents of the journal.
     pub(super) events: u64,
-    /// Idempotency keys.
     pub(super) keys: u64,
-    /// Rows that can be rebuilt from the journal.
+    /// Bytes of the database rows that can be rebuilt from the journal.
     pub(super) rows: u64,
-    /// All indexes, including the journal's.
     pub(super) indexes: u64,
-    /// Unused pages.
     pub(super) free: u64,
 }
 
 impl Split {
-    /// Measures the only database in a folder. No server may use the database at the same time.
+    /// Measures the bytes of the only database in a folder. No server may use the database at the same time.
     pub(super) fn measure(folder: &Path) -> Result<Self> {
         let path = super::start::database(folder)?;
         let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;

@@ -18,12 +18,12 @@ const LOOKS: usize = 20;
 const DEPTH: usize = 250;
 
 pub(super) struct Start {
-    /// Time from the start of the process until the server listens.
+    /// Time from the start of the server's process until the server listens.
     pub(super) ready_after: Duration,
-    /// Resident memory in bytes: directly after the start, and after the inbox pages were read.
+    /// Resident memory of the server in bytes: directly after the start, and after the inbox pages were read.
     pub(super) memory: u64,
     pub(super) memory_later: u64,
-    /// Time from sending the first decision until its agent has the outcome.
+    /// Time from sending the first decision until the agent that asked has the outcome.
     pub(super) decision: Duration,
     /// Time of the first read of the inbox's first page, and the median time of further reads.
     pub(super) first_look: Duration,
@@ -39,7 +39,7 @@ struct Items {
     next_cursor: Option<String>,
 }
 
-/// Starts the server, decides on one of the interrupts in `asked`, and reads the inbox.
+/// Starts the measured server, decides on one of the interrupts in `asked`, and reads the inbox.
 pub(super) fn start(binary: &Path, folder: &Path, asked: &mut Vec<String>) -> Result<Start> {
     evict(&folder.join("ours"))?;
     let server = Server::ours(binary, folder)?;

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use tokio::sync::Notify;
 
-/// Arrival times of events, shared by all clients. Events are numbered from 0, in the order of their commits.
+/// Times at which events arrive at each client, shared by all clients. Events are numbered from 0, in the order of
+/// their commits.
 pub(super) struct Board {
     clients: usize,
     arrivals: Mutex<Vec<Vec<Instant>>>,

@@ -21,12 +21,11 @@ use crate::server::Target;
 const MARK: &[u8] = br#""type":"interrupt_opened""#;
 const READ_BYTES: usize = 4096;
 
-/// Transport over which a client receives events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transport {
-    /// Server-sent events of the whole journal.
+    /// The client receives server-sent events of the whole journal.
     Events,
-    /// WebSocket that subscribes to the inbox.
+    /// The client receives messages of a WebSocket that subscribes to the inbox.
     Socket,
 }
 
@@ -39,7 +38,8 @@ impl Transport {
     }
 }
 
-/// A client that has received its starting position. It receives all events after this position.
+/// A client that has received the position in the journal at which it starts. It receives all events after this
+/// position.
 pub(super) enum Follower {
     Events(TcpStream),
     Socket(Box<WebSocketStream<TcpStream>>),
@@ -54,7 +54,7 @@ impl Follower {
         }
     }
 
-    /// Reads until the server ends the stream. The server does not end a stream during a measurement.
+    /// Reads events until the server ends the stream. The server does not end a stream during a measurement.
     pub(super) async fn follow(self, board: Arc<Board>) -> Result<()> {
         match self {
             Self::Events(stream) => read_events(stream, &board).await,
@@ -63,7 +63,8 @@ impl Follower {
     }
 }
 
-/// Requests all events after the event id `seen`. Reads until the server has sent the starting position.
+/// Requests all events after the event id `seen`. Reads until the server has sent the position at which the client
+/// starts.
 pub(super) async fn events(mut stream: TcpStream, target: &Target, seen: Option<&str>) -> Result<TcpStream> {
     let seen = seen.map(|id| format!("Last-Event-ID: {id}\r\n")).unwrap_or_default();
     let request = format!(

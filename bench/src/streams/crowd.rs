@@ -15,25 +15,26 @@ use crate::client::Client;
 use crate::cycle::{self, Row};
 use crate::server::Server;
 
-/// Number of clients that connect concurrently.
+/// Number of clients that connect to the server concurrently.
 const AT_ONCE: usize = 64;
-/// Pause between the last connection and the measurement of idle memory.
+/// Pause between the connection of the last client and the measurement of idle memory.
 const REST: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) struct Crowd {
     pub(super) way: Transport,
     pub(super) clients: usize,
-    /// Time until all clients have got their starting position.
+    /// Time until all clients have received the position at which they start.
     pub(super) connected_after: Duration,
-    /// Resident memory in bytes: before the first client connects, while all clients are idle, and after all events.
+    /// Resident memory of the server in bytes: before the first client connects, while all clients are idle, and after
+    /// all events.
     pub(super) memory: [u64; 3],
-    /// Time from sending a request until half of the clients have its event, one entry per event.
+    /// Time from sending a request until half of the clients have the event that it causes, one entry per event.
     pub(super) half: Vec<Duration>,
     pub(super) all: Vec<Duration>,
-    /// Time from sending a request until its response arrives, one entry per event.
+    /// Time from sending a request until the server's response arrives, one entry per event.
     pub(super) answered: Vec<Duration>,
-    /// Processor time per event, of the server and of all clients.
+    /// Processor time per event that the server and all clients used.
     pub(super) processor: Duration,
     pub(super) clients_processor: Duration,
 }

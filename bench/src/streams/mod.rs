@@ -38,7 +38,6 @@ pub(crate) struct Options {
     save: bool,
 }
 
-/// Runs the measurements of many clients, and returns the table.
 pub(crate) fn streams(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     let files = raise_files(options.clients as u64 + OTHER_FILES)?;
     let mut crowds = Vec::new();

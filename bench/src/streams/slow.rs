@@ -23,7 +23,7 @@ use crate::cycle;
 use crate::server::Server;
 use crate::stats::percentile;
 
-/// Number of clients that read.
+/// Number of clients that read, next to the slow client.
 pub(super) const OTHERS: usize = 100;
 /// Size of a large request in bytes. The events of all large requests exceed the buffers of the kernel and the server's
 /// queue for one client.
@@ -31,9 +31,9 @@ const LARGE_BYTES: usize = 50_000;
 pub(super) const LARGE: usize = 300;
 /// Size of the slow client's receive buffer in the kernel.
 const RECEIVE_BYTES: u32 = 4096;
-/// Maximum time until the server must disconnect the slow client, normally half a minute.
+/// Maximum time after which the server must have disconnected the slow client. Normally it takes half a minute.
 const LONGEST: Duration = Duration::from_secs(45);
-/// End of a chunked response body.
+/// Bytes that end a chunked response body.
 const END: &[u8] = b"\r\n0\r\n\r\n";
 
 pub(super) struct Slow {
@@ -41,7 +41,7 @@ pub(super) struct Slow {
     /// connected.
     pub(super) before: Duration,
     pub(super) beside: Duration,
-    /// Time from the last event until the server disconnects the slow client. `None` if it does not.
+    /// Time from the last event until the server disconnects the slow client. `None` if the server does not.
     pub(super) closed_after: Option<Duration>,
     /// Numbers of events that the slow client had when it was disconnected, and after it has resumed.
     pub(super) held: usize,
@@ -103,7 +103,7 @@ async fn send(asker: &mut Client, board: &Board, from: usize) -> Result<Duration
     Ok(percentile(&mut times, 50))
 }
 
-/// Reads the slow client's remaining bytes until its stream ends.
+/// Reads the remaining bytes of the slow client until the server ends the stream.
 async fn read_to_end(slow: &mut TcpStream) -> Result<Vec<u8>> {
     let mut got = Vec::new();
     while !got.ends_with(END) {
@@ -122,7 +122,7 @@ fn asks(stream: &[u8]) -> usize {
     memmem::find_iter(stream, br#""type":"interrupt_opened""#).count()
 }
 
-/// Returns the id of the last complete event in the bytes of a stream.
+/// Returns the id of the last complete event in the bytes of an event stream.
 fn last_id(stream: &[u8]) -> Result<String> {
     let at = memmem::rfind(stream, b"id: p").context("no event has an id")?;
     let line = stream[at + b"id: ".len()..].split(|byte| *byte == b'\n').next().unwrap_or_default();

@@ -27,11 +27,11 @@ use crate::facts::Facts;
 use crate::load::count;
 use crate::results::{self, Part};
 
-/// Number of files per folder of a workspace.
+/// Number of files per folder of a measured workspace.
 const FOLDER: usize = 100;
-/// Number of files that are committed.
+/// Number of files that are committed in one round.
 const COMMITTED: usize = 1_000;
-/// Size of the edited file in bytes, before and after the edit.
+/// Size in bytes of the file that is edited in a round, before and after the edit.
 const EDITED: usize = 4_096;
 
 #[derive(Debug, clap::Args)]
@@ -54,9 +54,9 @@ pub(crate) struct Options {
 /// in a trial.
 struct Rung {
     files: usize,
-    /// Durations of the command as one that only reads, for which the workspace is not scanned.
+    /// Durations of the command `true` as one that only reads, for which the workspace is not scanned.
     read: Vec<Duration>,
-    /// Durations of the command after an approval, with write access to the workspace.
+    /// Durations of the command `true` after an approval, with write access to the workspace.
     written: Vec<Duration>,
     tried: Vec<Duration>,
     /// Peak resident memory during a trial minus the resident memory before it, in bytes.
@@ -71,11 +71,10 @@ struct Commits {
 /// Cost of storing the contents of an edited file in a journal, without the events of the edit.
 struct JournalCost {
     took: Vec<Duration>,
-    /// Bytes of the database and its write-ahead log, per edit.
+    /// Bytes of the journal's database and its write-ahead log, per edit.
     bytes: f64,
 }
 
-/// Runs the measurements of trials, and returns the table.
 pub(crate) fn trials(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     ensure!(
         options.rounds > 0 && options.files >= FOLDER,
@@ -112,7 +111,7 @@ pub(crate) fn trials(options: &Options, binary: &Path, folder: &Path) -> Result<
     Ok(text)
 }
 
-/// Workspace with the tools that work in it.
+/// A measured workspace with the tools that work in it.
 struct TrialWorkspace {
     workspace: PathBuf,
     tools: Tools,
@@ -131,7 +130,7 @@ impl TrialWorkspace {
         Ok(Self { workspace, tools })
     }
 
-    /// Creates small files, 100 per folder.
+    /// Creates small files in the workspace, 100 per folder.
     fn fill(&self, files: usize) -> Result<()> {
         for file in 0..files {
             let folder = self.workspace.join(format!("folder-{}", file / FOLDER));
@@ -183,7 +182,7 @@ async fn rung(place: &TrialWorkspace, files: usize, rounds: usize) -> Result<Run
     Ok(Rung { files, read, written, tried, memory })
 }
 
-/// Returns a memory figure of this process in bytes, by its field in `/proc/self/status`.
+/// Returns a memory figure of the bench's process in bytes, by its field in `/proc/self/status`.
 fn resident(field: &str) -> Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix(field));

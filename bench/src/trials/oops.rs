@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::COMMITTED;
 
-/// The program `oops`, and its data folder.
+/// The program `oops`, with which trials are compared, and its data folder.
 pub(super) struct Oops {
     program: PathBuf,
     home: PathBuf,
@@ -35,7 +35,7 @@ impl Oops {
         Ok(String::from_utf8_lossy(&told.stdout).trim().to_owned())
     }
 
-    /// Runs `true` and discards its changes.
+    /// Runs the command `true` with `oops` and discards its changes. Returns the duration.
     pub(super) fn tried(&self, workspace: &Path) -> Result<Duration> {
         let began = Instant::now();
         self.does(workspace, &["run", "true"])?;
@@ -45,7 +45,7 @@ impl Oops {
         Ok(took)
     }
 
-    /// Commits as many new files as the measurement of Holdshort does.
+    /// Commits with `oops` as many new files as the measurement of Holdshort does. Returns the duration.
     pub(super) fn committed(&self, workspace: &Path) -> Result<Duration> {
         std::fs::create_dir_all(workspace)?;
         let line = format!("for n in $(seq {COMMITTED}); do echo $n > file-$n; done");

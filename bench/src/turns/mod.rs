@@ -24,9 +24,9 @@ use crate::load::count;
 use crate::results::{self, Part};
 use crate::server::Server;
 
-/// Interval between two polls for the `turn` interrupt, which is also the precision of the measured time.
+/// Interval between two polls for the interrupt `turn`, which is also the precision of the measured time.
 const LOOK: Duration = Duration::from_millis(1);
-/// Maximum number of polls before a turn fails.
+/// Maximum number of polls for the end of a copilot's turn before the measurement fails.
 const LOOKS: usize = 60_000;
 
 #[derive(Debug, clap::Args)]
@@ -42,24 +42,23 @@ pub(crate) struct Options {
 /// Action of the copilot in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Does {
-    /// The copilot replies.
     Answers,
-    /// The copilot reads a file, then replies.
+    /// In the turn, the copilot reads a file, then replies.
     Reads,
-    /// The copilot changes a file, which is approved at once, then replies.
+    /// In the turn, the copilot changes a file, which is approved at once, then replies.
     Changes,
 }
 
 const ROWS: [Does; 3] = [Does::Answers, Does::Reads, Does::Changes];
 
-/// Figures for one kind of turn.
+/// Figures for one kind of turn of a conversation.
 struct Row {
     does: Does,
     took: Vec<Duration>,
     events: f64,
     /// Bytes of the data folder per turn, measured after the server has stopped.
     bytes: f64,
-    /// Bytes of all requests to the model, per turn. Each request includes all earlier messages.
+    /// Bytes of all requests to the simulated model, per turn. Each request includes all earlier messages.
     sent: f64,
 }
 
@@ -89,7 +88,6 @@ struct Run {
     seq: u64,
 }
 
-/// Runs the measurements of turns, and returns the table.
 pub(crate) fn turns(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     ensure!(options.turns > 1, "too few turns");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
@@ -148,7 +146,7 @@ async fn row(does: Does, turns: usize, binary: &Path, folder: &Path) -> Result<R
     })
 }
 
-/// Sends a message, approves the copilot's calls, and waits until the copilot's turn has ended.
+/// Sends a message to the copilot, approves its calls, and waits until its turn has ended.
 async fn turn(person: &mut Client, path: &str, n: usize) -> Result<String> {
     let said: Delivered = person.post(path, body(&json!({ "text": format!("Go on with {n}.") }))).await?;
     let open = format!("/v1/interrupts?status=open&run={}", said.run);
@@ -170,7 +168,6 @@ fn body(value: &Value) -> Bytes {
     Bytes::from(value.to_string())
 }
 
-/// Returns the total size of the files in a folder, in bytes.
 fn bytes(folder: &Path) -> Result<u64> {
     let entries =
         fs::read_dir(folder).with_context(|| format!("the directory {} cannot be read", folder.display()))?;

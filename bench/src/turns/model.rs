@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use super::Does;
 
-/// Server that simulates the model. Dropping it stops the server.
+/// Server that simulates the model of a conversation. Dropping it stops the server.
 pub(super) struct Model {
     address: SocketAddr,
     played: Arc<Played>,

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 const BENCH: &str = env!("CARGO_BIN_EXE_holdshort-bench");
 
-/// Returns the path of the server's program. A build of the workspace puts it in the folder of the bench's program.
+/// Returns the path of the server's program `holdshort`. A build of the workspace puts it in the folder of the bench's
+/// program.
 fn server_program() -> PathBuf {
     Path::new(BENCH).with_file_name("holdshort")
 }
@@ -54,14 +55,14 @@ fn turns() {
     assert!(printed(&["turns", "--turns", "2"]).contains("## "));
 }
 
-/// The table of other systems is made from stored results, because these systems come from registries and are measured
-/// by hand.
+/// Tests that the table of other systems is made from stored results, because these systems come from registries and
+/// are measured by hand.
 #[test]
 fn table_of_the_peers() {
     assert!(printed(&["peers", "--table"]).contains("## Peers"));
 }
 
-/// Server that ends with the test.
+/// A measured server that ends with the test.
 struct Serving(Child);
 
 impl Drop for Serving {

@@ -6,7 +6,7 @@
 
 use crate::{Part, programs};
 
-/// Aliases of programs. Each entry has an alias, and the words that it replaces.
+/// Aliases of programs. Each entry has an alias, and the words for which the alias stands.
 const PROGRAMS: &[(&str, &[&str])] = &[
     ("docker-compose", &["docker", "compose"]),
     ("podman-compose", &["podman", "compose"]),
@@ -22,7 +22,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("sudoedit", &["sudo"]),
 ];
 
-/// Aliases of subcommands. Each entry has a program, the aliases, and the subcommand that they replace. `podman` has
+/// Aliases of subcommands. Each entry has a program, the aliases, and the subcommand for which they stand. `podman` has
 /// the same aliases as `docker`.
 const SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("git", &["send-pack", "http-push"], &["push"]),
@@ -99,7 +99,7 @@ const FORMS: &[Form] = &[
     ),
 ];
 
-/// Returns true if the words contain an option, either as `--long` or as a letter in a word such as `-xl`.
+/// Returns true if the words of a command contain an option, either as `--long` or as a letter in a word such as `-xl`.
 fn has(words: &[String], letter: char, long: &str) -> bool {
     let short = |word: &str| {
         word.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(letter))

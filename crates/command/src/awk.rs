@@ -102,11 +102,12 @@ fn is_name(name: &str) -> bool {
 /// start of a pattern after an operator.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PreviousToken {
-    /// An operator, or the start of the program. A value must follow.
+    /// Previous token of an awk program: an operator, or the start of the program. A value must follow.
     Operator,
-    /// A name, a number or `]`.
+    /// Previous token of an awk program: a name, a number or `]`.
     Value,
-    /// It is unclear if the previous token is a value or an operator, or awk implementations differ about it.
+    /// It is unclear if the previous token of an awk program is a value or an operator, or awk implementations differ
+    /// about it.
     Unsure,
 }
 
@@ -118,7 +119,7 @@ struct Reader<'p> {
 }
 
 impl<'p> Reader<'p> {
-    /// Parses a complete program. Returns None if a token may do anything other than compute and print.
+    /// Parses a complete awk program. Returns `None` if a token may do anything other than compute and print.
     fn read_program(program: &'p str) -> Option<()> {
         let mut reader = Self { rest: program, before: PreviousToken::Operator, parentheses: 0, braces: 0 };
         while let Some(c) = reader.rest.chars().next() {

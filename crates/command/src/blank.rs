@@ -25,7 +25,7 @@ const UNSEEN: [RangeInclusive<char>; 18] = [
     '\u{e0000}'..='\u{e0fff}',
 ];
 
-/// Returns true if a line contains only white space, comments and invisible characters. NUL is not blank.
+/// Returns true if a command line contains only white space, comments and invisible characters. NUL is not blank.
 pub fn is_blank(line: &str) -> bool {
     let shows = |c: &char| {
         let is_unseen = c.is_whitespace() || c.is_control() || UNSEEN.iter().any(|range| range.contains(c));

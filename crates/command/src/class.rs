@@ -15,19 +15,19 @@ pub enum Class {
     Reads,
     /// The command runs a program that belongs to no other class.
     Runs,
-    /// The command runs code: an interpreter, a file that is called by its path, or a program that the tables do not
-    /// contain.
+    /// The command runs code: an interpreter, a file that is called by its path, or a program that the tables of
+    /// programs do not contain.
     RunsCode,
-    /// Connects to the network.
+    /// The command connects to the network.
     ReachesOut,
-    /// Installs software.
+    /// The command installs software.
     Installs,
 }
 
 impl Command {
-    /// Returns the most severe class of all parts of the command. The class is [`Class::Reads`] if the command
-    /// certainly only reads. The class is [`Class::RunsCode`] if the meaning of the command line is uncertain, because
-    /// it may do anything.
+    /// Returns the most severe class of all parts of the command line. The class is [`Class::Reads`] if the line
+    /// certainly only reads, and [`Class::RunsCode`] if the meaning of the line is uncertain, because it may do
+    /// anything.
     pub fn class(&self) -> Class {
         match self.opaque {
             Some(_) if self.computes_and_reads => Class::Reads,
@@ -36,8 +36,8 @@ impl Command {
         }
     }
 
-    /// Returns all classes that the command certainly or possibly has, for rules that ask about or forbid commands. The
-    /// result contains [`Class::Reads`] only if it contains no other class.
+    /// Returns all classes that the command line certainly or possibly has, for rules that ask about or forbid
+    /// commands. The result contains [`Class::Reads`] only if it contains no other class.
     pub fn classes(&self) -> BTreeSet<Class> {
         if self.computes_and_reads {
             return BTreeSet::from([Class::Reads]);
@@ -92,8 +92,8 @@ impl Part {
         by_words.chain(by_options).chain(by_address).max().unwrap_or(least).max(least)
     }
 
-    /// Returns true if a script in the command line does anything other than print or edit text. Redirections are
-    /// ignored.
+    /// Returns true if a script in the command line, such as a sed script, does anything other than print or edit text.
+    /// Redirections are ignored.
     fn gives_code(&self) -> bool {
         self.is_inline_code() && self.table_verdict() != TableVerdict::Reads && !self.only_edits()
     }
@@ -116,15 +116,15 @@ impl Part {
         }) || (self.hides_its_subcommand() && row.words.split(' ').any(|wanted| words.contains(&wanted)))
     }
 
-    /// Returns the subcommand of the program and the words after it, without options.
+    /// Returns the subcommand of the program and the words after the subcommand, without options.
     fn words_that_name(&self) -> Vec<&str> {
         let known = with_subcommands(&self.program).and_then(|known| known.after_options(&self.arguments));
         let words = known.unwrap_or(&self.arguments).iter().map(String::as_str);
         words.filter(|word| !word.starts_with('-')).collect()
     }
 
-    /// Returns true if the first argument is an option whose value may be the next word. It is then uncertain which
-    /// word is the subcommand.
+    /// Returns true if the first argument of the program is an option whose value may be the next word. It is then
+    /// uncertain which word is the subcommand.
     fn hides_its_subcommand(&self) -> bool {
         self.arguments.first().is_some_and(|word| word.starts_with('-'))
             && with_subcommands(&self.program)

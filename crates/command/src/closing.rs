@@ -9,7 +9,6 @@
 /// reported. Returns `None` if the line is not the final summary of the test runner.
 type Reader = fn(&str, Option<u64>) -> Option<Counts>;
 
-/// Known test runners, each with its name.
 const RUNNERS: [(&str, Reader); 7] = [
     ("cargo test", cargo),
     ("pytest", pytest),
@@ -36,7 +35,8 @@ impl Counts {
         }
     }
 
-    /// Adds `number` to the counter that a word such as `passed` names. Returns `None` for an unknown word.
+    /// Adds `number` to the counter of test results that a word such as `passed` names. Returns `None` for an unknown
+    /// word.
     fn count(self, number: u64, word: &str) -> Option<Self> {
         let more = match word {
             "passed" | "pass" | "xfailed" | "xpassed" => Self { passed: number, ..Self::default() },
@@ -72,7 +72,7 @@ pub fn summarize_test_runs(output: &str) -> Vec<String> {
     told.filter_map(|(counts, (runner, _))| Some(format_counts(runner, counts?))).collect()
 }
 
-/// Formats the counts of one test runner. The number of failures comes first.
+/// Formats the numbers of tests of one test runner. The number of failures comes first.
 fn format_counts(runner: &str, counts: Counts) -> String {
     let Counts { passed, failed, skipped } = counts;
     let told = [
@@ -83,7 +83,7 @@ fn format_counts(runner: &str, counts: Counts) -> String {
     format!("{} ({runner})", told.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the line without terminal colour sequences.
+/// Returns a line of a test runner's output without terminal colour sequences.
 fn uncoloured(line: &str) -> String {
     let mut pieces = line.split("\u{1b}[");
     let first = pieces.next().unwrap_or_default().to_owned();
@@ -93,8 +93,8 @@ fn uncoloured(line: &str) -> String {
     })
 }
 
-/// Parses counts such as `3 passed, 1 failed`, separated by `between`. Returns `None` if an item is not a number and a
-/// known word.
+/// Parses counts of test results such as `3 passed, 1 failed`, separated by `between`. Returns `None` if an item is not
+/// a number and a known word.
 fn counted(items: &str, between: &str) -> Option<Counts> {
     items.split(between).try_fold(Counts::default(), |counts, item| {
         let (number, word) = item.trim().split_once(' ')?;
@@ -102,14 +102,15 @@ fn counted(items: &str, between: &str) -> Option<Counts> {
     })
 }
 
-/// Parses `test result: ok. 41 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`.
+/// Parses the summary of `cargo test`: `test result: ok. 41 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out;
+/// finished in 0.01s`.
 fn cargo(line: &str, _: Option<u64>) -> Option<Counts> {
     let said = line.strip_prefix("test result: ")?;
     let items = said.strip_prefix("ok. ").or_else(|| said.strip_prefix("FAILED. "))?;
     counted(items.split_once("; finished in ").map_or(items, |(items, _)| items), ";")
 }
 
-/// Parses `===== 1 failed, 3 passed in 0.12s =====`. In quiet mode the line has no `=`.
+/// Parses the summary of pytest: `===== 1 failed, 3 passed in 0.12s =====`. In quiet mode the line has no `=`.
 fn pytest(line: &str, _: Option<u64>) -> Option<Counts> {
     let (items, time) = line.trim_matches(['=', ' ']).rsplit_once(" in ")?;
     let seconds = time.split(' ').next()?.strip_suffix('s')?;
@@ -117,7 +118,8 @@ fn pytest(line: &str, _: Option<u64>) -> Option<Counts> {
     if items == "no tests ran" { Some(Counts::default()) } else { counted(items, ",") }
 }
 
-/// Parses `OK (skipped=1)` or `FAILED (failures=1, errors=1)`, after an earlier line `Ran 5 tests in 0.001s`.
+/// Parses the summary of Python's unittest, `OK (skipped=1)` or `FAILED (failures=1, errors=1)`, which follows a line
+/// such as `Ran 5 tests in 0.001s`.
 fn unittest(line: &str, ran: Option<u64>) -> Option<Counts> {
     let all = ran?;
     let said = line.strip_prefix("OK").or_else(|| line.strip_prefix("FAILED"))?;
@@ -134,7 +136,7 @@ fn unittest(line: &str, ran: Option<u64>) -> Option<Counts> {
     Some(Counts { passed, ..counts })
 }
 
-/// Returns the number of tests in a line such as `Ran 5 tests in 0.001s`.
+/// Returns the number of tests in a line of unittest such as `Ran 5 tests in 0.001s`.
 fn ran(line: &str) -> Option<u64> {
     let (number, rest) = line.strip_prefix("Ran ")?.split_once(" test")?;
     rest.strip_prefix('s').unwrap_or(rest).starts_with(" in ").then(|| number.parse().ok())?
@@ -148,19 +150,19 @@ fn node(line: &str, _: Option<u64>) -> Option<Counts> {
     is_one.then(|| Counts::default().count(number.parse().ok()?, word))?
 }
 
-/// Parses `Tests:       1 failed, 4 passed, 5 total`.
+/// Parses the summary of Jest: `Tests:       1 failed, 4 passed, 5 total`.
 fn jest(line: &str, _: Option<u64>) -> Option<Counts> {
     counted(line.strip_prefix("Tests: ")?, ",")
 }
 
-/// Parses `      Tests  1 failed | 4 passed (5)`.
+/// Parses the summary of Vitest: `      Tests  1 failed | 4 passed (5)`.
 fn vitest(line: &str, _: Option<u64>) -> Option<Counts> {
     let items = line.trim_start().strip_prefix("Tests  ")?;
     counted(items.rsplit_once(" (").filter(|(_, all)| all.ends_with(')'))?.0, "|")
 }
 
-/// Parses `ok   example.org/x 0.012s`, and `FAIL example.org/x` with a duration or `[build failed]`. Each package has
-/// one line.
+/// Parses the result of one Go package: `ok   example.org/x 0.012s`, and `FAIL example.org/x` with a duration or
+/// `[build failed]`. Each package has one line in the output of `go test`.
 fn go(line: &str, _: Option<u64>) -> Option<Counts> {
     let mut parts = line.split('\t');
     let (said, package, time) = (parts.next()?.trim_end(), parts.next()?, parts.next());

@@ -19,7 +19,7 @@ const PLAIN_VALUES: [&str; 12] =
     ["yes", "no", "true", "false", "on", "off", "y", "n", "debug", "release", "Debug", "Release"];
 
 impl Part {
-    /// Returns true if a rule that allows `pattern` also allows this command.
+    /// Returns true if a rule that allows commands with `pattern` also allows this command.
     pub fn covered_by(&self, pattern: &str) -> bool {
         let before = programs::with_subcommands(&self.program)
             .is_none_or(|known| known.after_harmless(&self.program, &self.arguments).is_some());
@@ -42,8 +42,8 @@ impl Part {
         }
     }
 
-    /// Returns true if an operand, an option or a script of this command may contain code that the pattern does not
-    /// contain.
+    /// Returns true if an operand, an option or a script of this command may contain code that the pattern of the rule
+    /// does not contain.
     fn may_hold_code(&self, pattern: &str) -> bool {
         let program = self.program.as_str();
         if runs::TAKES_CODE.contains(&program) {
@@ -60,7 +60,7 @@ impl Part {
         is_alias() || self.evaluates() || self.starts_code(pattern)
     }
 
-    /// Returns true if an interpreter gets code, or a module that no table contains.
+    /// Returns true if this command gives an interpreter code, or a module that no table contains.
     fn holds_a_script(&self, pattern: &str) -> bool {
         match self.arguments.as_slice() {
             [flag, module, ..] if flag == "-m" => {
@@ -81,8 +81,8 @@ impl Part {
             || writes::find_row(&self.program, &self.arguments).is_some()
     }
 
-    /// Returns true if the pattern or the tables' row of the program contains all options of the command. Each variable
-    /// that is set for a build tool must also be harmless or in the pattern.
+    /// Returns true if the pattern of the rule or the tables' row of the program contains all options of the command.
+    /// Each variable that is set for a build tool must also be harmless or in the pattern.
     fn orders_are_harmless(&self, pattern: &str) -> bool {
         let is_plain = |word: &str| {
             word.split_once('=').is_some_and(|(name, value)| {
@@ -100,14 +100,15 @@ impl Part {
             && (options.iter().all(|word| named(word)) || self.fits_a_row(&self.arguments, &self.expansions))
     }
 
-    /// Returns true if the subcommand runs code that is in the line, as `deno eval` does.
+    /// Returns true if the subcommand runs code that is in the command line, as `deno eval` does.
     fn evaluates(&self) -> bool {
         self.subcommand().is_some_and(|sub| {
             matches!(sub.split(' ').next(), Some("eval" | "repl" | "fsi" | "foreach" | "filter-branch"))
         })
     }
 
-    /// Returns true if the program starts a second program that may run code from the line, as in `npx sh -c x`.
+    /// Returns true if the program starts a second program that may run code from the command line, as in `npx sh -c
+    /// x`.
     fn starts_code(&self, pattern: &str) -> bool {
         if matches!(launched(self), Launched::No) {
             return false;
@@ -131,7 +132,7 @@ impl Part {
         })
     }
 
-    /// Returns true if the words of the pattern are exactly the words of the command.
+    /// Returns true if the words of the rule's pattern are exactly the words of the command.
     fn is_spelled_by(&self, pattern: &str) -> bool {
         let spelled = pattern.split_whitespace();
         let words = std::iter::once(self.program.as_str()).chain(self.arguments.iter().map(String::as_str));
@@ -148,7 +149,7 @@ impl Part {
     }
 
     /// Returns true if the tables of programs list all options of the command or do not describe the command, or if the
-    /// pattern contains all options.
+    /// pattern of the rule contains all options.
     fn keeps_to_its_row(&self, pattern: &str) -> bool {
         let words = &self.arguments[self.subcommand_index()..];
         let has_row = plain::find_row(&self.program, words).is_some()
@@ -156,8 +157,8 @@ impl Part {
         !has_row || !self.has_unknown_options() || self.names_all_options(pattern)
     }
 
-    /// Returns true if the pattern contains the host of each archive on another machine. For example, `tar xf
-    /// host:file` runs a program that connects to the host.
+    /// Returns true if the pattern of the rule contains the host of each archive on another machine. For example, `tar
+    /// xf host:file` runs a program that connects to the host.
     fn names_all_hosts(&self, pattern: &str) -> bool {
         let mut hosts = self.arguments.iter().filter(|word| word.contains(':'));
         !plain::TAKES_OLD_BUNDLES.contains(&self.program.as_str())

@@ -56,7 +56,7 @@ pub(crate) fn xargs_program<'w>(words: &[&'w str]) -> Option<&'w str> {
     words.get(xargs_options(words)?).copied()
 }
 
-/// Returns the number of words at the beginning that are options of `xargs` itself. Returns `None` if an option is
+/// Returns the number of words after `xargs` that are options of `xargs` itself. Returns `None` if an option is
 /// unknown.
 pub(crate) fn xargs_options(words: &[&str]) -> Option<usize> {
     let mut at = 0;
@@ -100,8 +100,8 @@ fn tests(program: &str, words: &[&str]) -> bool {
     })
 }
 
-/// Returns true if the word is the path of a folder other than `-` (the previous folder) or a home folder. Changing to
-/// such a folder is harmless: the files in it could also be read by their full paths.
+/// Returns true if an argument of `cd` is the path of a folder other than `-` (the previous folder) or a home folder.
+/// Changing to such a folder is harmless: the files in it could also be read by their full paths.
 fn names_a_folder(folder: &str) -> bool {
     !folder.is_empty() && !folder.starts_with(['-', '~'])
 }
@@ -169,8 +169,8 @@ fn execution_end(words: &[String], from: usize) -> Option<usize> {
     None
 }
 
-/// Returns true if find runs a program that only reads, whatever path replaces `{}`. This path begins with a path in
-/// the line, so it cannot look like an option.
+/// Returns true if `find -exec` runs a program that only reads, whatever path replaces `{}`. This path begins with a
+/// path in the command line, so it cannot look like an option.
 fn executes_a_reader(part: &Part, from: usize, end: usize) -> bool {
     let mut run = part.with(part.arguments[from].clone(), from + 1..end);
     run.expansions.resize(run.arguments.len(), Expansion::None);
@@ -188,7 +188,7 @@ fn executes_a_reader(part: &Part, from: usize, end: usize) -> bool {
         && matches!(find_inner_command(&run), InnerCommand::None)
 }
 
-/// Returns the indexes of the words that name programs for find to run.
+/// Returns the indexes of the arguments of `find` that name programs for `find` to run.
 pub(crate) fn executed(words: &[&str]) -> Vec<usize> {
     let starts = words.iter().enumerate().filter(|(_, word)| EXECUTES.contains(word));
     starts.map(|(at, _)| at + 1).collect()

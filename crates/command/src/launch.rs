@@ -7,9 +7,10 @@ use crate::{Expansion, Part};
 /// one.
 pub(crate) enum Launched {
     No,
-    /// The second command begins at the argument with this index.
+    /// The second command, which the package manager or environment tool runs, begins at the argument with this index.
     At(usize),
-    /// The second command follows options that may take values, so it is uncertain where it begins.
+    /// The second command, which the package manager or environment tool runs, follows options that may take values, so
+    /// it is uncertain where it begins.
     Somewhere,
 }
 

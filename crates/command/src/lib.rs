@@ -69,51 +69,52 @@ use self::reads::TableVerdict;
 use self::shell::{Redirect, ShellWord, Token};
 use self::working_directory::Folders;
 
-/// A command line after parsing. The gates use it to decide.
+/// A command line after parsing. The gates use it to decide if a tool call needs an approval.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
-    /// All simple commands of the line, in order. Commands after `&&` and `|` are included, and also the commands
-    /// inside `sh -c` and the like.
+    /// All simple commands of the command line, in order. Commands after `&&` and `|` are included, and also the
+    /// commands inside `sh -c` and the like.
     pub parts: Vec<Part>,
-    /// Commands that the line possibly runs in addition to `parts`. Only rules with the action ask or forbid are
-    /// compared with them.
+    /// Commands that the command line possibly runs in addition to `parts`. Only rules with the action ask or forbid
+    /// are compared with them.
     pub guesses: Vec<Part>,
-    /// Reason why it is uncertain what the line means. `None` if this is certain.
+    /// Reason why it is uncertain what the command line means. `None` if its meaning is certain.
     pub opaque: Option<&'static str>,
-    /// True if all commands of the line only read, and the line is opaque only because the shell computes some of its
-    /// words. Rules and grants cannot be compared with such words.
+    /// True if all commands of the command line only read, and the line is opaque only because the shell computes some
+    /// of its words. Rules and grants cannot be compared with such words.
     pub computes_and_reads: bool,
-    /// Reason why the line may run another command than its words suggest: an alias, code, or an unknown option. A
-    /// person is asked about such a line if a rule forbids commands or deployments.
+    /// Reason why the command line may run another command than its words suggest: an alias, code, or an unknown
+    /// option. A person is asked about such a line if a rule forbids commands or deployments.
     pub unclear: Option<&'static str>,
-    /// True if the line has an option of a program that no table contains. The value of the option may be a program to
-    /// run, so a person is asked about the line if a rule forbids commands. A grant can still allow the line, because
-    /// grants for such programs require the same words.
+    /// True if the command line has an option that no table of programs contains. The value of the option may be a
+    /// program to run, so a person is asked about the line if a rule forbids commands. A grant can still allow the
+    /// line, because grants for such programs require the same words.
     pub unknown_option: bool,
-    /// True if one of the words begins with a home folder (`~`, `~name`), whose path only the shell knows.
+    /// True if one of the words of the command line begins with a home folder (`~`, `~name`), whose path only the shell
+    /// knows.
     pub names_home: bool,
 }
 
-/// One simple command.
+/// One simple command of a command line: a program with its arguments and redirections.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
     /// Name of the program without its folder if it is a program of the system. Any other program keeps its path as it
-    /// is in the line, because `./test` is not the program `test`.
+    /// is in the command line, because `./test` is not the program `test`.
     pub program: String,
-    /// Words after the program name.
+    /// Arguments of the command: the words after the program name.
     pub arguments: Vec<String>,
-    /// True if output is redirected into a file.
+    /// True if output of the command is redirected into a file.
     pub redirected: bool,
-    /// Files of all redirections, for input and output.
+    /// Files of all redirections of the command, for input and output.
     pub files: Vec<String>,
-    /// Files in `files` that are read as standard input.
+    /// Files in `files` that the command reads as standard input.
     pub inputs: Vec<String>,
-    /// Files in `files` to which output is appended.
+    /// Files in `files` to which output of the command is appended.
     pub appended: Vec<String>,
-    /// Possible results of each argument when the shell expands its file patterns.
+    /// Possible results of each argument of the command when the shell expands its file patterns.
     pub expansions: Vec<Expansion>,
-    /// Folders in which this command possibly runs, relative to the working directory of the tool call. The empty
-    /// string is the working directory itself. An empty list means that the folder is unknown.
+    /// Folders in which the command possibly runs, relative to the working directory of the tool call. The empty string
+    /// is the working directory itself. An empty list means that the folder is unknown.
     pub folders: Vec<String>,
 }
 
@@ -152,11 +153,10 @@ pub(crate) fn reads_alone(words: Vec<ShellWord>) -> bool {
 const CONNECTS: &str = "it opens a connection";
 const TOO_DEEP: &str = "it is nested too deep";
 
-/// Folders of system programs. An agent cannot write to them.
+/// Folders of system programs, to which an agent cannot write.
 const SYSTEM_FOLDERS: [&str; 6] =
     ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"];
 
-/// Keywords of the shell that can be before a command on a line.
 const KEYWORDS: [&str; 18] = [
     "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select",
     "function", "coproc", "!", "{", "}",
@@ -164,7 +164,7 @@ const KEYWORDS: [&str; 18] = [
 
 struct Reading {
     command: Command,
-    /// True while the parser reads a command that the line may run, but not certainly.
+    /// True while the parser reads a command that the command line may run, but not certainly.
     guessing: bool,
     lines: usize,
     folders: Folders,
@@ -366,7 +366,8 @@ impl Reading {
         }
     }
 
-    /// Adds a command that the line may run. Words that cannot be parsed are ignored, and do not make the line opaque.
+    /// Adds a command that the command line may run. Words that cannot be parsed are ignored, and do not make the line
+    /// opaque.
     fn guess_words(&mut self, words: Vec<ShellWord>, depth: u8) {
         if depth >= limits::NESTED_LINES {
             return self.opaque(TOO_DEEP);
@@ -376,8 +377,8 @@ impl Reading {
         self.command.opaque = opaque;
     }
 
-    /// Adds commands that may be in texts of the line, if the line runs code. Such a text is written into a script,
-    /// piped to a program, or quoted within code. Texts that cannot be parsed do not make the line opaque.
+    /// Adds commands that may be in texts of the command line, if the line runs code. Such a text is written into a
+    /// script, piped to a program, or quoted within code. Texts that cannot be parsed do not make the line opaque.
     fn guess_texts(&mut self) {
         let (opaque, lines) = (self.command.opaque, self.lines);
         for text in self.command.texts_that_may_run() {
@@ -398,7 +399,7 @@ impl Reading {
         }
     }
 
-    /// Adds the commands that may begin at each argument. An argument may also be a complete command line.
+    /// Adds the commands that may begin at each argument of a command. An argument may also be a complete command line.
     fn guess_suffixes(&mut self, part: &Part, depth: u8) {
         if part.arguments.len() > limits::GUESSED_STARTS {
             self.opaque("it contains too many words");
@@ -432,7 +433,6 @@ impl Reading {
     }
 }
 
-/// The words and the redirections of one simple command.
 #[derive(Clone, Default)]
 struct Simple {
     words: Vec<ShellWord>,
@@ -445,17 +445,17 @@ struct Simple {
 /// The command that a wrapper such as `sudo` or `xargs` runs.
 enum InnerCommand {
     None,
-    /// The command begins at the argument with this index.
+    /// The command that the wrapper runs begins at the argument with this index.
     Words(usize),
-    /// Several commands that only read. Each begins at the argument with one of these indexes, and ends with the last
-    /// word.
+    /// The wrapper runs several commands that only read. Each begins at the argument with one of these indexes, and
+    /// ends with the last word.
     Readers(Vec<usize>),
-    /// A command may begin at the argument with this index, or at an unknown argument if the index is `None`. Its first
-    /// word may instead be the name of a package.
+    /// The wrapper may run a command that begins at the argument with this index, or at an unknown argument if the
+    /// index is `None`. The first word of this command may instead be the name of a package.
     Perhaps(Option<usize>),
-    /// The second argument is a command line.
+    /// The second argument of the wrapper is a command line.
     Line,
-    /// It cannot be determined which command is run.
+    /// It cannot be determined which command the wrapper runs.
     Unsure,
 }
 
@@ -528,7 +528,8 @@ fn holds_a_line(words: &[&str]) -> bool {
     words.iter().any(|word| word.contains(' '))
 }
 
-/// Returns true if the keyword is followed by a name that the line defines, as in `function f {` and `coproc NAME {`.
+/// Returns true if the shell keyword is followed by a name that the command line defines, as in `function f {` and
+/// `coproc NAME {`.
 fn names_what_follows(keyword: &str, rest: &[ShellWord]) -> bool {
     keyword == "function" || (keyword == "coproc" && rest.get(1).is_some_and(|word| word.text == "{"))
 }

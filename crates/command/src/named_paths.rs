@@ -9,7 +9,7 @@ use crate::scripts::{looked_for, values};
 use crate::working_directory::join;
 use crate::{Command, Part, programs};
 
-/// Maximum number of words and pieces of words in one line that are checked as possible paths.
+/// Maximum number of words and pieces of words in one command line that are checked as possible paths.
 const MAX_TEXTS: usize = 1024;
 
 /// Maximum number of places at which a word is split into possible paths: at each `=`, and at each dot of a module
@@ -19,22 +19,23 @@ const MAX_ENDS: usize = 16;
 /// Maximum length of a path that the operating system accepts.
 const MAX_PATH: usize = 4096;
 
-/// Paths that one part of a line may name.
+/// Paths that one simple command of a command line may name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedPaths {
-    /// Folders to which the `texts` may be relative, themselves relative to the working directory of the tool call. The
-    /// empty string is the working directory itself. An empty list means that the folder is unknown.
+    /// Folders to which the paths in `texts` may be relative. The folders are relative to the working directory of the
+    /// tool call; the empty string is the working directory itself. An empty list means that the folder is unknown.
     pub folders: Vec<String>,
-    /// Folders to which the line changes before this part of the line runs, and folders of options such as `-C sub`.
+    /// Folders to which the command line changes before this command of the line runs, and folders of options such as
+    /// `-C sub`.
     pub entered: Vec<String>,
-    /// Texts that may be paths of files or folders. Empty if this part of the line executes none of the files that it
-    /// names.
+    /// Texts in the command that may be paths of files or folders. Empty if the command executes none of the files that
+    /// it names.
     pub texts: Vec<String>,
-    /// Names of files that the program executes if they exist in a folder that `texts` contains.
+    /// Names of files that the program of the command executes if they exist in a folder that `texts` contains.
     pub looked_for: &'static [&'static str],
 }
 
-/// Programs that execute none of their arguments. Programs that only read are not repeated here. The exceptions are
+/// Programs that execute none of their arguments. Programs that only read are not in the list. The exceptions are
 /// options in [`programs::runs_arguments`].
 const RUNS_NOTHING: [&str; 31] = [
     "rm", "cp", "mv", "mkdir", "rmdir", "touch", "chmod", "chown", "chgrp", "ln", "tee", "dd", "truncate",
@@ -42,7 +43,6 @@ const RUNS_NOTHING: [&str; 31] = [
     "xz", "zstd", "zip", "unzip", "curl", "wget",
 ];
 
-/// Subcommands of git that execute none of the files that the line names.
 const GIT_RUNS_NOTHING: [&str; 30] = [
     "add",
     "branch",
@@ -86,8 +86,8 @@ const ENTERS: &[(&[&str], &[&str])] = &[
 ];
 
 impl Command {
-    /// Returns the possible paths of each part of the line, in the order of the parts. Returns `None` if there are more
-    /// than `MAX_TEXTS`.
+    /// Returns the possible paths of each simple command of the command line, in the order of the commands. Returns
+    /// `None` if there are more than `MAX_TEXTS`.
     pub fn named_paths(&self) -> Option<Vec<NamedPaths>> {
         let mut left = MAX_TEXTS;
         let parts = self.parts.iter().chain(&self.guesses);
@@ -126,7 +126,6 @@ impl Part {
         }
     }
 
-    /// Returns true if this part of the line executes none of the files that it names.
     pub(crate) fn runs_nothing(&self) -> bool {
         let git = || {
             let sub = self.subcommand().unwrap_or_default();
@@ -139,7 +138,7 @@ impl Part {
                 && !programs::runs_arguments(&self.program, &self.arguments))
     }
 
-    /// Returns the folders to which options change, each relative to the previous one.
+    /// Returns the folders to which options of the command change, each relative to the previous one.
     pub(crate) fn entered(&self) -> Vec<String> {
         let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let mut entered: Vec<String> = Vec::new();
@@ -150,7 +149,7 @@ impl Part {
         entered
     }
 
-    /// Returns true if an option changes to a folder that a file pattern determines.
+    /// Returns true if an option of the command changes to a folder that a file pattern determines.
     pub(crate) fn enters_unnamed(&self) -> bool {
         let words: Vec<_> = self.words_and_expansions().collect();
         words.iter().enumerate().any(|(at, (word, expands))| {
@@ -167,14 +166,14 @@ impl Part {
             .map_or(&[], |(_, options)| options)
     }
 
-    /// Returns the name of the program without its folder.
+    /// Returns the name of the command's program without its folder.
     pub(crate) fn base(&self) -> &str {
         self.program.rsplit('/').next().unwrap_or_default()
     }
 
-    /// Returns each text that may be a path: words, values after `=`, and values that are joined to an option. Also
-    /// returns the pieces of words that contain code or several names, such as `--exec=sh a.sh`, `tests/t.py::test_a`
-    /// and `open('x.py')`.
+    /// Returns each text of the command that may be a path: words, values after `=`, and values that are joined to an
+    /// option. Also returns the pieces of words that contain code or several names, such as `--exec=sh a.sh`,
+    /// `tests/t.py::test_a` and `open('x.py')`.
     fn all_texts(&self) -> Vec<String> {
         let mut texts: Vec<String> = self.inputs.clone();
         for word in &self.arguments {
@@ -197,7 +196,7 @@ impl Part {
         texts
     }
 
-    /// Returns the files that Python executes if the word names a module or an item in a module, such as
+    /// Returns the files that Python executes if a word of the command names a module or an item in a module, such as
     /// `tests.t.Case.test_a`.
     fn modules(&self, dotted: &str) -> Vec<String> {
         if !super::scripts::is_python(self.base()) {
@@ -215,7 +214,7 @@ fn is_make(base: &str) -> bool {
     matches!(base, "make" | "gmake" | "bmake")
 }
 
-/// Returns true for a character that can be between two names in one word.
+/// Returns true for a character that can be between two names in one word of a command.
 fn is_between(c: char) -> bool {
     c.is_whitespace() || "'\"`;|&()<>,:=@[]{}".contains(c)
 }

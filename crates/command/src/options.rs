@@ -3,20 +3,18 @@
 use crate::shell::Expansion;
 use crate::tables::{Parser, Row};
 
-/// Arguments of a program, split into options and operands.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ParsedArguments<'w> {
-    /// Options by name, each with its value. The name ends with `*` if the value does not change what the command does.
+    /// Options of the program by name, each with its value. The name ends with `*` if the value does not change what
+    /// the command does.
     pub(crate) options: Vec<(String, Option<&'w str>)>,
-    /// Operands, each with its index in the arguments.
     pub(crate) operands: Vec<(usize, &'w str)>,
 }
 
-/// Number of values that an option takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OptionArity {
     Nothing,
-    /// The option has one value in the same word, or none.
+    /// The option has one value, in the same word as its name, or none.
     Perhaps,
     One,
     /// The option has one value, which does not change what the command does.
@@ -145,7 +143,7 @@ pub(crate) fn read<'w>(
     Some(given)
 }
 
-/// Returns true if the value of an option could itself be an option. Some programs do not take such a word as a value:
+/// Returns true if the value of an option could also be an option. Some programs do not take such a word as a value:
 /// `git diff -U --output=x` writes `x`. A word with a digit or a sign after the dash is harmless, as in `date -d '-1
 /// day'`.
 fn may_be_an_option(value: &str) -> bool {

@@ -25,14 +25,14 @@ const SAME: [(char, &str); 12] = [
 /// Pairs of option letters that programs treat as equal.
 const ALIKE: [(char, char); 1] = [('r', 'R')];
 
-/// Maximum number of option letters that are joined in one word. A longer word is the name of a single option, such as
+/// Maximum number of option letters that are joined in one word. A longer word is the name of one option, such as
 /// `-delete` or `-jar`.
 const MAX_LETTERS: usize = 4;
 
 impl Part {
-    /// Returns true if the command contains the program and the options of a pattern, and its operands in the same
-    /// order. A pattern without `*` at the end allows no further operands. The command is compared twice, because the
-    /// word after an option may be the value of the option or an operand.
+    /// Returns true if the command contains the program and the options of a rule's pattern, and its operands in the
+    /// same order. A pattern without `*` at the end allows no further operands. The command is compared twice, because
+    /// the word after an option may be the value of the option or an operand.
     pub(crate) fn matches_any_spelling(&self, pattern: &str) -> bool {
         let pattern: Vec<&str> = pattern.split_whitespace().collect();
         let (fixed, open) = fixed(&pattern);
@@ -44,8 +44,8 @@ impl Part {
             && names(&said, fixed.iter().filter(|word| !is_option(word)).copied(), open)
     }
 
-    /// Returns true if no table contains the program, and one of its arguments is the program of the pattern. The
-    /// program may run this argument and the words after it as a command.
+    /// Returns true if no table contains the program of the command, and one of its arguments is the program of the
+    /// pattern. The unknown program may run this argument and the words after it as a command.
     pub(crate) fn may_wrap(&self, pattern: &str) -> bool {
         if !self.is_in_no_table() {
             return false;
@@ -98,7 +98,7 @@ fn says(said: &[&str], option: &str) -> bool {
         })
 }
 
-/// Returns true if the words contain the long option, possibly abbreviated.
+/// Returns true if the words of a command contain the long option, possibly abbreviated.
 fn says_long(said: &[&str], option: &str) -> bool {
     said.iter().any(|word| {
         let name = word.split_once('=').map_or(*word, |(name, _)| name);
@@ -114,8 +114,8 @@ fn says_letter(said: &[&str], letter: char) -> bool {
         .any(|word| word.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(is_it)))
 }
 
-/// Returns true if the words begin with the words of the pattern. Options may come between, each with or without the
-/// next word as its value. If `open` is false, nothing else may follow.
+/// Returns true if the words of a command begin with the words of a rule's pattern. Options may come between, each with
+/// or without the next word as its value. If `open` is false, nothing else may follow.
 fn names<'a>(said: &[&str], wanted: impl Iterator<Item = &'a str>, open: bool) -> bool {
     let mut at = vec![0];
     for pattern in wanted {
@@ -132,7 +132,7 @@ fn names<'a>(said: &[&str], wanted: impl Iterator<Item = &'a str>, open: bool) -
     if open { !at.is_empty() } else { behind_options(said, at).iter().any(|here| *here >= said.len()) }
 }
 
-/// Returns the given indexes of words, and all indexes that are reached from there by skipping options.
+/// Returns the given indexes of words in a command, and all indexes that are reached from there by skipping options.
 fn behind_options(said: &[&str], mut at: Vec<usize>) -> Vec<usize> {
     let mut is_reached = vec![false; said.len() + 3];
     for here in &at {

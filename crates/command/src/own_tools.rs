@@ -38,16 +38,16 @@ const GIT: [Guarded; 22] = [
 ];
 
 impl Command {
-    /// Returns the guarded name of a file that the line may write, or `None`. `cwd` is the working directory, relative
-    /// to the workspace or absolute. After a change to a folder with a known path, this folder applies to the rest of
-    /// the line.
+    /// Returns the guarded name of a file that the command line may write, or `None`. `cwd` is the working directory,
+    /// relative to the workspace or absolute. After a change to a folder with a known path, this folder applies to the
+    /// rest of the command line.
     pub fn own_tools(&self, cwd: &str) -> Option<Guarded> {
         self.parts.iter().chain(&self.guesses).find_map(|part| part.own_tools(cwd))
     }
 }
 
 impl Command {
-    /// Returns the folders in which parts of the line may write files. An unknown folder is replaced by `cwd`.
+    /// Returns the folders in which parts of the command line may write files. An unknown folder is replaced by `cwd`.
     pub fn writes_from(&self, cwd: &str) -> impl Iterator<Item = String> {
         let parts = self.parts.iter().chain(&self.guesses).filter(|part| !part.is_read_only());
         parts.flat_map(move |part| {

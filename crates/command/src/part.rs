@@ -10,22 +10,22 @@ impl Part {
         Self { program, arguments: self.arguments[range].to_vec(), expansions, folders, ..Self::default() }
     }
 
-    /// Returns the widest expansion that any of the arguments may have.
+    /// Returns the widest expansion that any argument of the command may have.
     pub(crate) fn expansion(&self) -> Expansion {
         self.expansions.iter().copied().max().unwrap_or_default()
     }
 
-    /// Returns each argument, with a flag that is true if the shell expands it.
+    /// Returns each argument of the command, with a flag that is true if the shell expands the argument.
     pub(crate) fn words_and_expansions(&self) -> impl Iterator<Item = (&str, bool)> {
         self.arguments.iter().enumerate().map(|(at, word)| (word.as_str(), self.expands(at)))
     }
 
-    /// Returns each argument, with its file pattern if the shell expands it.
+    /// Returns each argument of the command, with its file pattern if the shell expands the argument.
     pub fn arguments_and_patterns(&self) -> impl Iterator<Item = (&str, Option<Pattern>)> {
         self.words_and_expansions().map(|(word, expands)| (word, expands.then(|| Pattern::of_shell(word))))
     }
 
-    /// Returns true if the shell expands none of the arguments.
+    /// Returns true if the shell expands none of the command's arguments.
     pub(crate) fn is_plain(&self) -> bool {
         self.expansion() == Expansion::None
     }
@@ -34,7 +34,8 @@ impl Part {
         self.expansions.get(argument).is_some_and(|expansion| *expansion != Expansion::None)
     }
 
-    /// Returns the index of the subcommand, which is the first word that is compared with the pattern of a rule.
+    /// Returns the index of the subcommand among the arguments. It is the first word that is compared with the pattern
+    /// of a rule.
     pub(crate) fn subcommand_index(&self) -> usize {
         let rest = programs::with_subcommands(&self.program)
             .and_then(|known| known.after_options(&self.arguments))
@@ -42,8 +43,8 @@ impl Part {
         self.arguments.len() - rest
     }
 
-    /// Returns true if `pattern` matches the command. Words must be equal. A `*` within a word stands for any
-    /// characters. A `*` as the last word stands for any number of words.
+    /// Returns true if the pattern of a rule matches the command. Words must be equal. A `*` within a word stands for
+    /// any characters. A `*` as the last word stands for any number of words.
     pub fn matches(&self, pattern: &str) -> bool {
         let pattern: Vec<&str> = pattern.split_whitespace().collect();
         let (fixed, open) = fixed(&pattern);
@@ -53,8 +54,8 @@ impl Part {
             && fixed.iter().zip(&words).all(|(pattern, word)| word_matches(pattern, word))
     }
 
-    /// Returns true if `pattern` possibly matches the command after the shell has expanded file patterns. A file
-    /// pattern can become any number of words, so the position of all later words is uncertain.
+    /// Returns true if the pattern of a rule possibly matches the command after the shell has expanded file patterns. A
+    /// file pattern can become any number of words, so the position of all later words is uncertain.
     pub fn may_match(&self, pattern: &str) -> bool {
         if self.matches(pattern) || self.matches_any_spelling(pattern) || self.may_wrap(pattern) {
             return true;
@@ -90,7 +91,7 @@ impl Part {
     }
 }
 
-/// Returns the words of a pattern without a `*` at the end, and true if there was a `*`.
+/// Returns the words of a rule's pattern without a `*` at the end, and true if there was a `*`.
 pub(crate) fn fixed<'a, 'p>(pattern: &'a [&'p str]) -> (&'a [&'p str], bool) {
     match pattern.split_last() {
         Some((&"*", fixed)) => (fixed, true),

@@ -2,7 +2,6 @@
 //! files can be created and deleted later. A rule that asks or forbids applies if the pattern matches any name to which
 //! the rule applies.
 
-/// A piece of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece {
     One(char),
@@ -13,7 +12,7 @@ enum Piece {
     First,
     /// Any number of characters of a name, including none.
     Some,
-    /// Any text. It may contain `/`.
+    /// Any text in a path. It may contain `/`.
     All,
 }
 
@@ -21,23 +20,23 @@ enum Piece {
 #[derive(Debug)]
 pub struct Pattern {
     pieces: Vec<Piece>,
-    /// True if the pattern does not match names that begin with a dot.
+    /// True if the file pattern does not match names that begin with a dot.
     skips_dots: bool,
 }
 
-/// Maximum number of pieces that a pattern may have. A longer pattern is treated as one that matches every text.
+/// Maximum number of pieces of a file pattern. A longer pattern is treated as one that matches every text.
 const MAX_PIECES: usize = 256;
 
-/// Maximum number of variants of a path, depending on which names with patterns expand to `..`. A path with more
+/// Maximum number of variants of a path, depending on which components with patterns expand to `..`. A path with more
 /// variants is treated as a path to any place.
 const MAX_WAYS: usize = 8;
 
 /// Maximum number of `**/` in a glob that are also tried as matching no folder. The glob is compared with and without
-/// each of them.
+/// each of these `**/`.
 const MAX_FOLDERS: usize = 3;
 
 impl Pattern {
-    /// Returns the pattern of a word that the shell expands. `*`, `?` and `[…]` do not match `/`.
+    /// Returns the pattern of a word in a command line that the shell expands. `*`, `?` and `[…]` do not match `/`.
     pub fn of_shell(word: &str) -> Self {
         let skips_dots = Self::is_in(word.get(..1).unwrap_or_default());
         let mut found = Self::read(word, |star, _| if star { Piece::Some } else { Piece::Any });
@@ -79,8 +78,8 @@ impl Pattern {
         Self::is_in(name) && Self::of_shell(name).meets(&Self::of_word(".."))
     }
 
-    /// Returns the variants of a path after the shell has expanded it: in each, other names have become `..`. Returns
-    /// `None` if there are too many variants.
+    /// Returns the variants of a path after the shell has expanded its file patterns: in each, other components have
+    /// become `..`. Returns `None` if there are too many variants.
     pub fn ways(path: &str) -> Option<Vec<String>> {
         let mut ways = vec![String::new()];
         for (at, name) in path.split('/').enumerate() {
@@ -110,7 +109,7 @@ impl Pattern {
         Self::bounded(word.chars().map(|c| if c == '*' { Piece::All } else { Piece::One(c) }).collect())
     }
 
-    /// Returns the pattern of all texts that contain this text. The comparison is in lower case.
+    /// Returns the pattern of all texts that contain this text, compared in lower case.
     pub fn holding(text: &str) -> Self {
         Self::of_word(&format!("*{}*", text.to_lowercase()))
     }
@@ -224,7 +223,7 @@ impl Piece {
         matches!(self, Self::Some | Self::All)
     }
 
-    /// Returns true if this wildcard can match a text that the other piece matches.
+    /// Returns true if this wildcard of a file pattern can match a text that the other piece of a pattern matches.
     fn may_contain(self, other: Self) -> bool {
         self == Self::All || !matches!(other, Self::One('/') | Self::All)
     }
@@ -239,7 +238,7 @@ impl Piece {
     }
 }
 
-/// Returns true if the word matches the pattern. `*` in the pattern stands for any characters.
+/// Returns true if a word of a command matches a word of a rule's pattern, in which `*` stands for any characters.
 pub fn word_matches(pattern: &str, word: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

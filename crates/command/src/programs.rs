@@ -6,15 +6,15 @@
 use crate::tables::{self, git, runs};
 use crate::{Expansion, Part, sed};
 
-/// A program that has subcommands: its first word selects one of them.
+/// A program that has subcommands: the first word after the program's options selects one of them.
 pub(crate) struct WithSubcommands {
     names: &'static [&'static str],
-    /// Options before the subcommand that have no value. An option that is neither here nor in `valued` makes the line
-    /// opaque: its value may be the next word, so the subcommand is uncertain.
+    /// Options of the program before its subcommand that have no value. An option that is neither here nor in `valued`
+    /// makes the command line opaque: its value may be the next word, so the subcommand is uncertain.
     flags: &'static [&'static str],
-    /// Options before the subcommand whose value is the next word.
+    /// Options of the program before its subcommand whose value is the next word.
     valued: &'static [&'static str],
-    /// Subcommands that themselves have subcommands: `docker compose up`, `npm run build`. `*` stands for every
+    /// Subcommands of the program that have subcommands, as `compose` in `docker compose up` has. `*` stands for every
     /// subcommand.
     groups: &'static [&'static str],
 }
@@ -97,7 +97,8 @@ pub(crate) fn with_subcommands(program: &str) -> Option<&'static WithSubcommands
 }
 
 impl WithSubcommands {
-    /// Returns the words from the subcommand on. Returns `None` if an option before the subcommand is unknown.
+    /// Returns the words of a command from the subcommand on. Returns `None` if an option before the subcommand is
+    /// unknown.
     pub(crate) fn after_options<'a>(&self, arguments: &'a [String]) -> Option<&'a [String]> {
         let mut rest = arguments;
         while let Some((first, more)) = rest.split_first() {
@@ -130,14 +131,15 @@ impl WithSubcommands {
         arguments.get(from).is_none_or(|word| !word.starts_with('-')).then_some(from)
     }
 
-    /// Returns true if the words begin with `-c` and a setting that affects only the look of git's output.
+    /// Returns true if the words before a subcommand begin with `-c` and a setting that affects only the look of git's
+    /// output.
     fn is_harmless_setting(&self, words: &[String]) -> bool {
         self.names.contains(&"git")
             && matches!(words, [option, setting, ..] if option == "-c" && git::only_shapes_output(setting))
     }
 
-    /// Returns the number of words at the beginning that form one option that does not change what the subcommand does.
-    /// Returns `None` if the first word may change it.
+    /// Returns the number of words before a subcommand that form one option that does not change what the subcommand
+    /// does. Returns `None` if the first word may change it.
     pub(crate) fn harmless_words(&self, program: &str, words: &[String]) -> Option<usize> {
         let word = words.first()?.as_str();
         match program {
@@ -153,7 +155,6 @@ impl WithSubcommands {
     }
 }
 
-/// Build tools, whose targets in the line determine what they do.
 const BY_TARGET: [&str; 12] = [
     "make",
     "gmake",
@@ -232,12 +233,12 @@ pub(crate) fn is_shell(program: &str) -> bool {
     SHELLS.contains(&program)
 }
 
-/// Returns the program name without its version: `python` for `python3.12`.
+/// Returns the name of a program without its version: `python` for `python3.12`.
 pub(crate) fn without_version(program: &str) -> &str {
     program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
 }
 
-/// Returns true for build tools such as make, whose targets in the line determine what they do.
+/// Returns true for build tools such as make, which run the targets that the command line names.
 pub(crate) fn is_build_tool(program: &str) -> bool {
     BY_TARGET.contains(&program)
 }
@@ -252,7 +253,7 @@ pub(crate) fn launches_packages(program: &str) -> bool {
     matches!(program, "npx" | "npm" | "pnpm" | "yarn" | "bun" | "bunx")
 }
 
-/// Returns true if the program only reads, whatever its arguments are.
+/// Returns true for programs such as `echo`, which only read whatever their arguments are.
 pub(crate) fn only_reads(program: &str) -> bool {
     program == "echo" || tables::of_program(program).is_some_and(|row| row.takes_any_name)
 }
@@ -302,7 +303,7 @@ fn assigns_by_format(format: &str) -> bool {
     false
 }
 
-/// Returns true if an option or a subcommand makes the program run one of its arguments.
+/// Returns true if an option or a subcommand makes the program run one of its arguments as a program.
 pub(crate) fn runs_arguments(program: &str, arguments: &[String]) -> bool {
     let any = |test: &dyn Fn(&str) -> bool| arguments.iter().any(|word| test(word));
     match program {
@@ -366,7 +367,7 @@ impl Part {
         }
     }
 
-    /// Returns true if the command executes code that is in the line itself or comes from standard input. A grant
+    /// Returns true if the command executes code that is in the command line or comes from standard input. A grant
     /// cannot describe such code.
     pub fn is_inline_code(&self) -> bool {
         let program = self.program.as_str();
@@ -422,7 +423,7 @@ impl Part {
     }
 }
 
-/// Returns true if the word changes how a build tool builds a target, such as `-f other.mk` or `SHELL=./x`.
+/// Returns true if a word of a command changes how a build tool builds a target, such as `-f other.mk` or `SHELL=./x`.
 pub(crate) fn is_order(word: &str) -> bool {
     !is_build_flag(word) && (word.starts_with('-') || word.contains('='))
 }

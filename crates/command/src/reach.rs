@@ -8,23 +8,23 @@ use crate::tables::{self, reach};
 use crate::working_directory::join;
 use crate::{Command, InnerCommand, Part, find_inner_command, options};
 
-/// Files that a part of a line can read or write in addition to the files that it names.
+/// Files that a command can read or write in addition to the files that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reach<'p> {
-    /// No other files.
+    /// The command can read or write no other files than those that it names.
     Named,
-    /// Everything below these paths. The flag of a path is true if the shell expands the path. The empty path is the
-    /// working directory of this part of the line.
+    /// The command can read or write everything below these paths. The flag of a path is true if the shell expands the
+    /// path. The empty path is the working directory of the command.
     Below(Vec<(&'p str, bool)>),
-    /// Any file, for one of these reasons: the names come from outside the line, the program follows symbolic links, or
-    /// it reads old commits.
+    /// The command can read or write any file, for one of these reasons: the names come from outside the command line,
+    /// the program follows symbolic links, or it reads old commits.
     Anywhere,
-    /// Unknown files, because no table contains the program.
+    /// Unknown which files the command can read or write, because no table contains the program.
     Unknown,
 }
 
 impl Command {
-    /// Returns true if it is unknown which files a part of the line can read or write.
+    /// Returns true if it is unknown which files a part of the command line can read or write.
     pub fn reaches_unknown(&self) -> bool {
         self.parts.iter().any(|part| part.reach() == Reach::Unknown)
     }
@@ -85,9 +85,9 @@ impl Part {
         below(named)
     }
 
-    /// Returns the operands that may be file names, each with a flag that is true if the shell expands it. Returns none
-    /// if `row`, which describes the program, does not list an option. `texts` is the number of leading operands that
-    /// are not file names.
+    /// Returns the operands of the command that may be file names, each with a flag that is true if the shell expands
+    /// it. Returns none if `row`, which describes the program, does not list an option. `texts` is the number of
+    /// leading operands that are not file names.
     fn operands_of(&self, row: &tables::Row, texts: usize) -> Vec<(&str, bool)> {
         let Some(given) = options::read(row, &self.arguments, &self.expansions) else { return Vec::new() };
         // If one of these options contains the text to search for, no operand is this text.
@@ -216,7 +216,7 @@ impl Part {
     }
 }
 
-/// Maximum number of colons in a word after each of which a path is tried.
+/// Maximum number of colons in a word of a git command after each of which a path in a commit is tried.
 const MAX_COLONS: usize = 8;
 
 /// Maximum number of folders above the working directory that are tried as the root of a repository.
@@ -231,14 +231,14 @@ fn is_quiet(word: &str) -> bool {
     tables::git::BEFORE.contains(&word)
 }
 
-/// Returns true if the word consists of joined option letters, one of which is this letter: `s` in `-sp`.
+/// Returns true if a word of a command consists of joined option letters, one of which is this letter: `s` in `-sp`.
 fn is_bundled(word: &str, letter: &str) -> bool {
     let bundle = word.strip_prefix('-').unwrap_or_default();
     let is_letters = !bundle.is_empty() && bundle.chars().all(|c| c.is_ascii_alphabetic());
     is_letters && bundle.len() <= MAX_BUNDLE && bundle.contains(letter)
 }
 
-/// Maximum number of option letters that are joined in one word.
+/// Maximum number of option letters that are joined in one word of a command.
 const MAX_BUNDLE: usize = 4;
 
 /// Returns true if `name` abbreviates the long option.

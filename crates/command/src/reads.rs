@@ -7,18 +7,17 @@ use crate::{Part, grammars, options, programs, working_directory};
 /// Result of looking up a command in the tables of programs that only read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableVerdict {
-    /// All words are harmless, so the command only reads.
+    /// All words of the command are harmless, so the command only reads.
     Reads,
-    /// The tables contain the command, but it does or may do more than read.
+    /// The tables contain the command, but the command does or may do more than read.
     Otherwise,
-    /// The tables contain the program, but not one of the options.
+    /// The tables contain the program of the command, but not one of its options.
     Unknown,
-    /// The tables do not contain the command.
     No,
 }
 
 impl Part {
-    /// Returns true if the command certainly changes nothing. All other commands are treated as writing.
+    /// Returns true if the command certainly changes nothing. All other commands are treated as commands that write.
     pub fn is_read_only(&self) -> bool {
         !self.redirected && self.table_verdict() == TableVerdict::Reads
     }
@@ -51,7 +50,8 @@ impl Part {
         }
     }
 
-    /// Returns the row of the tables that describes the command, and the index of the command's first option.
+    /// Returns the row of the tables of programs that describes the command, and the index of the command's first
+    /// option.
     fn row(&self) -> Result<(&'static Row, usize), TableVerdict> {
         let Some(known) = programs::with_subcommands(&self.program) else {
             return tables::of_program(&self.program).map(|row| (row, 0)).ok_or(TableVerdict::No);
@@ -68,7 +68,7 @@ impl Part {
         Ok((row, from + words))
     }
 
-    /// Returns the index of git's subcommand after `-C FOLDER` if the folder is the working directory or below it. In
+    /// Returns the index of git's subcommand after `-C FOLDER` if this folder is the working directory or below it. In
     /// another folder, the configuration of another repository could make git run programs.
     fn after_a_folder(&self, known: &programs::WithSubcommands) -> Option<usize> {
         let mut from = 0;
@@ -84,8 +84,8 @@ impl Part {
         (from < self.arguments.len()).then_some(from)
     }
 
-    /// Returns the values of the options, including values in the same word as the option. Returns `None` if the tables
-    /// do not list an option.
+    /// Returns the values of the command's options, including values in the same word as the option. Returns `None` if
+    /// the tables of programs do not list an option.
     pub(crate) fn option_values(&self) -> Option<Vec<&str>> {
         let (row, from) = self.row().ok()?;
         let expansions = self.expansions.get(from..).unwrap_or_default();
@@ -93,8 +93,8 @@ impl Part {
         Some(given.options.iter().filter_map(|(_, value)| *value).collect())
     }
 
-    /// Returns true if a row of the tables allows the command's operands. Returns `None` if it does not list an option
-    /// of the command.
+    /// Returns true if a row of the tables of programs allows the command's operands. Returns `None` if the row does
+    /// not list an option of the command.
     fn fits(&self, row: &Row, from: usize) -> Option<bool> {
         let words = &self.arguments[from..];
         let expansions = self.expansions.get(from..).unwrap_or_default();

@@ -9,8 +9,8 @@
 use crate::working_directory::join;
 use crate::{Command, Part, programs};
 
-/// Programs that execute files without being told. Each entry has a program and the names of the files that it looks
-/// for in its working directory.
+/// Programs that execute files without being told. Each entry has a program and the names of the files that the program
+/// looks for in its working directory.
 const BY_FOLDER: &[(&str, &[&str])] = &[
     ("make", MAKEFILES),
     ("gmake", MAKEFILES),
@@ -72,9 +72,9 @@ const FOLDERS: [&str; 8] =
 const FILES: [&str; 6] = ["-f", "--file", "--makefile", "--justfile", "-F", "--manifest-path"];
 
 impl Command {
-    /// Returns the files that the line names and executes, sorted and relative to the working directory of the tool
-    /// call. The files may not exist. The files of a part that runs in an unknown folder are taken as relative to the
-    /// working directory.
+    /// Returns the files that the command line names and executes, sorted and relative to the working directory of the
+    /// tool call. The files may not exist. The files of a part that runs in an unknown folder are taken as relative to
+    /// the working directory.
     pub fn scripts(&self) -> Vec<String> {
         let mut scripts: Vec<String> = self.runs().flat_map(Part::scripts).collect();
         scripts.sort();
@@ -82,20 +82,20 @@ impl Command {
         scripts
     }
 
-    /// Returns the files that the line gives to interpreters. A folder is replaced by the files that the interpreter
-    /// executes in this folder.
+    /// Returns the files that the command line gives to interpreters. A folder is replaced by the files that the
+    /// interpreter executes in this folder.
     pub fn interpreted(&self) -> Vec<String> {
         self.runs().flat_map(|part| part.in_its_folders(&part.interpreted())).collect()
     }
 
-    /// Returns true if the line executes something that it does not name. Examples are a file pattern, a path in a home
-    /// folder, the standard input of an interpreter, and a Go package.
+    /// Returns true if the command line executes something that it does not name. Examples are a file pattern, a path
+    /// in a home folder, the standard input of an interpreter, and a Go package.
     pub fn runs_unnamed(&self) -> bool {
         let enters = |part: &Part| part.enters_unnamed();
         self.runs().any(Part::runs_unnamed) || self.parts.iter().chain(&self.guesses).any(enters)
     }
 
-    /// Returns the parts of the line that may execute a file of the workspace.
+    /// Returns the parts of the command line that may execute a file of the workspace.
     fn runs(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().chain(&self.guesses).filter(|part| !part.runs_nothing())
     }
@@ -150,8 +150,8 @@ impl Part {
         self.in_its_folders(&named)
     }
 
-    /// Returns the paths relative to the working directory of the tool call: one for each folder in which this part of
-    /// the line may run.
+    /// Returns the paths relative to the working directory of the tool call: one for each folder in which this command
+    /// may run.
     fn in_its_folders(&self, named: &[String]) -> Vec<String> {
         let folders = if self.folders.is_empty() { &[String::new()][..] } else { &self.folders };
         folders
@@ -162,7 +162,6 @@ impl Part {
 }
 
 impl Part {
-    /// Returns the files that this command gives to an interpreter to execute.
     fn interpreted(&self) -> Vec<String> {
         let base = self.base();
         if !programs::is_interpreter(base) {
@@ -172,8 +171,8 @@ impl Part {
         words.chain(&self.inputs).cloned().collect()
     }
 
-    /// Returns the number of words that may be the script that an interpreter executes. After an option that may have a
-    /// value, any word may be the script. Words after `-m module` are arguments of the module.
+    /// Returns the number of arguments that may be the script that an interpreter executes. After an option that may
+    /// have a value, any word may be the script. Words after `-m module` are arguments of the module.
     fn script_words(&self, base: &str) -> usize {
         let words = &self.arguments;
         if words.first().is_some_and(|first| !first.starts_with('-')) {
@@ -216,7 +215,7 @@ impl Part {
     }
 
     /// Returns true if the option `-m` runs a Python module, which may be a test runner. The words after the module are
-    /// its arguments.
+    /// arguments of the module.
     fn runs_a_module(&self) -> bool {
         is_python(self.base()) && self.arguments.first().is_some_and(|word| word.starts_with("-m"))
     }
@@ -245,7 +244,7 @@ pub(crate) fn is_python(base: &str) -> bool {
     base.starts_with("python") || base.starts_with("pypy")
 }
 
-/// Returns the files that an interpreter executes if the word is a folder, or a file name without extension.
+/// Returns the files that an interpreter executes if the script argument is a folder, or a file name without extension.
 fn also_run(base: &str, script: &str) -> Vec<String> {
     let script = script.trim_end_matches('/');
     let endings: &[&str] = match base {
@@ -262,7 +261,8 @@ fn module(words: &[&str]) -> Vec<String> {
     module.map_or_else(Vec::new, |name| vec![format!("{name}.py"), format!("{name}/__main__.py")])
 }
 
-/// Returns the values of these options in the words. A value is the next word, or the rest of the option's word.
+/// Returns the values of these options in the words of a command. A value is the next word, or the rest of the option's
+/// word.
 pub(crate) fn values<'w>(words: &'w [&'w str], options: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
     words.iter().enumerate().flat_map(move |(at, word)| {
         options.iter().filter_map(move |option| {

@@ -34,7 +34,6 @@ pub(crate) fn only_edits<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -
     named || first.is_some_and(is_edit)
 }
 
-/// Returns true if all commands in the script only edit text.
 fn is_edit(script: &str) -> bool {
     let mut rest = script;
     loop {
@@ -59,8 +58,7 @@ fn is_edit(script: &str) -> bool {
     }
 }
 
-/// Returns the text after the address of a sed command. An address selects lines: by number, by pattern, or the last
-/// line.
+/// Returns the text of a sed script after an address, which selects lines: by number, by pattern, or the last line.
 fn address(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {
@@ -75,7 +73,7 @@ fn address(text: &str) -> Option<&str> {
     }
 }
 
-/// Returns the text after a sed command that only edits. Returns `None` if the command may do more.
+/// Returns the text of a sed script after a command that only edits. Returns `None` if the command may do more.
 fn command(text: &str) -> Option<&str> {
     let mut chars = text.chars();
     let after = match chars.next()? {
@@ -97,8 +95,8 @@ fn command(text: &str) -> Option<&str> {
     Some(after.trim_start_matches([' ', '\t']))
 }
 
-/// Returns the text after the next unescaped delimiter. Rejects a delimiter inside brackets, because sed
-/// implementations give it different meanings.
+/// Returns the text of a sed script after the next unescaped delimiter. Rejects a delimiter inside brackets, because
+/// sed implementations disagree about its meaning.
 pub(crate) fn until(text: &str, delimiter: char) -> Option<&str> {
     let mut chars = text.chars();
     let mut in_brackets = false;

@@ -46,8 +46,8 @@ fn format_option(name: String, value: Option<&str>) -> String {
     }
 }
 
-/// Returns the options as they are in the line, for a program that the tables do not contain. Each includes the next
-/// word, which may be its value.
+/// Returns the options as they are in the command line, for a program that the tables do not contain. Each option
+/// includes the next word, which may be its value.
 fn as_written(words: &[String]) -> Vec<String> {
     let pairs = words.iter().enumerate().filter(|(_, word)| is_option(word));
     pairs
@@ -59,9 +59,9 @@ fn as_written(words: &[String]) -> Vec<String> {
 }
 
 impl Part {
-    /// Returns the operands, in order, if they determine what the command does: `x` in `tar x a`. Includes the options
-    /// if the tables do not contain the program, because their meaning may depend on their place. Returns `None` if the
-    /// operands are only files or texts; a grant then allows any operands.
+    /// Returns the operands of the command, in order, if they determine what the command does: `x` in `tar x a`.
+    /// Includes the options if the tables of programs do not contain the program, because their meaning may depend on
+    /// their place. Returns `None` if the operands are only files or texts; a grant then allows any operands.
     pub fn told_operands(&self) -> Option<Vec<String>> {
         let targets_are_told = programs::is_build_tool(&self.program);
         if targets_are_told || self.table_verdict() == TableVerdict::Reads {
@@ -88,7 +88,7 @@ impl Part {
         Some(operands.into_iter().take(told).collect())
     }
 
-    /// Returns the number of words up to and including the subcommand.
+    /// Returns the number of the command's words up to and including the subcommand.
     fn named_words(&self) -> usize {
         let Some(sub) = self.subcommand() else { return 0 };
         let many = match self.arguments.first() {

@@ -13,8 +13,8 @@ pub(crate) struct ShellWord {
     pub(crate) text: String,
     pub(crate) expansion: Expansion,
     pub(crate) quoted: bool,
-    /// Number of unquoted `{` that are not closed yet. With a comma or `..` between the braces, bash turns the word
-    /// into several words.
+    /// Number of unquoted `{` in the word that are not closed yet. With a comma or `..` between the braces, bash turns
+    /// the word into several words.
     braces: u32,
 }
 
@@ -24,32 +24,32 @@ impl ShellWord {
     }
 }
 
-/// Character that replaces text that the shell computes.
+/// Character that replaces text of a command line that the shell computes.
 pub(crate) const COMPUTED: char = '\u{fffc}';
 
-/// Possible results when the shell expands the file patterns in a word.
+/// Possible results when the shell expands the file patterns in a word of a command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Expansion {
-    /// The word stays unchanged.
+    /// The shell does not change the word.
     #[default]
     None,
-    /// Several words, none of which can be an option, because the pattern begins with an ordinary character.
+    /// The shell may replace the word by several words, none of which can be an option, because the pattern begins with
+    /// an ordinary character.
     Operands,
-    /// Any file name, even one that looks like an option.
+    /// The shell may replace the word by any file name, even one that looks like an option.
     Anything,
 }
 
-/// Separator between two commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Separator {
-    /// `&&`: the next command runs only if this one succeeds.
+    /// The commands are separated by `&&`: the second runs only if the first succeeds.
     And,
-    /// `|`: both commands run at the same time, each in a shell of its own.
+    /// The commands are separated by `|`: both run at the same time, each in a shell of its own.
     Pipe,
     Other,
 }
 
-/// Purpose for which a command uses the file of a redirection.
+/// Purpose for which a command uses the file of a redirection: to read, to write or to append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Redirect {
     Reads,
@@ -60,9 +60,8 @@ pub(crate) enum Redirect {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     Word(ShellWord),
-    /// The separator with which a command ends.
     Separator(Separator),
-    /// Redirection. The next word is its file.
+    /// Redirection of a command. The next word is the file of the redirection.
     Redirect(Redirect),
 }
 
@@ -72,11 +71,11 @@ pub(crate) struct Tokens {
     pub(crate) opaque: Option<&'static str>,
     /// Commands in substitutions inside double quotes: `"$(…)"`.
     pub(crate) hidden: Vec<String>,
-    /// True if a home folder (`~`, `~name`) begins a word, or follows a `=` or `:`.
+    /// True if a home folder (`~`, `~name`) begins a word of the command line, or follows a `=` or `:`.
     pub(crate) home: bool,
 }
 
-/// Maximum number of commands in double quotes that are parsed.
+/// Maximum number of commands in double quotes (`"$(…)"`) of one command line that are parsed.
 const MAX_HIDDEN: usize = 2;
 
 const EXPANDS: &str = "it expands variables or commands";
@@ -106,7 +105,7 @@ struct Lexer<'l> {
     found: Tokens,
     /// True after `cmd &>file`: bash continues the same command, but dash begins a new one.
     split_by_some: bool,
-    /// Previous character. A space at the beginning of a continued line.
+    /// Previous character of the command line, or a space at the beginning of a continued line.
     last: char,
 }
 
@@ -264,8 +263,8 @@ impl Lexer<'_> {
         }
     }
 
-    /// Recognises file descriptors: in `2>`, the digit is not a word. dash treats several digits as a word, and bash as
-    /// a file descriptor.
+    /// Recognises file descriptors in a command line: in `2>`, the digit is not a word. dash treats several digits as a
+    /// word, and bash as a file descriptor.
     fn descriptor(&mut self) {
         match self.word.take() {
             Some(word) if !word.quoted && is_digit(&word.text) => {}
@@ -315,8 +314,8 @@ impl Lexer<'_> {
         self.found.list.push(Token::Redirect(redirect));
     }
 
-    /// Reads the word after `>&`. `2>&1` joins two streams and writes no file. In `>&file` and `>&2file`, the word is a
-    /// file name.
+    /// Reads the word after `>&` in a command line. `2>&1` joins two streams and writes no file. In `>&file` and
+    /// `>&2file`, the word is a file name.
     fn duplicate(&mut self, redirect: Redirect) {
         let mut target = String::new();
         while let Some(c) = self.chars.next_if(char::is_ascii_digit) {

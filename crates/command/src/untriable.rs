@@ -7,8 +7,8 @@
 
 use crate::{Class, Command, Part, programs};
 
-/// Commands built into the shell that influence later lines. `set` has a rule of its own. `read` and `local` are left
-/// out, because they set variables only for the rest of their line.
+/// Commands built into the shell that influence later command lines. `set` has a rule of its own. `read` and `local`
+/// are left out, because they set variables only for the rest of their line.
 const STATE: [&str; 25] = [
     ".", "alias", "bg", "cd", "declare", "dirs", "disown", "enable", "eval", "exec", "export", "fg", "hash",
     "jobs", "popd", "pushd", "readonly", "shopt", "source", "trap", "typeset", "ulimit", "umask", "unalias",
@@ -51,8 +51,8 @@ const TERMINAL: [&str; 17] = [
 ];
 
 impl Command {
-    /// Returns the reason why a trial (a run in isolation) would show another result than a person's shell. The text
-    /// completes a sentence such as "not tried: …".
+    /// Returns the reason why a trial (a run in isolation) of the command line would show another result than a
+    /// person's shell. The text completes a sentence such as "not tried: …".
     pub fn why_untriable(&self) -> Option<&'static str> {
         if self.parts.is_empty() {
             return Some("it runs no program, and may only change the shell");

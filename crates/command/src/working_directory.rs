@@ -5,23 +5,23 @@
 use crate::shell::Separator;
 use crate::{Command, Part, Pattern, programs};
 
-/// Maximum number of folders in which a part of a line may run. With more, the folder is treated as unknown.
+/// Maximum number of folders in which a part of a command line may run. With more, the folder is treated as unknown.
 const MAX_FOLDERS: usize = 8;
 
-/// Maximum number of option letters that can be joined before a value in one word: `-xvzfpath`.
+/// Maximum number of option letters that can be joined before a value in one word of a command: `-xvzfpath`.
 const MAX_BUNDLE: usize = 5;
 
-/// Maximum number of paths of one line. A person would not read an approval card with more paths.
+/// Maximum number of paths in one command line. A person would not read an approval card with more paths.
 const MAX_PATHS: usize = 256;
 
-/// Folders in which the next part of a line may run, relative to the working directory of the tool call.
+/// Folders in which the next part of a command line may run, relative to the working directory of the tool call.
 #[derive(Clone, Debug)]
 pub(crate) struct Folders {
-    /// Folders in which the next part may run. `None` if unknown.
+    /// Folders in which the next part of the command line may run. `None` if unknown.
     now: Option<Vec<String>>,
-    /// Folders in which any earlier part may have run, or to which it may have changed.
+    /// Folders in which any earlier part of the command line may have run, or to which it may have changed.
     ever: Vec<String>,
-    /// True if the output of the previous part is piped into the next part.
+    /// True if the output of the previous part of the command line is piped into the next part.
     is_piped: bool,
 }
 
@@ -36,14 +36,15 @@ impl Folders {
         self.now.as_deref().unwrap_or_default()
     }
 
-    /// Forgets the earlier folders, because they do not influence a new shell that starts here.
+    /// Forgets the folders of earlier parts of the command line, because they do not influence a new shell that starts
+    /// here.
     pub(crate) fn begin_anew(&mut self) {
         self.ever = self.now().to_vec();
     }
 
-    /// Updates the folders after a part of the line: in `cd sub && make`, make runs in `sub`. After `&&` and `|`, it is
-    /// certain how the part affects the next one. After any other separator, the change of the folder may have failed
-    /// or happened in a subshell.
+    /// Updates the folders after a part of the command line: in `cd sub && make`, make runs in `sub`. After `&&` and
+    /// `|`, it is certain how the part affects the next one. After any other separator, the change of the folder may
+    /// have failed or happened in a subshell.
     pub(crate) fn after(&mut self, part: Option<&Part>, separator: Separator) {
         if let (Some(part), Some(now)) = (part.filter(|part| changes_folder(part)), &self.now) {
             match target(part) {
@@ -75,18 +76,18 @@ fn changes_folder(part: &Part) -> bool {
 }
 
 impl Part {
-    /// Returns true if this command changes to the current folder, or to a folder inside it.
+    /// Returns true if the command changes to the current folder, or to a folder inside the current folder.
     pub(crate) fn stays_below(&self) -> bool {
         target(self).is_some_and(is_below)
     }
 }
 
-/// Returns true if a path names the current folder, or something inside it.
+/// Returns true if a path names the current folder, or something inside the current folder.
 pub(crate) fn is_below(path: &str) -> bool {
     !path.is_empty() && !path.starts_with(['/', '-', '~']) && path.split('/').all(|name| name != "..")
 }
 
-/// Returns true if this command changes to a folder whose path is not in the line, as in `cd -` and `cd ~/x`.
+/// Returns true if the command changes to a folder whose path is not in the command line, as in `cd -` and `cd ~/x`.
 pub(crate) fn leads_anywhere(part: &Part) -> bool {
     changes_folder(part) && target(part).is_none()
 }
@@ -105,7 +106,7 @@ fn target(part: &Part) -> Option<&str> {
     }
 }
 
-/// Joins a folder and a path as text. `..` and symbolic links are not resolved.
+/// Joins a folder and a path as texts. `..` and symbolic links are not resolved.
 pub(crate) fn join(folder: &str, path: &str) -> String {
     if folder.is_empty() || path.starts_with('/') {
         path.to_owned()
@@ -114,8 +115,8 @@ pub(crate) fn join(folder: &str, path: &str) -> String {
     }
 }
 
-/// Returns the path without `.` components. Each `..` is removed together with the component before it. A `..` without
-/// a component before it is kept.
+/// Returns a path without `.` components. Each `..` is removed together with the component before it. A `..` without a
+/// component before it is kept.
 pub fn normal(path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {
@@ -132,8 +133,8 @@ pub fn normal(path: &str) -> String {
 }
 
 impl Part {
-    /// Returns each text that may be a path, with a flag that is true if the shell expands it. These texts are words,
-    /// values of options, files of redirections, and a program that is called by its path.
+    /// Returns each text of the command that may be a path, with a flag that is true if the shell expands it. These
+    /// texts are words, values of options, files of redirections, and a program that is called by its path.
     pub fn texts(&self) -> impl Iterator<Item = (&str, bool)> {
         // It is unknown whether a pattern in a redirection's file name was quoted.
         let files = self.files.iter().map(|file| (file.as_str(), Pattern::is_in(file)));
@@ -149,8 +150,9 @@ impl Part {
         words.chain(files).chain(program)
     }
 
-    /// Returns the texts that must be inside the paths of an allowing rule, each with a flag that is true if the shell
-    /// expands it. These are all texts that may be paths, but not the subcommand and options without a value.
+    /// Returns the texts of the command that must be inside the paths of an allowing rule, each with a flag that is
+    /// true if the shell expands it. These are all texts that may be paths, but not the subcommand and options without
+    /// a value.
     pub fn operands(&self) -> impl Iterator<Item = (&str, bool)> {
         let named = programs::with_subcommands(&self.program)
             .and_then(|_| self.subcommand())
@@ -186,9 +188,9 @@ impl Part {
 }
 
 impl Command {
-    /// Returns the paths that the line may name, relative to the working directory of the tool call. All words are
-    /// included, because usually it is unknown which arguments are files. Returns `None` if there are too many paths,
-    /// or if a part runs in an unknown folder.
+    /// Returns the paths that the command line may name, relative to the working directory of the tool call. All words
+    /// are included, because usually it is unknown which arguments are files. Returns `None` if there are too many
+    /// paths, or if a part runs in an unknown folder.
     pub fn paths(&self) -> Option<Vec<String>> {
         let mut paths = Vec::new();
         for part in self.parts.iter().chain(&self.guesses) {

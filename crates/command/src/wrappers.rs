@@ -10,7 +10,7 @@ struct Wrapper {
     flags: &'static [&'static str],
     /// Options of the wrapper that have a value, in the same word or in the next one.
     valued: &'static [&'static str],
-    /// Number of words between the options and the program to run.
+    /// Number of words between the options of the wrapper and the program that the wrapper runs.
     operands: usize,
 }
 
@@ -37,7 +37,7 @@ const ROWS: &[Wrapper] = &[
     wrapper(&["env"], &["-i", "-", "--ignore-environment"], &["-u", "--unset"], 0),
 ];
 
-/// Returns the index of the argument that names the program which a wrapper runs. Returns `None` if this command is not
+/// Returns the index of the argument that names the program which a wrapper runs. Returns `None` if the command is not
 /// a wrapper or the index is uncertain.
 pub(crate) fn program_at(part: &Part) -> Option<usize> {
     let row = ROWS.iter().find(|row| row.programs.contains(&part.program.as_str()))?;
@@ -75,8 +75,8 @@ pub(crate) fn program_at(part: &Part) -> Option<usize> {
     (is_plain && !program.starts_with('-') && !is_assignment(program)).then_some(at)
 }
 
-/// Returns true if the text looks like a number, a signal, a time or a name: letters, digits and a few other
-/// characters.
+/// Returns true if a word after a wrapper looks like a number, a signal, a time or a name: letters, digits and a few
+/// other characters.
 fn is_value(value: &str) -> bool {
     let is_sign = |c: char| matches!(c, '.' | '_' | '+');
     let value = value.strip_prefix('-').unwrap_or(value);

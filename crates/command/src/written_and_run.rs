@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 
 use crate::{Command, Part};
 
-/// Maximum number of texts of one line that are parsed as command lines.
+/// Maximum number of texts in one command line that are parsed as command lines.
 const MAX_TEXTS: usize = 8;
 
-/// Programs that write files with contents that the line determines. A program that no table contains is treated like
-/// these.
+/// Programs that write files with contents that the command line determines. A program that no table contains is
+/// treated like these.
 const WRITES_CONTENT: [&str; 37] = [
     "tee", "cp", "mv", "ln", "install", "dd", "sed", "gsed", "patch", "curl", "wget", "tar", "bsdtar",
     "gtar", "cpio", "unzip", "zip", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd",
@@ -19,7 +19,7 @@ const WRITES_CONTENT: [&str; 37] = [
 ];
 
 impl Command {
-    /// Returns true if a part of the line may execute a file that another part, or the same one, writes.
+    /// Returns true if a part of the command line may execute a file that another part, or the same one, writes.
     pub fn runs_what_it_writes(&self) -> bool {
         let parts = || self.parts.iter().chain(&self.guesses);
         let written: BTreeSet<&str> = parts().flat_map(Part::may_write).filter_map(last).collect();
@@ -27,8 +27,8 @@ impl Command {
             && self.scripts().iter().any(|script| script.split('/').any(|name| written.contains(name)))
     }
 
-    /// Returns the texts that the line may run as commands: they are written into a script, piped to a program, or part
-    /// of code.
+    /// Returns the texts that the command line may run as commands: they are written into a script, piped to a program,
+    /// or part of code.
     pub(crate) fn texts_that_may_run(&self) -> Vec<String> {
         let parts = || self.parts.iter().chain(&self.guesses);
         let runs_code = |part: &Part| part.is_inline_code() && !part.only_edits();

@@ -4,10 +4,10 @@
 
 use holdshort_cli::pack::Packs;
 
-/// The packs of this build.
+/// The packs that this build of the program contains.
 #[cfg(feature = "packs")]
 pub const PACKS: Packs = Packs(&[&holdshort_coach::Coach, &holdshort_compliance::Compliance]);
 
-/// The packs of this build: none.
+/// The packs that this build of the program contains: none.
 #[cfg(not(feature = "packs"))]
 pub const PACKS: Packs = Packs(&[]);

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
 
-/// A decision allocates thousands of small blocks of memory. The glibc allocator would take a sixth of the decision's
-/// time.
+/// Allocator of the program. A decision allocates thousands of small blocks of memory. The glibc allocator would take a
+/// sixth of the decision's time.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

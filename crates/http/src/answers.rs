@@ -19,7 +19,7 @@ pub fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     Some(at.duration_since(now).unwrap_or_default())
 }
 
-/// Returns the innermost cause of a failed request. The outer errors contain the URL, which may contain a secret.
+/// Returns the innermost cause of a failed HTTP request. The outer errors contain the URL, which may contain a secret.
 pub fn innermost(error: &reqwest::Error) -> String {
     let mut why = "the request failed".to_owned();
     let mut source = error.source();
@@ -30,7 +30,7 @@ pub fn innermost(error: &reqwest::Error) -> String {
     why
 }
 
-/// Returns what is wrong with the server's certificate, if the request failed because of it.
+/// Returns what is wrong with the server's TLS certificate, if the request failed because of the certificate.
 pub fn refused_certificate(error: &reqwest::Error) -> Option<String> {
     let mut source: Option<&(dyn Error + 'static)> = error.source();
     while let Some(error) = source {

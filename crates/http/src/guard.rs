@@ -14,8 +14,8 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use reqwest::redirect::Policy;
 use reqwest::{ClientBuilder, Url};
 
-/// Maximum number of addresses that one host may have. A request to a host with more addresses is rejected with
-/// `address_refused`.
+/// Maximum number of addresses that one host of a URL may have. A request to a host with more addresses is rejected
+/// with `address_refused`.
 pub const ADDRESSES: usize = 64;
 
 #[derive(Debug, thiserror::Error)]
@@ -36,16 +36,16 @@ pub enum Error {
     InClear { host: String, address: IpAddr },
 }
 
-/// Rules that decide to which addresses a request is allowed to be sent.
+/// Rules that decide to which IP addresses a request may be sent.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
-    /// Ranges that are allowed even if they are not public.
+    /// Ranges of IP addresses that the guard allows even if they are not public.
     allowed: Vec<IpNet>,
     /// True if the guard also refuses public addresses outside the allowed ranges.
     is_closed: bool,
 }
 
-/// A URL whose host has only allowed addresses.
+/// A URL for which the guard allows all addresses of the host.
 #[derive(Clone, Debug)]
 pub struct Checked {
     url: Url,
@@ -53,7 +53,8 @@ pub struct Checked {
     addresses: Vec<SocketAddr>,
 }
 
-/// Parses a range such as `127.0.0.1/32`. Rejects a range in which a bit after the prefix length is set.
+/// Parses a range of IP addresses such as `127.0.0.1/32`. Rejects a range in which a bit after the prefix length is
+/// set.
 pub fn range(text: &str) -> Result<IpNet, Error> {
     let wrong = |why| Error::Range { range: text.to_owned(), why };
     let range: IpNet = text.parse().map_err(|_| wrong("write an address, `/` and a number of bits"))?;
@@ -64,8 +65,8 @@ pub fn range(text: &str) -> Result<IpNet, Error> {
 }
 
 impl Guard {
-    /// Creates a guard. `allowed` lists the address [ranges](range) to which requests are allowed even if they are not
-    /// public.
+    /// Creates a guard for requests. `allowed` lists the address [ranges](range) to which requests are allowed even if
+    /// they are not public.
     pub fn new(allowed: &[String]) -> Result<Self, Error> {
         let allowed = allowed.iter().map(|text| range(text)).collect::<Result<_, _>>()?;
         Ok(Self { allowed, is_closed: false })
@@ -77,7 +78,8 @@ impl Guard {
         Self { is_closed: true, ..self }
     }
 
-    /// Returns the kind of a refused address, such as `a private address`. Returns `None` if the address is allowed.
+    /// Returns the kind of an address that the guard refuses, such as `a private address`. Returns `None` if the
+    /// address is allowed.
     pub fn refuses(&self, address: IpAddr) -> Option<&'static str> {
         // The kernel treats `::ffff:127.0.0.1` as 127.0.0.1.
         if self.allows(address) {
@@ -86,14 +88,14 @@ impl Guard {
         not_public(address.to_canonical()).or(self.is_closed.then_some("a public address"))
     }
 
-    /// Returns true if an allowed range contains the address.
+    /// Returns true if an allowed range of the guard contains the address.
     pub fn allows(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.allowed.iter().any(|range| range.contains(&address))
     }
 
-    /// Returns an error if the host of a URL is an IP address that is refused. A host name is looked up and checked
-    /// later, when the request is sent.
+    /// Returns an error if the host of a URL is an IP address that the guard refuses. A host name is looked up and
+    /// checked later, when the request is sent.
     pub fn check_literal(&self, url: &Url) -> Result<(), Error> {
         let host = url.host_str().ok_or(Error::NoHost)?;
         let refused = literal(url).and_then(|address| Some((address, self.refuses(address)?)));
@@ -103,9 +105,9 @@ impl Guard {
         }
     }
 
-    /// Returns an error for an unencrypted URL (`http:`) if one of the `addresses` is outside the allowed ranges, even
-    /// if it is public. Callers that send secrets make this check, because everyone on the network can read an
-    /// unencrypted request.
+    /// Returns an error for an unencrypted URL (`http:`) if one of the `addresses` is outside the guard's allowed
+    /// ranges, even if the address is public. Callers that send secrets make this check, because everyone on the
+    /// network can read an unencrypted request.
     pub fn check_in_clear(
         &self,
         url: &Url,
@@ -120,7 +122,7 @@ impl Guard {
         }
     }
 
-    /// Looks up the host of a URL and checks all its addresses.
+    /// Looks up the host of a URL and checks all its addresses against the rules of the guard.
     pub async fn check(&self, url: &Url, within: Duration) -> Result<Checked, Error> {
         let host = url.host_str().ok_or(Error::NoHost)?.to_owned();
         let port = url.port_or_known_default().ok_or(Error::NoHost)?;
@@ -138,7 +140,7 @@ impl Guard {
         self.check_all(url, host, addresses)
     }
 
-    /// Checks addresses of the URL's host that the caller has looked up.
+    /// Checks the addresses of a URL's host, which the caller has looked up, against the rules of the guard.
     pub fn check_all(&self, url: &Url, host: String, addresses: Vec<SocketAddr>) -> Result<Checked, Error> {
         if addresses.is_empty() || addresses.len() > ADDRESSES {
             return Err(Error::Addresses { host });
@@ -165,8 +167,8 @@ impl Checked {
         &self.addresses
     }
 
-    /// Returns a builder for a client for only this URL. The client connects only to the checked addresses, and does
-    /// not decompress responses.
+    /// Returns a builder for an HTTP client for only this URL. The client connects only to the checked addresses, and
+    /// does not decompress responses.
     pub fn client(&self) -> ClientBuilder {
         crate::client_to(&self.url)
             .resolve_to_addrs(&self.host, &self.addresses)

@@ -11,7 +11,7 @@ pub mod secret_file;
 
 use reqwest::{Client, ClientBuilder, Url};
 
-/// Returns a builder for a client that may be used for any URL. The client verifies certificates against the root
+/// Returns a builder for an HTTP client that may be used for any URL. The client verifies certificates against the root
 /// certificates of this machine. `build` fails if the machine has no root certificates.
 #[expect(clippy::disallowed_methods, reason = "the one place")]
 pub fn client() -> ClientBuilder {
@@ -20,13 +20,13 @@ pub fn client() -> ClientBuilder {
     Client::builder()
 }
 
-/// Returns a builder for a client that can use `http` URLs only. The client needs no root certificates, so it works on
-/// machines that have none. Every `https` request fails.
+/// Returns a builder for an HTTP client that can use `http` URLs only. The client needs no root certificates, so it
+/// works on machines that have none. Every `https` request fails.
 pub fn plain() -> ClientBuilder {
     client().tls_certs_only([])
 }
 
-/// Returns a builder for a client that must be used only for this server.
+/// Returns a builder for an HTTP client that must be used only for this server.
 pub fn client_to(server: &Url) -> ClientBuilder {
     if server.scheme() == "http" { plain() } else { client() }
 }

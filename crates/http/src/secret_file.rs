@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Reason why a file was not read. The message continues a text that begins with the file's name.
+/// Reason why a secret file was not read. The message continues a text that begins with the file's name.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("cannot be read: {0}")]
@@ -47,13 +47,13 @@ pub fn bounded(file: File, most: u64) -> Result<Vec<u8>, Error> {
     if bytes.len() as u64 > most { Err(Error::Length(most)) } else { Ok(bytes) }
 }
 
-/// Returns true if a file at this path and with this mode can be read by other users.
+/// Returns true if a secret file at this path and with this mode can be read by other users.
 fn exposes(path: &Path, mode: u32) -> bool {
     exposes_in(path, mode, std::env::var_os("CREDENTIALS_DIRECTORY").as_deref())
 }
 
-/// Returns true if a file can be read by other users. `credentials` is the folder of the systemd credentials, in which
-/// the group may read.
+/// Returns true if a secret file can be read by other users. `credentials` is the folder of the systemd credentials, in
+/// which the group may read.
 pub fn exposes_in(path: &Path, mode: u32, credentials: Option<&OsStr>) -> bool {
     let is_credential =
         credentials.is_some_and(|folder| !folder.is_empty() && path.parent() == Some(Path::new(folder)));

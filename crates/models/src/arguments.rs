@@ -7,8 +7,8 @@ use holdshort_core::json;
 use holdshort_core::message::Arguments;
 use serde_json::{Map, Value};
 
-/// Parses the text of the arguments. An empty text is read as no arguments, because many servers send it for a tool
-/// without parameters.
+/// Parses the text of a tool call's arguments. An empty text is read as no arguments, because many servers send it for
+/// a tool without parameters.
 pub(crate) fn of_text(raw: String) -> Arguments {
     if raw.trim().is_empty() {
         return Arguments::Json(Value::Object(Map::new()));
@@ -19,7 +19,8 @@ pub(crate) fn of_text(raw: String) -> Arguments {
     }
 }
 
-/// Checks arguments that the provider library has parsed. A string is a text that the library could not parse.
+/// Checks the arguments of a tool call that the provider library has parsed. A string is a text that the library could
+/// not parse.
 pub(crate) fn of_value(value: Value) -> Arguments {
     match value {
         Value::String(raw) => of_text(raw),

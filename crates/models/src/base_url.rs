@@ -13,8 +13,8 @@ const ENDPOINT: &str = "/chat/completions";
 pub(crate) struct BaseUrl(Url);
 
 impl BaseUrl {
-    /// Parses and normalizes a URL. The error describes what is wrong without repeating the URL, because the URL may
-    /// contain a secret.
+    /// Parses and normalizes the base URL of a model server. The error describes what is wrong without repeating the
+    /// URL, because the URL may contain a secret.
     pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
         let mut url =
             Url::parse(text.trim()).map_err(|_| "it is not a URL such as http://127.0.0.1:8080/v1")?;
@@ -35,7 +35,6 @@ impl BaseUrl {
         Ok(Self(url))
     }
 
-    /// Returns true if the server is on this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         let Some(host) = self.0.host_str() else { return false };
         let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -48,12 +47,12 @@ impl BaseUrl {
         &self.0
     }
 
-    /// Returns the URL as text. The text ends with a slash, because the client appends a path to the URL.
+    /// Returns the base URL as text. The text ends with a slash, because the client appends a path to the URL.
     pub(crate) fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// Returns the URL in a form for people, without the query and the final slash.
+    /// Returns the base URL in a form for people, without the query and the final slash.
     pub(crate) fn display_url(&self) -> String {
         let mut url = self.0.clone();
         url.set_query(None);

@@ -19,8 +19,8 @@ pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
     Failure { kind, retry_after_ms: None, message: message.into() }
 }
 
-/// Converts an error to a failure without secrets. `provider` is the provider's name for messages about connection
-/// errors.
+/// Converts an error of a model request to a failure without secrets. `provider` is the provider's name for messages
+/// about connection errors.
 pub(crate) fn from_error(error: &genai::Error, provider: &str, mask: &Mask) -> Failure {
     let failure = classify(error, provider);
     Failure { message: mask.clean(&failure.message), ..failure }
@@ -50,8 +50,8 @@ fn classify(error: &genai::Error, provider: &str) -> Failure {
     }
 }
 
-/// Converts an error that occurred while the reply was streamed, or an HTTP error status, which the library reports in
-/// the same way.
+/// Converts an error that occurred while the model's reply was streamed, or an HTTP error status, which the library
+/// reports in the same way.
 fn of_stream(error: &(dyn StdError + Send + Sync + 'static), provider: &str) -> Failure {
     if let Some(error) = error.downcast_ref::<genai::Error>() {
         return classify(error, provider);
@@ -149,8 +149,8 @@ fn is_too_long(text: &str) -> bool {
     .any(|words| text.contains(words))
 }
 
-/// Returns the error message in the body of a response. The message can be in one of several fields, depending on the
-/// provider.
+/// Returns the error message in the body of a provider's response. The message can be in one of several fields,
+/// depending on the provider.
 fn error_message(body: &Value) -> Option<String> {
     ["/error/message", "/message", "/error", "/detail", "/0/error/message"]
         .into_iter()

@@ -13,9 +13,10 @@ use serde_json::Value;
 
 use crate::arguments;
 
-/// Maximum size, in bytes, of a received reply. If the reply is larger, the request fails.
+/// Maximum size, in bytes, of a reply that is received from a model. If the reply is larger, the request fails.
 pub(crate) const MAX_REPLY: usize = 16 * 1024 * 1024;
-/// Maximum number of tool calls in a received reply. If the reply has more tool calls, the request fails.
+/// Maximum number of tool calls in a reply that is received from a model. If the reply has more tool calls, the request
+/// fails.
 pub(crate) const MAX_CALLS: usize = 128;
 
 /// Data from the stream frames of the reply to one model request.
@@ -24,16 +25,15 @@ pub(crate) struct Frames(Mutex<FrameSummary>);
 
 #[derive(Default)]
 pub(crate) struct FrameSummary {
-    /// Number of frames with data.
+    /// Number of frames with data in the stream of the reply.
     pub(crate) count: u64,
     bytes: usize,
-    /// True if the provider uses the chat-completions API.
     pub(crate) chat_completions: bool,
     /// True if the provider marked the end of the reply. `stop` then has the provider's stop reason, if there is one.
     pub(crate) ended: bool,
     pub(crate) stop: Option<String>,
     pub(crate) model: Option<String>,
-    /// Token usage of the request. `None` for other APIs than the chat-completions API.
+    /// Token usage of the model request. `None` for other APIs than the chat-completions API.
     pub(crate) usage: Option<Usage>,
     calls: Vec<PartialCall>,
 }
@@ -59,7 +59,7 @@ impl ChatFrameSink for Frames {
 }
 
 impl FrameSummary {
-    /// Describes the limit that the reply exceeds, or returns `None`.
+    /// Describes the limit that the model's reply exceeds, or returns `None`.
     pub(crate) fn excess(&self) -> Option<String> {
         if self.bytes > MAX_REPLY {
             return Some(format!("the reply is larger than {MAX_REPLY} bytes"));
@@ -67,7 +67,7 @@ impl FrameSummary {
         (self.calls.len() > MAX_CALLS).then(|| format!("the reply contains more than {MAX_CALLS} tool calls"))
     }
 
-    /// Returns the tool calls of the reply in the order in which they began. Empty for other APIs than the
+    /// Returns the tool calls of the model's reply in the order in which they began. Empty for other APIs than the
     /// chat-completions API.
     pub(crate) fn take_calls(&mut self) -> Vec<RequestedCall> {
         std::mem::take(&mut self.calls)
@@ -107,8 +107,8 @@ impl FrameSummary {
         }
     }
 
-    /// Records the name of the model that replied. The JSON pointers are those of these APIs, in this order: chat
-    /// completions and Ollama, Anthropic, Gemini, Responses.
+    /// Records the name of the model that replied. The JSON pointers in this function are those of these APIs, in this
+    /// order: chat completions and Ollama, Anthropic, Gemini, Responses.
     fn take_model(&mut self, frame: &Value) {
         let name = ["/model", "/message/model", "/modelVersion", "/response/model"]
             .into_iter()
@@ -143,8 +143,8 @@ impl FrameSummary {
                 .any(|place| frame.pointer(place).and_then(Value::as_str).is_some_and(|at| !at.is_empty()));
     }
 
-    /// Appends a piece of a tool call to the last call with the same index. A piece with a new name and a new id begins
-    /// a new call, because some servers use the index 0 for all calls.
+    /// Appends a streamed piece of a tool call to the last call with the same index. A piece with a new name and a new
+    /// id begins a new call, because some servers use the index 0 for all calls.
     fn take_call(&mut self, delta: &Value) {
         let text = |place| delta.pointer(place).and_then(Value::as_str).unwrap_or_default();
         let (id, tool) = (text("/id"), text("/function/name"));

@@ -27,8 +27,8 @@ pub use source::{Error, Missing, Settings, Source, from_env, provider_of};
 
 /// A model that replies to requests. If the future of a call is dropped, the connection to the provider is closed.
 pub trait Model: Send + Sync + 'static {
-    /// Makes one attempt to get a reply. `on_text` receives the text piece by piece while it arrives, as a preview that
-    /// must be discarded if the call fails.
+    /// Makes one attempt to get a reply of the model. `on_text` receives the text piece by piece while it arrives, as a
+    /// preview that must be discarded if the call fails.
     fn call<'a>(
         &'a self,
         request: &'a Request,
@@ -44,10 +44,11 @@ pub trait Model: Send + Sync + 'static {
 pub struct Description {
     /// Name of the default model, for requests that name none.
     pub name: String,
-    /// Provider: `openai-compatible`, `openai`, `anthropic`, `gemini`, `ollama` or `rehearsal`.
+    /// Provider of the model: `openai-compatible`, `openai`, `anthropic`, `gemini`, `ollama` or `rehearsal`.
     pub provider: &'static str,
     /// True for a rehearsal, which replays a script instead of calling a model. Every user interface must show this.
     pub rehearsal: bool,
-    /// URL of the server, without the query. `None` for a provider whose address on the internet is always the same.
+    /// URL of the model server, without the query. `None` for a provider whose address on the internet is always the
+    /// same.
     pub base_url: Option<String>,
 }

@@ -1,16 +1,16 @@
 //! Prepares a text for people: removes secrets and control characters, and shortens it.
 
-/// Maximum length, in bytes, of a failure message.
+/// Maximum length, in bytes, of a message about a failed model request.
 pub(crate) const MAX_MESSAGE: usize = 2048;
 /// Maximum number of bytes of a provider's error text that are read.
 const MAX_INPUT: usize = 64 * 1024;
 const MASKED: &str = "[key]";
 /// Prefixes of API keys of common providers. Providers often repeat a wrong key in their error message.
 const PREFIXES: [&str; 7] = ["sk-", "sk_", "AIza", "gsk_", "xai-", "pk-", "r8_"];
-/// Minimum length of a text with such a prefix, in characters, that is taken for a key and not for a word.
+/// Minimum length, in characters, of a text with the prefix of an API key that is taken for a key and not for a word.
 const MIN_KEY: usize = 12;
 
-/// Secrets that are removed from texts.
+/// Secrets that are removed from texts of model providers.
 #[derive(Clone, Default)]
 pub(crate) struct Mask(Vec<String>);
 
@@ -19,7 +19,7 @@ impl Mask {
         Self(secrets.into_iter().filter(|secret| secret.len() >= 4).collect())
     }
 
-    /// Converts a text to one line of at most [`MAX_MESSAGE`] bytes, without secrets.
+    /// Converts a text of a model provider to one line of at most [`MAX_MESSAGE`] bytes, without secrets.
     pub(crate) fn clean(&self, text: &str) -> String {
         let mut text = head(text, MAX_INPUT).to_owned();
         for secret in &self.0 {

@@ -5,8 +5,8 @@ use genai::chat::{ChatMessage, ChatRequest, ContentPart, MessageContent, Tool, T
 use holdshort_core::message::{Call, Declaration, Message, Request};
 use serde_json::{Value, json};
 
-/// Converts a request. Several tool results in sequence become one message, as Anthropic and Gemini require. The
-/// library splits it again for an API with a message per result.
+/// Converts a model request to the type of the provider library. Several tool results in sequence become one message,
+/// as Anthropic and Gemini require. The library splits it again for an API with a message per result.
 pub(crate) fn request(request: &Request) -> ChatRequest {
     let mut messages = Vec::with_capacity(request.messages.len());
     let mut results = Vec::new();
@@ -50,7 +50,8 @@ fn assistant(text: &str, calls: &[Call]) -> Option<ChatMessage> {
     (!parts.is_empty()).then(|| ChatMessage::assistant(MessageContent::from_parts(parts)))
 }
 
-/// Puts arguments that are not an object into an object, because providers reject conversations with other arguments.
+/// Puts arguments of a tool call that are not an object into an object, because providers reject conversations with
+/// other arguments.
 fn object(arguments: &Value) -> Value {
     if arguments.is_object() { arguments.clone() } else { json!({ "malformed": arguments }) }
 }

@@ -6,11 +6,12 @@ use holdshort_http::answers::innermost;
 
 use crate::base_url::BaseUrl;
 
-/// Maximum time until the server begins to respond. A server on this machine or in the local network responds at once.
+/// Maximum time until the model server begins to respond. A server on this machine or in the local network responds at
+/// once.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Requests the list of models from the server. Any response is a success, even an error status, because most servers
-/// reject a request without an API key. Without a response, the error says why.
+/// Requests the list of models from a model server. Any response is a success, even an error status, because most
+/// servers reject a request without an API key. Without a response, the error says why.
 pub async fn answers(base_url: &str) -> Result<(), String> {
     let base_url = BaseUrl::parse(base_url)?;
     let mut http = holdshort_http::client_to(base_url.url())

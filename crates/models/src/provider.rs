@@ -25,15 +25,15 @@ use crate::mask::Mask;
 use crate::source::{self, Error, Settings};
 use crate::{Description, Model, arguments, failure, outgoing, stop};
 
-/// Maximum time for connecting to a provider. After this time the request fails.
+/// Maximum time for connecting to a model provider. After this time the request fails.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Address of Ollama that the provider library always uses.
 const OLLAMA: &str = "http://localhost:11434";
 
-/// Provider to which requests are sent, with its API key.
+/// Provider to which model requests are sent, with its API key.
 pub(crate) enum Route {
-    /// A server with the chat-completions API.
+    /// Requests are sent to a server with the chat-completions API.
     Compatible {
         base_url: BaseUrl,
         key: String,
@@ -78,7 +78,8 @@ impl Route {
         }
     }
 
-    /// Returns the URL of the server. Returns `None` for a provider whose address on the internet is always the same.
+    /// Returns the URL of the model server. Returns `None` for a provider whose address on the internet is always the
+    /// same.
     fn server(&self) -> Option<Url> {
         match self {
             Self::Ollama => Url::parse(OLLAMA).ok(),
@@ -87,7 +88,7 @@ impl Route {
     }
 
     /// Returns the identifier of a model in the provider library. For a compatible server, adds a namespace (a part
-    /// before `::`), which the library removes. The server then receives the name unchanged.
+    /// before `::`), which the library removes. The server then receives the name of the model unchanged.
     fn model(&self, name: &str) -> ModelIden {
         match self {
             Self::Compatible { .. } => ModelIden::new(AdapterKind::OpenAI, format!("openai::{name}")),
@@ -117,8 +118,8 @@ impl Provider {
         Self::at(endpoint, route, model, settings)
     }
 
-    /// Creates a provider. If `endpoint` is set, all requests are sent to it: a compatible server, or a local server in
-    /// a test.
+    /// Creates a model provider. If `endpoint` is set, all requests are sent to it: a compatible server, or a local
+    /// server in a test.
     fn at(
         endpoint: Option<Endpoint>,
         route: Route,
@@ -264,7 +265,7 @@ impl fmt::Debug for Provider {
     }
 }
 
-/// Builds the reply. Returns a failure if the reply is too large, incomplete or empty.
+/// Builds the reply of the model. Returns a failure if the reply is too large, incomplete or empty.
 fn reply(text: String, end: StreamEnd, seen: &mut FrameSummary, name: &str) -> Result<Reply, Failure> {
     if let Some(excess) = seen.excess() {
         return Err(failure::new(FailureKind::Unusable, excess));

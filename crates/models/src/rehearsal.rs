@@ -16,14 +16,14 @@ use serde_json::Value;
 use crate::{Description, Model, arguments, failure};
 use scene::Scene;
 
-/// Default pause between two words of a reply, in milliseconds. A step of the script can set another pause.
+/// Default pause between two words of a rehearsed reply, in milliseconds. A step of the script can set another pause.
 const PAUSE_MS: u64 = 15;
-/// Maximum duration of a reply in milliseconds, even if the reply has many words.
+/// Maximum duration of a rehearsed reply in milliseconds, even if the reply has many words.
 const MAX_REPLY_MS: u64 = 5_000;
-/// Maximum number of characters of the received text that a failed expectation quotes in its message.
+/// Maximum number of characters of the received text that the message about a failed expectation of the script quotes.
 const MAX_SHOWN: usize = 600;
 
-/// Model that replays a script.
+/// Model that replays a rehearsal script instead of calling a provider.
 #[derive(Clone, Debug)]
 pub struct Rehearsal {
     script: Script,
@@ -119,7 +119,6 @@ fn off_script(message: String) -> Failure {
     failure::new(FailureKind::Script, message)
 }
 
-/// Describes a step of the script for error messages.
 fn describe_step(agent: &str, at: usize, step: &Step) -> String {
     let label = step.name.as_ref().map(|name| format!(" (`{name}`)")).unwrap_or_default();
     format!("reply {}{label} in the script for agent `{agent}`", at + 1)
@@ -163,7 +162,8 @@ fn requested(
     Ok(RequestedCall { tool: call.tool.clone(), arguments })
 }
 
-/// Fills in the templates in the arguments of a call. Each string value is a template, but not the keys of objects.
+/// Fills in the templates in the arguments of a scripted tool call. Each string value is a template, but not the keys
+/// of objects.
 fn rendered(value: &Value, render: &impl Fn(&str) -> Result<String, Failure>) -> Result<Value, Failure> {
     Ok(match value {
         Value::String(template) => Value::String(render(template)?),

@@ -29,31 +29,31 @@ use crate::base_url::BaseUrl;
 use crate::limits::KEY_FILE_BYTES;
 use crate::provider::{Provider, Route};
 
-/// Environment variables with API keys, each with the variable that names a file with the key.
+/// Environment variables with API keys of model providers, each with the variable that names a file with the key.
 const KEYS: [(&str, &str); 4] = [
     ("OPENAI_API_KEY", "OPENAI_API_KEY_FILE"),
     ("ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY_FILE"),
     ("GEMINI_API_KEY", "GEMINI_API_KEY_FILE"),
     ("GOOGLE_API_KEY", "GOOGLE_API_KEY_FILE"),
 ];
-/// Key that is sent to a compatible server without a configured key, because some servers require one.
+/// API key that is sent to a compatible server without a configured key, because some servers require one.
 const DUMMY_KEY: &str = "none";
-/// Default maximum time until a reply is complete. A reasoning model may need minutes for a reply. After this time the
-/// request fails.
+/// Default maximum time until the reply of a model is complete. A reasoning model may need minutes for a reply. After
+/// this time the request fails.
 const TIMEOUT_MS: u64 = 15 * 60 * 1000;
-/// Default maximum time for which a provider may send nothing. After this time the request fails.
+/// Default maximum time for which a model provider may send nothing. After this time the request fails.
 const IDLE_TIMEOUT_MS: u64 = 3 * 60 * 1000;
 
-/// Settings from the command line, which override the environment.
+/// Settings of the model from the command line, which override the environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     pub model: Option<String>,
     pub base_url: Option<String>,
-    /// Maximum time of a call, from connecting to the provider to the last byte of the reply. After this time the call
-    /// fails.
+    /// Maximum time of a model call, from connecting to the provider to the last byte of the reply. After this time the
+    /// call fails.
     pub timeout_ms: u64,
-    /// Maximum time for which the provider may send nothing, before the reply or within it. After this time the call
-    /// fails.
+    /// Maximum time for which the model provider may send nothing, before the reply or within it. After this time the
+    /// call fails.
     pub idle_timeout_ms: u64,
 }
 
@@ -63,7 +63,7 @@ impl Default for Settings {
     }
 }
 
-/// The selected provider, or the reason why no provider is configured.
+/// The selected model provider, or the reason why no provider is configured.
 pub enum Source {
     Provider(Arc<dyn Model>),
     Missing(Missing),
@@ -78,10 +78,10 @@ impl fmt::Debug for Source {
     }
 }
 
-/// Reason why no provider is configured. The message says how to configure one.
+/// Reason why no model provider is configured. The message says how to configure one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// No model, no key and no base URL is set.
+    /// No model, no API key and no base URL is set.
     Everything,
     /// The environment variable `variable` is set, but no model is named.
     Name { variable: &'static str },
@@ -124,8 +124,8 @@ pub enum Error {
     Client(String),
 }
 
-/// Selects the provider from settings and environment. `env` returns the value of an environment variable. An empty
-/// value is treated as unset.
+/// Selects the model provider from settings and environment. `env` returns the value of an environment variable. An
+/// empty value is treated as unset.
 pub fn from_env(settings: &Settings, env: &dyn Fn(&str) -> Option<String>) -> Result<Source, Error> {
     let set =
         |value: Option<String>| value.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -199,7 +199,8 @@ pub fn provider_of(model: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns true if the name has the prefix `ollama::`. The library would take any unknown name for a model of Ollama.
+/// Returns true if the name of a model has the prefix `ollama::`. The library would take any unknown name for a model
+/// of Ollama.
 fn names_ollama(model: &str) -> bool {
     model.strip_prefix("ollama::").is_some_and(|name| !name.trim().is_empty())
 }

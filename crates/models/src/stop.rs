@@ -35,7 +35,7 @@ const WORDS: &[(Stop, &[&str])] = &[
     ),
 ];
 
-/// Stop reasons of a reply with tool calls. If such a reply contains no tool calls, they were lost.
+/// Stop reasons of a model's reply with tool calls. If such a reply contains no tool calls, they were lost.
 const CALLED: &[&str] = &["tool_calls", "tool_call", "function_call", "tool_use"];
 
 pub(crate) fn from_reason(word: &str, has_calls: bool) -> Stop {

@@ -41,25 +41,25 @@ pub enum Error {
     NoServer { channel: String },
 }
 
-/// A channel that is configured in a file or was registered over the API, with its secrets.
+/// A channel for notifications that is configured in a file or was registered over the API, with its secrets.
 pub struct Channel {
     pub(crate) definition: channel::Channel,
     pub(crate) url: Url,
     pub(crate) secrets: Vec<Secret>,
     pub(crate) token: Option<String>,
     pub(crate) smtp: Option<Arc<Smtp>>,
-    /// Mail address to which a channel sends that was registered over the API. The journal does not contain this
+    /// Mail address to which the channel sends, if it was registered over the API. The journal does not contain this
     /// address.
     pub(crate) mailbox: Option<String>,
     pub(crate) slack: Option<Bot>,
     pub(crate) guard: Guard,
     /// Additional HTTP headers from the definition or the registration of the channel. Their values may be secret.
     pub(crate) headers: BTreeMap<String, String>,
-    /// Encoding of the signature header that clients of the crew edge read (`format/crew.rs`).
+    /// Encoding of the signature header in requests to clients of the crew edge (`format/crew.rs`).
     pub(crate) encoding: Encoding,
 }
 
-/// Encoding of the signature of a request body.
+/// Encoding of the signature of a webhook's request body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
     #[default]
@@ -75,30 +75,29 @@ pub struct Secrets {
     pub headers: BTreeMap<String, String>,
 }
 
-/// Connection settings of a mail server.
 pub(crate) struct Smtp {
-    /// Host name of the mail server, for which the server's certificate must be valid.
+    /// Host name of the channel's mail server, for which the server's certificate must be valid.
     pub(crate) host: String,
     pub(crate) security: Security,
-    /// User name and password for the mail server.
+    /// User name and password with which the channel signs in at the mail server.
     pub(crate) credentials: Option<(String, String)>,
     pub(crate) from: Mailbox,
 }
 
-/// Omits the URL, because it may be a secret.
+/// Omits the URL of the channel, because the URL may be a secret.
 impl std::fmt::Debug for Channel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Channel").field("name", &self.definition.name).finish_non_exhaustive()
     }
 }
 
-/// All channels by name.
+/// All channels for notifications by name.
 #[derive(Clone, Debug, Default)]
 pub struct Channels(BTreeMap<String, Arc<Channel>>);
 
 impl Channels {
-    /// Creates the channels, and reads their secrets. Paths of secret files are relative to the directory `folder`.
-    /// `variable` returns the value of an environment variable.
+    /// Creates the channels of the definitions, and reads their secrets. Paths of secret files are relative to the
+    /// directory `folder`. `variable` returns the value of an environment variable.
     pub fn open(
         definitions: Vec<channel::Channel>,
         folder: &Path,
@@ -110,7 +109,7 @@ impl Channels {
         definitions.into_iter().map(open).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Returns the first channel, by name, that sends mails.
+    /// Returns the first of the channels, by name, that sends mails.
     pub fn of_mails(&self) -> Option<&Channel> {
         self.all().find(|channel| channel.smtp.is_some())
     }
@@ -280,7 +279,7 @@ impl Channel {
         self.mailbox.as_deref()
     }
 
-    /// Returns the host and port of the URL. The rest of the URL may be secret.
+    /// Returns the host and port of the channel's URL. The rest of the URL may be secret.
     pub fn host_and_port(&self) -> String {
         let port = self.url.port_or_known_default().unwrap_or_default();
         format!("{}:{port}", self.url.host_str().unwrap_or_default())
@@ -295,7 +294,7 @@ fn is_of_address(char: char) -> bool {
     char.is_ascii_hexdigit() || matches!(char, '.' | ':')
 }
 
-/// Replaces each word that looks like an IP address, with or without a port. Doubtful words are replaced too.
+/// Replaces each word of a text that looks like an IP address, with or without a port. Doubtful words are replaced too.
 fn without_addresses(text: &str) -> String {
     let (mut said, mut rest) = (String::new(), text);
     while let Some(start) = rest.find(is_of_address) {
@@ -332,8 +331,8 @@ fn open_smtp(definition: &channel::Channel, url: &Url, texts: Vec<String>) -> Re
     Ok(Smtp { host, security: mail.security, credentials, from })
 }
 
-/// Reads a secret or a URL. The definition contains the text itself, or the name of an environment variable or file
-/// that contains it.
+/// Reads a secret or a URL of a channel. The definition contains the text itself, or the name of an environment
+/// variable or file that contains it.
 fn read_source(
     channel: &str,
     source: &Source,

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-/// Maximum number of bytes of a receiver's response that are read. The limit is enough for an error message. The rest
-/// is ignored.
+/// Maximum number of bytes that are read of a receiver's response to a notification. The limit is enough for an error
+/// message. The rest is ignored.
 pub const ANSWER_BYTES: usize = 1024;
 /// Maximum number of bytes that a mail server may send in one connection, including its certificates. If the server
 /// sends more, the delivery attempt fails.
 pub const SMTP_BYTES: usize = 256 * 1024;
-/// Maximum characters of the title of a message. A longer title is truncated.
+/// Maximum characters of a notification's title. A longer title is truncated.
 pub const TITLE_CHARS: usize = 150;
-/// Maximum characters of the summary of a review. A longer summary is truncated.
+/// Maximum characters of the summary of a review in a notification. A longer summary is truncated.
 pub const SUMMARY_CHARS: usize = 300;
-/// Maximum characters of the subject of a mail. A longer subject is truncated.
+/// Maximum characters of the subject of a mail that a channel sends. A longer subject is truncated.
 pub const SUBJECT_CHARS: usize = 200;
 /// Maximum number of items in a message that lists several requests. Slack accepts at most 50 blocks in a message. The
 /// message states how many items are not listed.
@@ -20,7 +20,8 @@ pub const LISTED: usize = 40;
 /// Maximum size, in bytes, of a digest for ntfy. Its servers accept 4,096 bytes. The digest states how many items do
 /// not fit.
 pub const NTFY_BYTES: usize = 4_000;
-/// Maximum number of people and groups whose names are in a message. The message states how many are not named.
+/// Maximum number of people and groups whose names are in a notification. The notification states how many are not
+/// named.
 pub const NAMES_TOLD: usize = 20;
 /// Maximum size, in bytes, of a file that contains a secret or a URL. With a larger file the server does not start.
 pub const SECRET_FILE_BYTES: u64 = 8 * 1024;
@@ -47,11 +48,11 @@ pub const PUSH_TTL: Duration = Duration::from_hours(24);
 pub const PUSH_TTL_LEAST: Duration = Duration::from_mins(1);
 /// Time for which a token for push services is valid. RFC 8292 allows at most one day.
 pub const VAPID: Duration = Duration::from_hours(12);
-/// Exact length, in bytes, of the authentication secret of a browser (RFC 8291, 3.2). A secret with a different length
-/// is refused with `invalid_request`.
+/// Exact length, in bytes, of the secret with which a browser authenticates push messages (RFC 8291, 3.2). A secret
+/// with a different length is refused with `invalid_request`.
 pub const PUSH_AUTH_BYTES: usize = 16;
-/// Maximum delay that a receiver can request with the header `Retry-After`. If the receiver requests a longer delay,
-/// this maximum is used.
+/// Maximum delay that the receiver of a notification can request with the header `Retry-After`. If the receiver
+/// requests a longer delay, this maximum is used.
 pub const RETRY_AFTER: Duration = Duration::from_hours(24);
 /// Maximum number of buttons in one Slack message, one per option. All options are on the page of the interrupt.
 pub const BUTTONS: usize = 5;

@@ -12,25 +12,25 @@ use crate::phrases::{Phrases, filled};
 use crate::push::Browser;
 use crate::slack::SlackMessageRef;
 
-/// Content of one delivery. The content is the same in all attempts of the delivery.
+/// Content of one delivery of a notification. The content is the same in all attempts of the delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// Value of the header `webhook-id`, by which receivers recognise repeated deliveries.
     pub id: String,
     pub notice: Notice,
     /// Title of the interrupt or summary of a review, whichever the channel shows. An agent wrote the text. The
-    /// function [`title`] or [`summary`](crate::summary()) has removed unsafe characters from it.
+    /// function [`title`] or [`summary`](crate::summary()) has removed unsafe characters from the text.
     pub title: Option<String>,
-    /// URL of the interrupt's page in the web app.
+    /// URL of the interrupt's page in the web app, to which the message links.
     pub link: String,
-    /// URL of the decision page that works without JavaScript. `None` if the server has no such page.
+    /// URL of the interrupt's decision page that works without JavaScript. `None` if the server has no such page.
     pub plain: Option<String>,
     pub way: LinkAccess,
-    /// Recipient of the message, if there is exactly one.
+    /// Recipient of the notification, if there is exactly one.
     pub reader: Option<Reader>,
-    /// Buttons for the options of the interrupt. Empty for channels in which a person cannot decide.
+    /// Buttons of the message for the options of the interrupt. Empty for channels in which a person cannot decide.
     pub buttons: Vec<Button>,
-    /// Earlier Slack messages about the interrupt, which can be updated.
+    /// Earlier Slack messages about the interrupt, which this message can update.
     pub posted: Vec<SlackMessageRef>,
     /// Complete resolution of the interrupt, only in a message to the agent that asked.
     pub resolution: Option<Value>,
@@ -38,12 +38,13 @@ pub struct Message {
     pub approval: Option<Value>,
 }
 
-/// Button that opens a form for an option. Pressing it does not send a decision yet.
+/// Button of a message that opens a form for an option of the interrupt. Pressing the button does not send a decision
+/// yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Button {
-    /// Label of the button, without any text of an agent or a person.
+    /// Label of the message's button, without any text of an agent or a person.
     pub label: String,
-    /// Value that Slack sends back when a person presses the button.
+    /// Value that Slack sends back when a person presses the button of the message.
     pub value: String,
     pub tone: Tone,
 }
@@ -55,11 +56,9 @@ pub enum Tone {
     Other,
 }
 
-/// Several messages to the same recipients, which are sent as one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Several<'m> {
     pub(crate) messages: &'m [Message],
-    /// URL of the inbox page in the web app.
     pub(crate) inbox: &'m str,
 }
 
@@ -76,7 +75,7 @@ impl Several<'_> {
         &self.messages[..self.messages.len().min(LISTED)]
     }
 
-    /// Returns a line with the number of messages that are not listed, or `None` if all are listed.
+    /// Returns a line with the number of messages that the digest does not list, or `None` if it lists all.
     pub(crate) fn not_listed(&self) -> Option<String> {
         self.more_than(self.listed().len())
     }
@@ -86,8 +85,8 @@ impl Several<'_> {
         self.first_lines(self.listed().len())
     }
 
-    /// Returns the listed messages as lines with at most `bytes` bytes in total. A last line counts messages that do
-    /// not fit.
+    /// Returns the listed messages as lines of plain text with at most `bytes` bytes in total. A last line counts
+    /// messages that do not fit.
     pub(crate) fn lines_within(&self, bytes: usize) -> Vec<String> {
         let fits = |lines: &Vec<String>| lines.iter().map(|line| line.len() + 1).sum::<usize>() <= bytes;
         (0..=self.listed().len()).rev().map(|n| self.first_lines(n)).find(fits).unwrap_or_default()
@@ -103,13 +102,13 @@ impl Several<'_> {
     }
 }
 
-/// Authentication of a person who opens the link in a message.
+/// Authentication of a person who opens the link in a notification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkAccess {
-    /// The person must sign in.
+    /// The person who opens the link must sign in.
     #[default]
     SignIn,
-    /// The link itself authenticates the person, until this time.
+    /// The link itself authenticates the person who opens it, until this time.
     Link(Timestamp),
 }
 
@@ -119,7 +118,7 @@ pub struct Reader {
     /// Address of the recipient, in the form that the channel needs, such as `anna@example.org`.
     pub address: String,
     pub name: Option<String>,
-    /// IANA time zone of the recipient. If it is missing or unknown, times are in UTC.
+    /// IANA time zone of the recipient. Times are in UTC if the time zone is missing or unknown.
     pub time_zone: Option<String>,
     /// Language tag of the recipient, such as `de-AT`.
     pub language: Option<String>,
@@ -133,7 +132,7 @@ pub fn title(text: &str) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
-/// Converts a text to one line of at most `most` characters, without white space at its ends.
+/// Converts a text of a notification to one line of at most `most` characters, without white space at its ends.
 pub(crate) fn line(text: &str, most: usize) -> String {
     plain::excerpt(text.trim_matches([' ', '\t', '\n', '\r']), most)
 }
@@ -143,12 +142,11 @@ impl Message {
         Phrases::for_language(self.reader.as_ref().and_then(|reader| reader.language.as_deref()))
     }
 
-    /// Returns the title in quotes, or `None` if the channel does not show titles.
+    /// Returns the title of the interrupt in quotes, or `None` if the channel does not show titles.
     pub(crate) fn quoted(&self) -> Option<String> {
         self.title.as_ref().map(|title| filled(self.phrases().quoted, &[title]))
     }
 
-    /// Returns true if this is the first message about the interrupt.
     pub(crate) fn is_first(&self) -> bool {
         self.notice.occasion == Occasion::Opened
     }
@@ -163,7 +161,7 @@ impl Message {
         self.phrases().headline(*occasion, *outcome, &self.subject())
     }
 
-    /// Returns facts about the interrupt, such as its risk, each with a label.
+    /// Returns facts about the message's interrupt, such as its risk, each with a label.
     pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
         let Notice { risk, expires_at, interrupt, occasion, by, at, .. } = &self.notice;
         let words = self.phrases();
@@ -181,8 +179,8 @@ impl Message {
         facts
     }
 
-    /// Returns the line for this message in a list of several. After a decision, the line also tells who decided and
-    /// when.
+    /// Returns the line for this message in a list of several messages. After a decision, the line also tells who
+    /// decided and when.
     pub(crate) fn entry(&self) -> String {
         let mut facts = self.facts();
         facts.truncate(if self.notice.occasion.asks() { 1 } else { facts.len() - 1 });
@@ -194,18 +192,19 @@ impl Message {
         }
     }
 
-    /// Formats a time in the reader's time zone.
+    /// Formats a time in the time zone of the message's reader.
     pub(crate) fn time(&self, at: Timestamp) -> String {
         let zone = self.reader.as_ref().and_then(|reader| reader.time_zone.as_deref());
         format_time(at, zone)
     }
 
-    /// Returns the URL of the page for the recipient: the page without JavaScript if there is one, or else the web app.
+    /// Returns the URL of the page to which the message leads its reader: the page without JavaScript if there is one,
+    /// or else the web app.
     pub(crate) fn page(&self) -> &str {
         self.plain.as_deref().unwrap_or(&self.link)
     }
 
-    /// Returns the label of the button that opens [`Self::page`].
+    /// Returns the label of the button that opens the page at [`Self::page`].
     pub(crate) fn action(&self) -> &'static str {
         let words = self.phrases();
         if self.notice.occasion.asks() { words.open_and_decide } else { words.open }
@@ -237,7 +236,7 @@ fn names(words: &Phrases, names: &[String]) -> String {
     if more == 0 { told } else { filled(words.more, &[&told, &more.to_string()]) }
 }
 
-/// Returns the name of a risk level for programs, which is the same in all languages.
+/// Returns the name of a risk level in notifications for programs, which is the same in all languages.
 pub(crate) fn risk_word(risk: Level) -> &'static str {
     Phrases::for_language(None).level(risk)
 }

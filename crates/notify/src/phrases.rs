@@ -4,9 +4,10 @@ use holdshort_core::interrupt::{Kind, Outcome};
 use holdshort_core::level::Level;
 use holdshort_core::notice::Occasion;
 
-/// Phrases in one language. Each `{}` is replaced by a value such as a name, a time or a kind of interrupt.
+/// Phrases of notifications in one language. Each `{}` is replaced by a value such as a name, a time or a kind of
+/// interrupt.
 pub(crate) struct Phrases {
-    /// Value of the header `Content-Language`.
+    /// Language tag of the phrases: the value of the header `Content-Language`.
     pub(crate) tag: &'static str,
     kinds: [&'static str; 12],
     risks: [&'static str; 4],
@@ -34,11 +35,11 @@ pub(crate) struct Phrases {
     pub(crate) in_app: &'static str,
     /// Sentence that says that the link is only for the recipient.
     pub(crate) yours: &'static str,
-    /// Sentence that says that the person must sign in.
+    /// Sentence that says that the person must sign in to decide.
     pub(crate) sign_in: &'static str,
     /// Sentence that says that nobody reads replies to this mail.
     pub(crate) no_reply: &'static str,
-    /// Heading of a message that lists several requests.
+    /// Heading of a notification that lists several requests.
     pub(crate) several: &'static str,
     pub(crate) inbox: &'static str,
     pub(crate) not_listed: &'static str,
@@ -196,7 +197,7 @@ impl Phrases {
         }
     }
 
-    /// Returns a phrase with the kind of interrupt and the workflow, such as `review in payout`.
+    /// Returns a phrase with the kind of an interrupt and the workflow, such as `review in payout`.
     pub(crate) fn subject(&self, kind: Kind, workflow: &str) -> String {
         filled(self.of, &[self.kind(kind), workflow])
     }
@@ -215,7 +216,7 @@ impl Phrases {
     }
 }
 
-/// Replaces each `{}` in `form` with the next value. A `{}` inside a value is kept.
+/// Replaces each `{}` in the phrase `form` with the next value. A `{}` inside a value is kept.
 pub(crate) fn filled(form: &str, values: &[&str]) -> String {
     let mut parts = form.split("{}");
     let mut text = parts.next().unwrap_or_default().to_owned();

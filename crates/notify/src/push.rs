@@ -29,7 +29,7 @@ pub struct Browser {
     vapid: Arc<Vapid>,
 }
 
-/// Error in a push subscription. The message contains no part of the subscription.
+/// Error in a browser's push subscription. The error message contains no part of the subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadBrowser {
     #[error("{0}")]
@@ -61,12 +61,13 @@ impl Browser {
         Ok(Self { endpoint, key: key.ok_or(BadBrowser::P256dh)?, auth: auth.ok_or(BadBrowser::Auth)?, vapid })
     }
 
-    /// Returns the host of the push service.
+    /// Returns the host of the browser's push service.
     pub fn host(&self) -> &str {
         self.endpoint.host_str().unwrap_or_default()
     }
 
-    /// Returns true if the endpoint uses unencrypted HTTP. Other people on the network can then read the endpoint.
+    /// Returns true if the push endpoint of the browser uses unencrypted HTTP. Other people on the network can then
+    /// read the endpoint.
     pub fn is_plain(&self) -> bool {
         self.endpoint.scheme() == "http"
     }
@@ -101,8 +102,8 @@ impl PartialEq for Browser {
 impl Eq for Browser {}
 
 impl Channel {
-    /// Returns true if the channel may send messages to the browser. An unencrypted endpoint requires that the channel
-    /// lists networks in `allow`.
+    /// Returns true if the channel may send push messages to the browser. An unencrypted endpoint requires that the
+    /// channel lists networks in `allow`.
     pub fn accepts_browser(&self, browser: &Browser) -> bool {
         !(browser.is_plain() && self.definition.allow.is_empty())
     }

@@ -14,13 +14,13 @@ const POINT_BYTES: usize = 65;
 
 const SALT_BYTES: usize = 16;
 
-/// Record size that all push services accept (RFC 8291, section 4).
+/// Record size of an encrypted push message that all push services accept (RFC 8291, section 4).
 const RECORD_BYTES: u32 = 4096;
 
-/// Byte that marks the end of the content in the last record (RFC 8188, section 2).
+/// Byte that marks the end of the content in the last record of an encrypted push message (RFC 8188, section 2).
 const LAST_RECORD: u8 = 2;
 
-/// Public key `p256dh` of a browser: a point on the curve P-256.
+/// Public key `p256dh` with which push messages for a browser are encrypted: a point on the curve P-256.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Point([u8; POINT_BYTES]);
 
@@ -31,8 +31,8 @@ impl Point {
         point.shared().ok().map(|_| point)
     }
 
-    /// Generates a key pair for one message. Returns its public key, and the secret that the server shares with the
-    /// browser.
+    /// Generates a key pair for one push message. Returns its public key, and the secret that the server shares with
+    /// the browser.
     fn shared(&self) -> Result<([u8; POINT_BYTES], Vec<u8>), Unspecified> {
         let own = EphemeralPrivateKey::generate(&ECDH_P256, &SystemRandom::new())?;
         let public = own.compute_public_key()?.as_ref().try_into().map_err(|_| Unspecified)?;
@@ -40,7 +40,8 @@ impl Point {
         Ok((public, secret))
     }
 
-    /// Encrypts `plain` into the body of a request. Only the browser can decrypt it, with its private key and `auth`.
+    /// Encrypts the push message `plain` into the body of a request. Only the browser can decrypt it, with its private
+    /// key and `auth`.
     pub(crate) fn seal(&self, auth: &[u8; PUSH_AUTH_BYTES], plain: Vec<u8>) -> Result<Vec<u8>, Unspecified> {
         let (own, secret) = self.shared()?;
         let mut salt = [0; SALT_BYTES];

@@ -25,17 +25,17 @@ use crate::slack::{Bot, Call, SlackMessageRef};
 
 const USER_AGENT: &str = concat!("holdshort/", env!("CARGO_PKG_VERSION"));
 
-/// Result of a delivery attempt.
+/// Result of one attempt to deliver a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Delivered,
-    /// A retry may succeed. The duration is the delay that the receiver requested, if any.
+    /// A retry of the delivery may succeed. The duration is the delay that the receiver requested, if any.
     Again(Option<Duration>),
-    /// The receiver refused the message, and would also refuse a retry.
+    /// The receiver refused the notification, and would also refuse a retry.
     Refused,
-    /// The receiver accepts no more messages from this channel.
+    /// The receiver accepts no more notifications from this channel.
     Gone,
-    /// This recipient accepts no more messages. Other recipients of the channel are not affected.
+    /// This recipient of the channel accepts no more notifications. Other recipients are not affected.
     Left,
 }
 
@@ -43,11 +43,11 @@ pub enum Verdict {
 pub struct Sent {
     pub verdict: Verdict,
     pub status: Option<u16>,
-    /// Reason for the failure, without any URL.
+    /// Reason why the delivery attempt failed, without any URL.
     pub error: Option<String>,
-    /// SHA-256 of the request body, in hexadecimal.
+    /// SHA-256 of the delivery's request body, in hexadecimal.
     pub digest: String,
-    /// Beginning of the receiver's response.
+    /// Beginning of the receiver's response to the delivery attempt.
     pub answer: Option<String>,
 }
 
@@ -66,7 +66,7 @@ impl Channel {
         self.ask(format::request(self, message, now), now).await
     }
 
-    /// Sends a checkpoint of the journal. Receivers recognise a repeated delivery by `id`.
+    /// Sends a checkpoint of the journal over the channel. Receivers recognise a repeated delivery by `id`.
     pub async fn send_checkpoint(&self, id: &str, notice: &CheckpointNotice, now: Timestamp) -> Sent {
         if let Some(smtp) = &self.smtp {
             return self.mail(smtp, mail::compose_checkpoint(id, notice, &smtp.from)).await;
@@ -74,8 +74,8 @@ impl Channel {
         self.ask(format::request_of_checkpoint(self, id, notice, now), now).await
     }
 
-    /// Sends a request. Without a request, the result is a failure, because channels of this type cannot send the
-    /// notice.
+    /// Sends a request of the channel. Without a request, the result is a failure, because channels of this type cannot
+    /// send the notice.
     async fn ask(&self, request: Option<Request>, now: Timestamp) -> Sent {
         match request {
             Some(request) => self.request(request, now).await,
@@ -89,7 +89,7 @@ impl Channel {
         }
     }
 
-    /// Sends several messages to the same recipients as one. `inbox` is the URL of the inbox page.
+    /// Sends several messages to the same recipients of the channel as one. `inbox` is the URL of the inbox page.
     pub async fn send_several(&self, messages: &[Message], inbox: &str, now: Timestamp) -> Sent {
         let several = Several { messages, inbox };
         if let Some(smtp) = &self.smtp {
@@ -109,7 +109,7 @@ impl Channel {
         self.ask(format::request_of_several(self, several), now).await
     }
 
-    /// Makes the Slack API calls one after another, until one fails. A retry makes all calls again.
+    /// Makes the Slack API calls of a delivery one after another, until one fails. A retry makes all calls again.
     async fn bot(&self, calls: Vec<Call>, now: Timestamp) -> Sent {
         let bodies: Vec<String> = calls.iter().map(|call| call.body.to_string()).collect();
         let digest = HEXLOWER.encode(Digest::of_bytes(bodies.concat().as_bytes()).as_bytes());
@@ -178,13 +178,14 @@ impl Channel {
     }
 }
 
-/// Returns the id of the Slack conversation for the message: its recipient's, or else the channel's.
+/// Returns the id of the Slack conversation to which the message is sent: that of its recipient, or else that of the
+/// channel.
 fn conversation<'m>(bot: &'m Bot, message: &'m Message) -> &'m str {
     message.reader.as_ref().map_or(&bot.conversation, |reader| &reader.address)
 }
 
-/// Looks up and checks the addresses of the URL's host. Returns an HTTP client that can connect only to these
-/// addresses.
+/// Looks up and checks the addresses of the host to which a channel sends. Returns an HTTP client that can connect only
+/// to these addresses.
 pub(crate) async fn client(channel: &Channel, url: &Url) -> Result<(Client, Url), String> {
     let within = Duration::from_millis(channel.definition.timeout_ms);
     let checked = channel.guard.check(url, within).await.map_err(|error| error.to_string())?;
@@ -195,7 +196,7 @@ pub(crate) async fn client(channel: &Channel, url: &Url) -> Result<(Client, Url)
     Ok((client, checked.url().clone()))
 }
 
-/// Returns the delay in the `Retry-After` header of a response.
+/// Returns the delay in the `Retry-After` header of a receiver's response.
 pub(crate) fn wait_of(response: &Response, now: Timestamp) -> Option<Duration> {
     let wait = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok())?;
     retry_after(wait, now)
@@ -218,7 +219,7 @@ fn refused(status: StatusCode) -> String {
     format!("answered {status}")
 }
 
-/// Describes why no response was received, without the URL.
+/// Describes why a request of a channel got no response, without the URL.
 pub(crate) fn unreached(error: &reqwest::Error) -> String {
     innermost(error).chars().filter(|char| !char.is_control()).take(200).collect()
 }
@@ -230,7 +231,7 @@ async fn beginning(response: &mut Response, until: Instant) -> Option<String> {
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// Reads the body of a response to its end, but at most `most` bytes and not after the time `until`.
+/// Reads the body of a receiver's response to its end, but at most `most` bytes and not after the time `until`.
 pub(crate) async fn whole(response: &mut Response, most: usize, until: Instant) -> Vec<u8> {
     let mut bytes = Vec::new();
     while bytes.len() < most

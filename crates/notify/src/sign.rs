@@ -21,16 +21,16 @@ pub enum SecretError {
     Length(usize),
 }
 
-/// A signing secret. It is never shown.
+/// A secret that signs webhooks. It is never shown.
 #[derive(Clone)]
 pub struct Secret {
     key: Key,
-    /// Key made from the text of the secret, for receivers that do not decode `whsec_…`.
+    /// Key made from the text of the signing secret, for receivers that do not decode `whsec_…`.
     as_written: Key,
 }
 
 impl Secret {
-    /// Parses a secret such as `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`.
+    /// Parses a signing secret such as `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`.
     pub fn parse(text: &str) -> Result<Self, SecretError> {
         let bytes = text.strip_prefix(PREFIX).and_then(|text| BASE64.decode(text.as_bytes()).ok());
         let bytes = bytes.ok_or(SecretError::Form)?;
@@ -40,26 +40,26 @@ impl Secret {
         Ok(Self { key: Key::new(HMAC_SHA256, &bytes), as_written: Key::new(HMAC_SHA256, text.as_bytes()) })
     }
 
-    /// Creates a secret from any text, as clients of the crew edge use it. The secret may be invalid for Standard
-    /// Webhooks.
+    /// Creates a signing secret from any text, as clients of the crew edge use it. The secret may be invalid for
+    /// Standard Webhooks.
     pub fn plain(text: &str) -> Self {
         let key = Key::new(HMAC_SHA256, text.as_bytes());
         Self { as_written: key.clone(), key }
     }
 
-    /// Returns the signature of a message, with `v1,` before it.
+    /// Returns the signature of a webhook, with `v1,` before it.
     pub fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
         let mut signed = format!("{id}.{timestamp}.").into_bytes();
         signed.extend_from_slice(body);
         format!("v1,{}", BASE64.encode(sign(&self.key, &signed).as_ref()))
     }
 
-    /// Returns the HMAC-SHA256 of only the body, in hexadecimal.
+    /// Returns the HMAC-SHA256 of only the webhook's body, in hexadecimal.
     pub fn sign_body(&self, body: &[u8]) -> String {
         HEXLOWER.encode(&self.digest_of_body(body))
     }
 
-    /// Returns the HMAC-SHA256 of only the body, as bytes.
+    /// Returns the HMAC-SHA256 of only the webhook's body, as bytes.
     pub(crate) fn digest_of_body(&self, body: &[u8]) -> Vec<u8> {
         sign(&self.as_written, body).as_ref().to_vec()
     }

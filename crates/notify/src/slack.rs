@@ -48,13 +48,11 @@ impl Bot {
     }
 }
 
-/// One call of a Slack API method.
 pub(crate) struct Call {
     pub(crate) method: &'static str,
     pub(crate) body: Value,
 }
 
-/// Result of a Slack API call.
 pub(crate) struct Answered {
     pub(crate) verdict: Verdict,
     pub(crate) status: u16,
@@ -102,7 +100,8 @@ impl Channel {
         verify(&bot.signing, &signed, &signature).is_ok()
     }
 
-    /// Opens a form for the person who pressed a button. Returns an error with the reason if Slack does not open it.
+    /// Opens a form in Slack for the person who pressed a button. Returns an error with the reason if Slack does not
+    /// open the form.
     pub async fn open_form(&self, trigger: &str, view: &Value, now: Timestamp) -> Result<(), String> {
         let call = Call { method: "views.open", body: json!({"trigger_id": trigger, "view": view}) };
         let answered = self.call_slack(&call, now).await?;
@@ -112,7 +111,7 @@ impl Channel {
         }
     }
 
-    /// Shows a message only to the person who pressed a button.
+    /// Shows a Slack message only to the person who pressed a button.
     pub async fn whisper(&self, response_url: &str, text: &str) -> Result<(), String> {
         let url =
             Url::parse(response_url).map_err(|_| "the response URL from Slack is invalid".to_owned())?;
@@ -169,8 +168,8 @@ impl Channel {
     }
 }
 
-/// Reads the result of a Slack API call from the response body. The HTTP status does not tell it, because it is nearly
-/// always 200.
+/// Reads the result of a Slack API call from the body of the response. The HTTP status does not tell the result,
+/// because it is nearly always 200.
 fn read(body: &[u8], status: u16, wait: Option<Duration>) -> Answered {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let of = |verdict, error, posted| Answered { verdict, status, error, posted };

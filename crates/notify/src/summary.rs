@@ -6,15 +6,15 @@ use serde_json::Value;
 use crate::limits::SUMMARY_CHARS;
 use crate::message::line;
 
-/// Minimum number of digits of a number that is replaced. Such a number may be an account, a card, a phone number, or a
-/// birth date.
+/// Minimum number of digits of a number that is replaced in a summary. Such a number may be an account, a card, a phone
+/// number, or a birth date.
 const ACCOUNT_DIGITS: usize = 8;
 
-/// Characters that may separate groups of digits in one number, including no-break spaces and the dashes that word
-/// processors insert.
+/// Characters that may separate groups of digits in one number of a summary, including no-break spaces and the dashes
+/// that word processors insert.
 const SEPARATORS: [char; 9] = [' ', '-', '/', '.', ')', '\u{a0}', '\u{202f}', '\u{2011}', '\u{2013}'];
 
-/// Text that is inserted for an address or a number of a customer.
+/// Text in a summary that replaces an address or a number of a customer.
 const REDACTED: &str = "[redacted]";
 
 /// Returns the summary of a review in one line: its title and its findings. Returns `None` if the payload has neither a
@@ -41,8 +41,8 @@ pub fn summary(payload: &Value) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
-/// Replaces e-mail addresses, and long numbers that may be an account, a card, a phone number, or a birth date. An
-/// amount of money with decimals or thousands separators is kept.
+/// Replaces e-mail addresses in a summary, and long numbers that may be an account, a card, a phone number, or a birth
+/// date. An amount of money with decimals or thousands separators is kept.
 fn redact(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -97,8 +97,8 @@ fn number(text: &str, starts_word: bool) -> usize {
     }
 }
 
-/// Returns true for an amount of money: a number with one decimal point and one or two decimals, or groups of three
-/// digits that are separated by points.
+/// Returns true if a number in a summary is an amount of money: a number with one decimal point and one or two
+/// decimals, or groups of three digits that are separated by points.
 fn is_amount(number: &str) -> bool {
     let is_digits = |group: &&str| group.bytes().all(|byte| byte.is_ascii_digit());
     let groups: Vec<&str> = number.split('.').collect();

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::limits::VAPID;
 
-/// Key pair for push services. The private key is never shown.
+/// Key pair with which the server identifies itself to push services. The private key is never shown.
 pub struct Vapid(EcdsaKeyPair);
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,7 +20,7 @@ pub struct Vapid(EcdsaKeyPair);
 pub struct BadVapid;
 
 impl Vapid {
-    /// Generates a key pair. Returns the private key in PKCS #8 format.
+    /// Generates a key pair for push services. Returns the private key in PKCS #8 format.
     pub fn draw() -> Result<Vec<u8>, BadVapid> {
         let drawn = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
         Ok(drawn.map_err(|_| BadVapid)?.as_ref().to_vec())
@@ -31,13 +31,14 @@ impl Vapid {
         pair.map(Self).map_err(|_| BadVapid)
     }
 
-    /// Returns the public key in the form that browsers expect: the uncompressed point in base64url.
+    /// Returns the server's public key for push services in the form that browsers expect: the uncompressed point in
+    /// base64url.
     pub fn public(&self) -> String {
         BASE64URL_NOPAD.encode(self.0.public_key().as_ref())
     }
 
-    /// Returns the header `Authorization` for requests to a push endpoint. It is valid for half a day, and only at the
-    /// push service of this endpoint. `contact` is an address at which the push service can reach the operator.
+    /// Returns the header `Authorization` for requests to a push endpoint. The header is valid for half a day, and only
+    /// at the push service of this endpoint. `contact` is an address at which the push service can reach the operator.
     pub(crate) fn authorization(&self, endpoint: &Url, contact: &str, now: Timestamp) -> Option<String> {
         let claims = json!({
             "aud": endpoint.origin().ascii_serialization(),

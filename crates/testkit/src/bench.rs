@@ -16,7 +16,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Creates the workspace. `input` is the input of the run in whose name the tools are called.
+    /// Creates a temporary workspace. `input` is the input of the run in whose name the pack's tools are called.
     pub fn new(toolset: &'static dyn Toolset, input: Value) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (workspace, data) = (folder.path().join("workspace"), folder.path().join("data"));
@@ -35,14 +35,14 @@ impl Bench {
         self.folder.path().join("workspace").join(path)
     }
 
-    /// Writes a file into the workspace and creates its parent directories.
+    /// Writes a file into the temporary workspace and creates its parent directories.
     pub fn put(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.at(path);
         fs::create_dir_all(path.parent().expect("it lies in the workspace")).expect("a folder");
         fs::write(path, content).expect("a file");
     }
 
-    /// Inspects a call, then runs it.
+    /// Inspects a tool call, then runs it in the temporary workspace.
     pub async fn run(&self, tool: &str, arguments: Value) -> Outcome {
         let call = Call { tool: tool.to_owned(), arguments };
         self.tools.inspect(&call).await;

@@ -9,7 +9,8 @@ use holdshort_core::digest::Digest;
 use holdshort_core::head::Head;
 use rusqlite::{Connection, Row, ToSql, params};
 
-/// Columns of `events`. The column `append` is null if SQL has inserted the event. PostgreSQL has no column `chained`.
+/// Columns of the table `events`. The column `append` is null if SQL has inserted the event. PostgreSQL has no column
+/// `chained`.
 const EVENTS: &str = "position, stream, seq, append, hash, chained, salt, large, head, content";
 /// SQL condition for those rows of `appends` in which the column `hashes` has a valid length.
 const WHOLE: &str = "length(hashes) % 32 = 0";
@@ -106,14 +107,14 @@ impl Event {
         }
     }
 
-    /// Returns true if this event was directly after `other` in the same row of `appends`.
+    /// Returns true if this event was directly after `other` in the same row of the table `appends`.
     fn follows(&self, other: &Self) -> bool {
         let place = |event: &Self, n| (event.append, event.stream.clone(), event.seq + n, event.position + n);
         self.append.is_some() && place(self, 0) == place(other, 1)
     }
 }
 
-/// Returns all events of the journal. For each event, `chained` is the head of the journal after this event.
+/// Returns all events of the journal. In each event, `chained` is the head of the journal after this event.
 fn unpacked(file: &Connection) -> rusqlite::Result<Vec<Event>> {
     let columns = "position, stream, seq, chained, hashes, heads, contents";
     let mut statement =
@@ -152,7 +153,7 @@ fn unpacked(file: &Connection) -> rusqlite::Result<Vec<Event>> {
     Ok(events)
 }
 
-/// Returns the events of the table `events`. Events that will be in one row of `appends` form one group.
+/// Returns the events of the table `events`, in groups that each become one row of the table `appends`.
 fn rows(file: &Connection) -> rusqlite::Result<Vec<Vec<Event>>> {
     let mut statement = file.prepare(&format!("SELECT {EVENTS} FROM events ORDER BY position"))?;
     let mut rows: Vec<Vec<Event>> = Vec::new();

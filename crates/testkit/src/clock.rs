@@ -15,7 +15,7 @@ use holdshort_engine::Clock;
 /// Start time of every clock: 2026-01-31T09:30:00Z.
 pub const START: Timestamp = Timestamp::from_millis(1_769_851_800_000);
 
-/// The clock of a driver that is tested.
+/// Clock of a tested driver, which a test sets. All clones share one state.
 #[derive(Clone, Debug)]
 pub struct SimClock(Arc<Inner>);
 
@@ -26,36 +26,36 @@ struct Inner {
     sleepers: Mutex<Sleepers>,
 }
 
-/// The monotonic time, and the tasks that sleep until it reaches a certain value. If the wall clock jumps, the
-/// monotonic time does not change.
+/// Monotonic time of the simulated clock, and the tasks that sleep until it reaches a certain value. If the wall clock
+/// jumps, the monotonic time does not change.
 #[derive(Debug, Default)]
 struct Sleepers {
     passed_ms: u64,
     next: u64,
-    /// Sleepers that wait. The key consists of the time at which the sleeper wakes up (in milliseconds) and of a
-    /// counter, which keeps the order of sleepers.
+    /// Tasks that sleep. The key consists of the time in milliseconds at which the task wakes up, and of a counter,
+    /// which keeps the order of tasks.
     waiting: BTreeMap<(u64, u64), Waker>,
 }
 
 impl SimClock {
-    /// Creates a clock at [`START`]. Two clocks with the same seed give the same ids and salts, if the test requests
-    /// them in the same order.
+    /// Creates a simulated clock at [`START`]. Two clocks with the same seed give the same ids and salts, if the test
+    /// requests them in the same order.
     pub fn new(seed: u64) -> Self {
         let (now, random) = (AtomicI64::new(START.as_millis()), AtomicU64::new(seed));
         Self(Arc::new(Inner { now, random, sleepers: Mutex::default() }))
     }
 
-    /// Sets the wall clock, which may jump backwards.
+    /// Sets the simulated wall clock, which may jump backwards.
     pub fn set(&self, now: Timestamp) {
         self.0.now.store(now.as_millis(), Ordering::SeqCst);
     }
 
-    /// Moves the wall clock, but does not wake sleepers.
+    /// Moves the simulated wall clock, but does not wake sleeping tasks.
     pub fn advance_ms(&self, ms: i64) {
         self.0.now.fetch_add(ms, Ordering::SeqCst);
     }
 
-    /// Moves the wall clock and the monotonic time. Wakes the sleepers whose time has come.
+    /// Moves the simulated wall clock and the monotonic time. Wakes the sleeping tasks whose time has come.
     pub fn pass_ms(&self, ms: u64) {
         self.advance_ms(i64::try_from(ms).unwrap_or(i64::MAX));
         let mut sleepers = self.0.sleepers();
@@ -71,7 +71,7 @@ impl SimClock {
         self.0.sleepers().passed_ms
     }
 
-    /// Returns in how many milliseconds the next sleeper wakes up.
+    /// Returns in how many milliseconds the next sleeping task wakes up.
     pub fn next_ms(&self) -> Option<u64> {
         let sleepers = self.0.sleepers();
         sleepers.waiting.keys().next().map(|(at, _)| at - sleepers.passed_ms)
@@ -132,8 +132,7 @@ impl Drop for Sleep {
 
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Returns the number that `SplitMix64` computes from a state. The number is random enough for tests, and the same on
-/// every machine.
+/// Returns the pseudo-random number that `SplitMix64` computes from a state, the same on every machine.
 pub fn mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(GAMMA);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -19,7 +19,7 @@ use prost::Message;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// A running collector. It stops when it is dropped.
+/// A running collector of traces. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Collector {
     base: String,
@@ -33,14 +33,14 @@ pub struct Export {
     pub headers: HeaderMap,
     pub body: Bytes,
     pub request: ExportTraceServiceRequest,
-    /// HTTP status of the response.
+    /// HTTP status of the collector's response to the export.
     pub status: u16,
 }
 
 #[derive(Debug, Default)]
 struct CollectorState {
     exports: Vec<Export>,
-    /// HTTP status with which every request is answered. `None` accepts all requests.
+    /// HTTP status with which the collector answers every request. `None` accepts all requests.
     refuses: Option<u16>,
 }
 
@@ -54,29 +54,30 @@ impl Collector {
         Self { base, kept, serving }
     }
 
-    /// Returns the base URL, a value for `--otlp-endpoint`.
+    /// Returns the base URL of the collector, a value for `--otlp-endpoint`.
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// From now on, every request gets this HTTP status as the response. `None` accepts requests again.
+    /// Makes the collector answer all later requests with this HTTP status. `None` accepts requests again.
     pub fn refuse(&self, status: Option<u16>) {
         lock(&self.kept).refuses = status;
     }
 
-    /// Returns all requests that were received, even those that were refused.
+    /// Returns all export requests that the collector received, even those that it refused.
     pub fn exports(&self) -> Vec<Export> {
         lock(&self.kept).exports.clone()
     }
 
-    /// Returns the spans of all accepted requests.
+    /// Returns the spans of all export requests that the collector accepted.
     pub fn spans(&self) -> Vec<Span> {
         let taken = self.exports().into_iter().filter(|export| export.status == 200);
         let resources = taken.flat_map(|export| export.request.resource_spans);
         resources.flat_map(|resource| resource.scope_spans).flat_map(|scope| scope.spans).collect()
     }
 
-    /// Returns the spans of a run's trace. Returns no spans as long as no span that names the run was received.
+    /// Returns the spans of a run's trace. Returns no spans as long as the collector has received no span that names
+    /// the run.
     pub fn spans_for_run(&self, run: &str) -> Vec<Span> {
         let spans = self.spans();
         let root =
@@ -96,7 +97,7 @@ pub fn attributes(span: &Span) -> BTreeMap<String, String> {
     span.attributes.iter().map(text).collect()
 }
 
-/// Returns the name and the value of an attribute. The value is returned as text.
+/// Returns the name and the value of a span's attribute, both as text.
 pub fn text(attribute: &KeyValue) -> (String, String) {
     let value = match &attribute.value {
         Some(AnyValue { value: Some(Value::StringValue(text)) }) => text.clone(),

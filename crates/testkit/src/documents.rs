@@ -15,7 +15,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project")
 }
 
-/// Returns the code blocks in a language. With each block is the number of the line at which it begins.
+/// Returns the code blocks of a document in a language, each with the number of the line at which it begins.
 fn blocks(document: &str, language: &str) -> Vec<(usize, String)> {
     let text = std::fs::read_to_string(root().join(document)).expect(document);
     let mut found: Vec<(usize, String)> = Vec::new();

@@ -19,18 +19,20 @@ use holdshort_store::{
 };
 use tokio::sync::{Notify, watch};
 
-/// Outcome of one append.
+/// Outcome of one append to a journal that a test makes fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The disk is full and nothing is written.
+    /// The disk is full, and the append is not written.
     Full,
-    /// The append is written, but its caller receives an error.
+    /// The append to the journal is written, but its caller receives an error.
     LostAnswer,
-    /// The append is written at once, but its caller receives the response only after [`Faulty::answer`].
+    /// The append to the journal is written at once, but its caller receives the response only after
+    /// [`Faulty::answer`].
     LateAnswer,
-    /// The append is written only after [`Faulty::write_held`], and its caller never receives a response.
+    /// The append to the journal is written only after [`Faulty::write_held`], and its caller never receives a
+    /// response.
     Held,
-    /// The append succeeds. In a list of faults, this entry lets one append succeed.
+    /// The append to the journal succeeds. In a list of faults, this entry lets one append succeed.
     Pass,
 }
 
@@ -52,7 +54,7 @@ impl<J> Faulty<J> {
         &self.inner
     }
 
-    /// Adds faults for the next appends: one fault for each append, in order.
+    /// Adds faults for the next appends to the journal: one fault for each append, in order.
     pub fn fail(&self, faults: impl IntoIterator<Item = Fault>) {
         self.faults().extend(faults);
     }
@@ -62,7 +64,7 @@ impl<J> Faulty<J> {
         self.answers.notify_waiters();
     }
 
-    /// Removes all remaining faults.
+    /// Removes all faults that no append has used yet.
     pub fn heal(&self) {
         self.faults().clear();
     }
@@ -73,7 +75,7 @@ impl<J> Faulty<J> {
 }
 
 impl<J: Journal> Faulty<J> {
-    /// Writes the appends that [`Fault::Held`] has delayed, and returns the result of each of them.
+    /// Writes the appends that [`Fault::Held`] has delayed, and returns the result of each append.
     pub async fn write_held(&self) -> Vec<Result<Appended, AppendError>> {
         let held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
         let mut written = Vec::new();

@@ -64,7 +64,7 @@ impl Home {
         self.path().join(".local/share/holdshort")
     }
 
-    /// Returns the environment variables that a child process gets.
+    /// Returns the environment variables that a child process of the test gets.
     pub fn environment(&self) -> Vec<(String, String)> {
         let home = self.path().to_str().unwrap().to_owned();
         let temporary = self.path().join("tmp");
@@ -93,26 +93,26 @@ impl Home {
         command
     }
 
-    /// Runs a command without a terminal, until it ends.
+    /// Runs the program `holdshort` without a terminal, until it ends.
     pub fn run(&self, arguments: &[&str]) -> CommandOutput {
         CommandOutput::from_output(self.command(real()).args(arguments).output().unwrap())
     }
 
-    /// Runs a command with `--json`, expects that it succeeds, and returns the JSON document.
+    /// Runs the program `holdshort` with `--json`, expects that it succeeds, and returns the JSON document.
     pub fn json(&self, arguments: &[&str]) -> Value {
         let ran = self.run(&[arguments, &["--json"]].concat());
         assert_eq!((ran.code, &*ran.err), (0, ""), "{arguments:?}");
         serde_json::from_str(&ran.out).unwrap()
     }
 
-    /// Returns the only open interrupt. Panics unless exactly one interrupt is open.
+    /// Returns the only open interrupt of the server. Panics unless exactly one interrupt is open.
     pub fn open_interrupt(&self) -> Value {
         let inbox = self.json(&["inbox"]);
         let [interrupt] = inbox.as_array().unwrap().as_slice() else { panic!("not one: {inbox}") };
         interrupt.clone()
     }
 
-    /// Starts a server that uses the data folder of this home directory.
+    /// Starts a server that uses the data folder of this temporary home directory.
     pub fn serve(&self, arguments: &[&str]) -> Serving {
         self.serve_at("127.0.0.1:0", arguments)
     }
@@ -147,7 +147,7 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Sends SIGTERM. Returns the exit code, and the whole output except the first line.
+    /// Sends SIGTERM to the server. Returns its exit code, and its whole output except the first line.
     pub fn stop(mut self) -> (i32, String) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
@@ -157,7 +157,7 @@ impl Serving {
         (code, rest)
     }
 
-    /// Kills the process with SIGKILL. For its data, this is like a power failure.
+    /// Kills the server with SIGKILL. For its data, this is like a power failure.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -189,7 +189,7 @@ impl CommandOutput {
     }
 }
 
-/// Waits up to a minute until `is_so` returns true. If this takes longer than a minute, panics with the text `what`.
+/// Waits until `is_so` returns true. After one minute, panics with the text `what`.
 pub fn wait_for(what: &str, is_so: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_mins(1);
     while !is_so() {

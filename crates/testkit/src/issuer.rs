@@ -26,7 +26,7 @@ use tokio::task::JoinHandle;
 /// RSA key that is used only in tests. The key is stored in a file, because `ring` cannot generate RSA keys.
 const RSA: &[u8] = include_bytes!("issuer/rsa.pk8");
 
-/// Key with which a token is signed.
+/// Key with which an issuer signs tokens.
 pub enum Signer {
     Rsa(RsaKeyPair),
     Ec(EcdsaKeyPair),
@@ -35,7 +35,7 @@ pub enum Signer {
 }
 
 impl Signer {
-    /// Returns the RSA key that is stored in the file. All calls return the same key.
+    /// Returns the RSA key that is stored in the file `issuer/rsa.pk8`. All calls return the same key.
     pub fn rsa() -> Self {
         Self::Rsa(RsaKeyPair::from_pkcs8(RSA).expect("a key"))
     }
@@ -55,7 +55,7 @@ impl Signer {
         Self::Secret(bytes.to_vec())
     }
 
-    /// Returns the algorithm that is used with the key by default. The public key states this algorithm.
+    /// Returns the algorithm of the signing key. The public key in JWK format states the same algorithm.
     pub fn algorithm(&self) -> &'static str {
         match self {
             Self::Rsa(_) => "RS256",
@@ -94,7 +94,7 @@ impl Signer {
         self.token_of(&header.to_string(), &claims.to_string())
     }
 
-    /// Returns a signed token whose header and claims are given as text. The header and the claims need not be JSON.
+    /// Returns a signed token whose header and claims are given as texts, which need not be JSON.
     pub fn token_of(&self, header: &str, claims: &str) -> String {
         let text = |bytes: &[u8]| BASE64URL_NOPAD.encode(bytes);
         let message = format!("{}.{}", text(header.as_bytes()), text(claims.as_bytes()));
@@ -127,16 +127,17 @@ pub fn now() -> i64 {
     i64::try_from(since.as_secs()).expect("a clock of this age")
 }
 
-/// Response of a key server to a request.
+/// Response of the issuer's key server to a request.
 #[derive(Clone, Debug)]
 pub enum Answer {
     Set(Value),
-    /// A text, which need not be a key set.
+    /// The key server sends a text, which need not be a key set.
     Text(String),
     Status(u16),
-    /// An endless body.
+    /// The key server sends an endless body.
     Huge,
-    /// The beginning of a key set. After this, no more bytes follow, but the connection stays open.
+    /// The key server sends the beginning of a key set. After this, no more bytes follow, but the connection stays
+    /// open.
     Stalled,
 }
 
@@ -146,7 +147,7 @@ struct Shared {
     asked: AtomicUsize,
 }
 
-/// HTTP server from which a key set can be downloaded.
+/// HTTP server from which the key set of an issuer can be downloaded.
 #[derive(Debug)]
 pub struct KeyServer {
     url: String,
@@ -167,7 +168,7 @@ impl KeyServer {
         Self { url: format!("http://{address}/jwks.json"), shared, server }
     }
 
-    /// Starts a server that offers these keys under these key ids.
+    /// Starts a key server that offers these keys under these key ids.
     pub async fn with_keys(keys: &[(&str, &Signer)]) -> Self {
         Self::start(Answer::Set(set(keys))).await
     }
@@ -176,12 +177,12 @@ impl KeyServer {
         &self.url
     }
 
-    /// Sets the response to all later requests.
+    /// Sets the response of the key server to all later requests.
     pub fn answers(&self, answer: Answer) {
         *self.shared.answer.lock().unwrap_or_else(PoisonError::into_inner) = answer;
     }
 
-    /// Returns the number of received requests.
+    /// Returns the number of requests that the key server has received.
     pub fn request_count(&self) -> usize {
         self.shared.asked.load(Ordering::SeqCst)
     }

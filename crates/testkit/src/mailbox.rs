@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::server::eventually;
 
-/// A running mail server. It stops when it is dropped.
+/// A running SMTP server that keeps the mails which it receives. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Mailbox {
     child: Child,
@@ -20,7 +20,7 @@ pub struct Mailbox {
     mails: Arc<Mutex<Vec<Value>>>,
 }
 
-/// Encryption of the connections to the server.
+/// Encryption of the connections to the SMTP server of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SmtpSecurity {
     /// Unencrypted SMTP.
@@ -31,12 +31,12 @@ pub enum SmtpSecurity {
     Tls,
 }
 
-/// User name for a server at which senders must authenticate.
+/// User name for an SMTP server at which senders must authenticate.
 pub const USER: &str = "holdshort";
 pub const PASSWORD: &str = "pass-of-the-mail-server";
 
 impl Mailbox {
-    /// Starts a server. If it uses TLS, its certificate is for `localhost`. The command-line tests trust this
+    /// Starts an SMTP server. If it uses TLS, its certificate is for `localhost`. The command-line tests trust this
     /// certificate.
     pub fn start(speaks: SmtpSecurity, wants_user: bool) -> Self {
         let mut options = json!({"implicit": speaks == SmtpSecurity::Tls});
@@ -51,8 +51,8 @@ impl Mailbox {
         Self::run("smtp.js", &options)
     }
 
-    /// Starts a server that violates the protocol and accepts no mail. `how` is `injects` or `endless`, as described in
-    /// `webhooks/hostile-smtp.js`.
+    /// Starts an SMTP server that violates the protocol and accepts no mail. `how` is `injects` or `endless`, as
+    /// described in `webhooks/hostile-smtp.js`.
     pub fn hostile(how: &str) -> Self {
         let (certificate, key) = (tls("certificate.pem"), tls("key.pem"));
         Self::run("hostile-smtp.js", &json!({"how": how, "certificate": certificate, "key": key}))
@@ -83,12 +83,12 @@ impl Mailbox {
         Self { child, stdin, port: told["port"].as_u64().expect("a port"), mails }
     }
 
-    /// Returns `localhost:PORT`. The certificate of the server is valid for the name `localhost`.
+    /// Returns the address of the SMTP server as `localhost:PORT`. Its certificate is valid for the name `localhost`.
     pub fn server(&self) -> String {
         format!("localhost:{}", self.port)
     }
 
-    /// Rejects the next recipients with these SMTP codes: one code for each recipient.
+    /// Makes the SMTP server reject the next recipients with these SMTP codes: one code for each recipient.
     pub fn refuse(&mut self, codes: &[u16]) {
         for code in codes {
             writeln!(self.stdin, "{code}").expect("it listens");
@@ -96,12 +96,12 @@ impl Mailbox {
         self.stdin.flush().expect("it listens");
     }
 
-    /// Returns all mails that were received so far, in the order of arrival.
+    /// Returns all mails that the SMTP server has received so far, in the order of arrival.
     pub fn mails(&self) -> Vec<Value> {
         self.mails.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Waits until at least `n` mails have arrived.
+    /// Waits until the SMTP server has received at least `n` mails.
     pub async fn wait_for(&self, n: usize) -> Vec<Value> {
         eventually(&format!("{n} mails"), async || {
             let mails = self.mails();

@@ -25,34 +25,36 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// Response of the server to one request, as a test scripts it.
+/// Response of the scripted model server to one request.
 #[derive(Clone, Debug)]
 pub enum Scripted {
-    /// A text without tool calls.
+    /// A reply of the model that is a text without tool calls.
     Text(String),
-    /// Tool calls. `text` precedes the tool calls and may be empty.
+    /// A reply of the model with tool calls. `text` precedes the tool calls and may be empty.
     Calls { text: String, calls: Vec<(String, Value)> },
-    /// Tool calls in exactly this form. The tool calls may contain invalid JSON or duplicate ids.
+    /// A reply of the model with tool calls in exactly this form. They may contain invalid JSON or duplicate ids.
     RawCalls(Vec<RawCall>),
     /// An HTTP response that is not a reply of a model.
     Status { status: u16, headers: Vec<(String, String)>, body: String },
-    /// The first half of this text, after which the connection breaks. The rest of the text is not sent.
+    /// The first half of this text, after which the model server closes the connection. The rest of the text is not
+    /// sent.
     Cut(String),
-    /// A stream of this text that has neither a finish reason nor an end marker. The HTTP response ends normally.
+    /// A streamed reply of this text that has neither a finish reason nor an end marker. The HTTP response ends
+    /// normally.
     Unfinished(String),
-    /// A text whose finish reason is, for example, `length` or `content_filter`.
+    /// A reply of the model whose finish reason is, for example, `length` or `content_filter`.
     Stopped { text: String, reason: String },
-    /// This response, which is sent only after [`ScriptedModel::release`] is called.
+    /// The boxed response, which is sent only after [`ScriptedModel::release`] is called.
     Hang(Box<Scripted>),
-    /// A stream of this text, which ends only after [`ScriptedModel::release`] is called.
+    /// A streamed reply of this text, which ends only after [`ScriptedModel::release`] is called.
     Held(String),
     /// A reply that contains neither a text nor tool calls.
     Empty,
-    /// A response that this request and all later ones get.
+    /// A response that this request and all later ones of the agent get.
     Repeat(Box<Scripted>),
 }
 
-/// A tool call in the format that the API uses.
+/// A tool call in the format of the chat-completions API.
 #[derive(Clone, Debug)]
 pub struct RawCall {
     pub id: String,
@@ -84,41 +86,41 @@ impl Scripted {
         Self::RawCalls(vec![RawCall { id: id.into(), tool: tool.into(), arguments: arguments.into() }])
     }
 
-    /// Returns an HTTP error in the format that providers use.
+    /// Returns an HTTP error with this status, in the format that model providers use.
     pub fn status(status: u16) -> Self {
         let body = serde_json::json!({"error": {"message": "scripted failure", "type": "scripted"}});
         Self::Status { status, headers: Vec::new(), body: body.to_string() }
     }
 
-    /// Returns a response that is not sent before [`ScriptedModel::release`] is called, and then contains the text
-    /// `released`.
+    /// Returns a model response that is not sent before [`ScriptedModel::release`] is called, and then contains the
+    /// text `released`.
     pub fn hang() -> Self {
         Self::Hang(Box::new(Self::text("released")))
     }
 
-    /// Returns this response as one that is also used for all later requests.
+    /// Returns this model response as one that is also used for all later requests of the agent.
     pub fn repeat(self) -> Self {
         Self::Repeat(Box::new(self))
     }
 }
 
-/// Request that the server received.
+/// Request that the scripted model server received.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedRequest {
-    /// Name of the agent, from the system message. Empty if the system message contains no name.
+    /// Name of the agent that made the request, from the system message. Empty if the system message contains no name.
     pub agent: String,
-    /// Value of the `authorization` header.
+    /// Value of the request's `authorization` header.
     pub authorization: Option<String>,
     pub body: Value,
 }
 
 impl RecordedRequest {
-    /// Returns the texts of all messages in the request, in order.
+    /// Returns the texts of all messages in the request to the model, in order.
     pub fn texts(&self) -> Vec<String> {
         chat_completions::messages(&self.body).iter().map(chat_completions::text).collect()
     }
 
-    /// Returns the names of the tools that the request offers.
+    /// Returns the names of the tools that the request offers to the model.
     pub fn tools(&self) -> Vec<String> {
         let tools = self.body["tools"].as_array().into_iter().flatten();
         tools.filter_map(|tool| tool["function"]["name"].as_str()).map(str::to_owned).collect()
@@ -137,9 +139,9 @@ pub struct ScriptedModel {
 struct Shared {
     plays: Mutex<BTreeMap<String, AgentScript>>,
     requests: Mutex<Vec<RecordedRequest>>,
-    /// Number of received requests.
+    /// Number of requests that the model server has received.
     came: watch::Sender<usize>,
-    /// Number of callers that closed the connection before they got a response.
+    /// Number of clients of the model server that closed the connection before they got a response.
     left: watch::Sender<usize>,
     gate: watch::Sender<Gate>,
 }
@@ -149,17 +151,16 @@ struct Shared {
 enum Gate {
     Shut,
     Open,
-    /// The server has stopped.
     Over,
 }
 
 #[derive(Debug)]
 enum AgentScript {
-    /// Each request gets the next response in the queue.
+    /// Each model request of the agent gets the next response in the queue.
     Queue(VecDeque<Scripted>),
-    /// A request that contains `n` replies gets the response with the index `n`.
+    /// A model request that contains `n` replies gets the response with the index `n`.
     ByPosition(Vec<Scripted>),
-    /// The last message of a request determines the response.
+    /// The last message of a model request determines the response.
     ByWords(Vec<(&'static str, Scripted)>),
 }
 
@@ -186,12 +187,12 @@ impl ScriptedModel {
         Self { base_url: format!("http://{address}/v1"), shared, server }
     }
 
-    /// Returns the base URL of the server, which ends in `/v1`.
+    /// Returns the base URL of the scripted model server, which ends in `/v1`.
     pub fn base_url(&self) -> &str {
         &self.base_url
     }
 
-    /// Appends a response to the queue of the agent.
+    /// Appends a response to the queue of model responses for the agent.
     pub fn push(&self, agent: &str, scripted: Scripted) {
         match locked(&self.shared.plays)
             .entry(agent.to_owned())
@@ -203,30 +204,31 @@ impl ScriptedModel {
         }
     }
 
-    /// Sets responses for the agent by position: `steps[n]` is the response to a request that contains `n` replies. If
-    /// the last step is a [`Scripted::Repeat`], all later requests get it too.
+    /// Sets the model's responses for the agent by position: `steps[n]` is the response to a request that contains `n`
+    /// replies. If the last step is a [`Scripted::Repeat`], all later requests get it too.
     pub fn script(&self, agent: &str, steps: impl Into<Vec<Scripted>>) {
         locked(&self.shared.plays).insert(agent.to_owned(), AgentScript::ByPosition(steps.into()));
     }
 
-    /// Sets responses for the agent by text. The response is the first entry whose text the last message of the request
-    /// contains.
+    /// Sets the model's responses for the agent by text. The response is the first entry whose text the last message of
+    /// the request contains.
     pub fn when(&self, agent: &str, answers: impl IntoIterator<Item = (&'static str, Scripted)>) {
         let answers = answers.into_iter().collect();
         locked(&self.shared.plays).insert(agent.to_owned(), AgentScript::ByWords(answers));
     }
 
-    /// Releases all hanging requests. Until [`ScriptedModel::hold`] is called, later requests do not wait either.
+    /// Lets the model server answer all hanging requests. Until [`ScriptedModel::hold`] is called, later requests do
+    /// not wait either.
     pub fn release(&self) {
         self.shared.gate.send_replace(Gate::Open);
     }
 
-    /// From now on, responses [`Scripted::Hang`] wait until the next release.
+    /// Makes all later responses [`Scripted::Hang`] wait until [`ScriptedModel::release`] is called again.
     pub fn hold(&self) {
         self.shared.gate.send_replace(Gate::Shut);
     }
 
-    /// Returns all requests so far, in the order of arrival.
+    /// Returns all requests that the model server has received so far, in the order of arrival.
     pub fn requests(&self) -> Vec<RecordedRequest> {
         locked(&self.shared.requests).clone()
     }
@@ -235,13 +237,14 @@ impl ScriptedModel {
         self.requests().into_iter().filter(|request| request.agent == agent).collect()
     }
 
-    /// Waits until `n` requests have arrived. Panics after 20 seconds.
+    /// Waits until the model server has received `n` requests. Panics after 20 seconds.
     pub async fn wait_for_requests(&self, n: usize) -> Vec<RecordedRequest> {
         wait_for(&self.shared.came, n, "requests").await;
         self.requests()
     }
 
-    /// Waits until `n` callers have closed the connection while their request was waiting. Panics after 20 seconds.
+    /// Waits until `n` clients of the model server have closed the connection while their request was waiting. Panics
+    /// after 20 seconds.
     pub async fn wait_for_hang_ups(&self, n: usize) {
         wait_for(&self.shared.left, n, "hang-ups").await;
     }
@@ -313,8 +316,8 @@ async fn released(shared: Arc<Shared>) -> Gate {
     opened
 }
 
-/// Guard of a request that has no response yet. If it is dropped before the response, the caller has closed the
-/// connection.
+/// Guard of a model request that has no response yet. If the guard is dropped before the response, the client has
+/// closed the connection.
 struct Waiting {
     shared: Arc<Shared>,
     has_left: bool,

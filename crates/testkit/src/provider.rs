@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use reqwest::{Method, Url};
 use serde_json::Value;
 
-/// A running provider. It stops when it is dropped.
+/// A running OpenID provider. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Provider {
     child: Child,
@@ -16,7 +16,7 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Starts a provider. `people` contains the claims of each person.
+    /// Starts an OpenID provider. `people` contains the claims of each person.
     pub fn start(people: &Value) -> Self {
         Self::at(people, 0)
     }
@@ -44,7 +44,7 @@ impl Provider {
         &self.issuer
     }
 
-    /// Sets the claims that the provider makes about a person.
+    /// Sets the claims that the OpenID provider makes about a person.
     pub async fn says(&self, person: &str, claims: &Value) {
         let http = holdshort_http::plain().no_proxy().build().expect("a client");
         let request = http.put(format!("{}/people/{person}", self.issuer)).json(claims);
@@ -52,14 +52,14 @@ impl Provider {
         assert_eq!(status.as_u16(), 204);
     }
 
-    /// Sets the base URLs of those servers to which the provider sends back-channel logout notices.
+    /// Sets the base URLs of those servers to which the OpenID provider sends back-channel logout notices.
     pub async fn notifies(&self, servers: &[&str]) {
         let http = holdshort_http::plain().no_proxy().build().expect("a client");
         let request = http.put(format!("{}/notified", self.issuer)).json(&servers);
         assert_eq!(request.send().await.expect("an answer").status().as_u16(), 204);
     }
 
-    /// Returns the logout tokens that the provider has sent.
+    /// Returns the logout tokens that the OpenID provider has sent.
     pub async fn notices(&self) -> Vec<String> {
         let http = holdshort_http::plain().no_proxy().build().expect("a client");
         let answer = http.get(format!("{}/notices", self.issuer)).send().await.expect("an answer");
@@ -71,8 +71,8 @@ impl Provider {
         drop(self.child.wait());
     }
 
-    /// Restarts the provider on the same port, with these people instead of the previous ones. The previous people can
-    /// no longer sign in.
+    /// Restarts the OpenID provider on the same port, with these people instead of the previous ones. The previous
+    /// people can no longer sign in.
     pub fn again(&mut self, people: &Value) {
         let port = Url::parse(&self.issuer).ok().and_then(|url| url.port()).expect("a port");
         self.stop();
@@ -98,27 +98,27 @@ pub struct Visitor {
     http: reqwest::Client,
 }
 
-/// Response to a request.
+/// Response to a request of the simulated browser.
 #[derive(Debug)]
 pub struct Page {
     pub url: Url,
     pub status: u16,
-    /// Value of the header `Location`: the target of a redirect.
+    /// Value of the response header `Location`: the target of a redirect.
     pub location: Option<Url>,
-    /// Values of the headers `Set-Cookie`.
+    /// Values of the response headers `Set-Cookie`.
     pub set: Vec<String>,
     pub text: String,
 }
 
 impl Visitor {
-    /// Creates a browser that signs in as this person.
+    /// Creates a simulated browser that signs in as this person.
     pub fn new(person: &str) -> Self {
         let http = holdshort_http::plain().no_proxy().redirect(reqwest::redirect::Policy::none());
         let http = http.build().expect("a client");
         Self { person: person.to_owned(), cookies: BTreeMap::new(), http }
     }
 
-    /// Returns the value that the browser sends in the header `Cookie`.
+    /// Returns the value that the simulated browser sends in the header `Cookie`.
     pub fn cookie_line(&self) -> String {
         let cookies: Vec<String> =
             self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();

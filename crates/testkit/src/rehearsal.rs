@@ -1,10 +1,10 @@
 //! Rehearsal scripts for tests: the pauses in them are as short as possible.
 
-/// Indentation and list marker with which each reply in a script begins.
+/// Indentation and list marker with which each reply in a rehearsal script begins.
 const REPLY: &str = "    - ";
 
-/// Sets the shortest possible pause between the words of each reply in a script. If a reply already has a pause, the
-/// script becomes invalid.
+/// Sets the shortest possible pause between the words of each reply in a rehearsal script. If a reply already has a
+/// pause, the script becomes invalid.
 pub fn hurried(script: &str) -> String {
     let hurry = |line: &str| match line.strip_prefix(REPLY) {
         Some(reply) => match reply.strip_prefix('{') {

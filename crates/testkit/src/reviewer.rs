@@ -25,7 +25,7 @@ pub fn mailed(mailbox: &Mailbox, more: &str) -> Setup {
         .env("MAIL_PASSWORD", PASSWORD)
 }
 
-/// Returns a text field of a mail. Panics if the field does not exist.
+/// Returns the text at a JSON pointer in a parsed mail. Panics if the mail has no text there.
 pub fn text<'v>(mail: &'v Value, pointer: &str) -> &'v str {
     mail.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("no {pointer}: {mail:#}"))
 }
@@ -37,8 +37,8 @@ pub fn link(server: &TestServer, mail: &Value) -> String {
     line.strip_prefix(server.base()).expect("a link to us").to_owned()
 }
 
-/// Returns the status of a page, and its HTML. If `form` is given, sends the form to the page, and returns the status
-/// and the HTML of the response.
+/// Opens a page of the server, or sends `form` to it if a form is given. Returns the status and the HTML of the
+/// response.
 pub async fn page(server: &TestServer, path: &str, form: Option<&[(&str, &str)]>) -> (u16, String) {
     let http = holdshort_http::plain().no_proxy().build().unwrap();
     let url = format!("{}{path}", server.base());
@@ -82,7 +82,7 @@ pub async fn sign_in(server: &TestServer, who: &str) -> Login {
     Login { cookie, secret: login["secret"].as_str().unwrap().to_owned() }
 }
 
-/// Sends a request as a person who is signed in.
+/// Sends a request to the server as a person who is signed in.
 pub async fn as_person(
     server: &TestServer,
     login: &Login,

@@ -23,14 +23,14 @@ pub use program::{aborting, other_version, real};
 
 use crate::model::ScriptedModel;
 
-/// Maximum time that a test waits before it fails.
+/// Maximum time that a test waits for the server before it fails.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Configuration of a server that was not started yet.
+/// Configuration of a test server that was not started yet.
 #[derive(Clone, Debug)]
 pub struct Setup {
     program: PathBuf,
-    /// Files in the directory of workflows: relative paths and contents.
+    /// Files in the server's directory of workflows: relative paths and contents.
     workflows: Vec<(String, String)>,
     base_url: Option<String>,
     env: Vec<(String, String)>,
@@ -58,25 +58,26 @@ impl Default for Setup {
 }
 
 impl Setup {
-    /// Starts this program instead of `holdshort`. The program must accept the arguments of `holdshort`.
+    /// Makes the test start this program as the server instead of `holdshort`. The program must accept the arguments of
+    /// `holdshort`.
     pub fn program(self, program: PathBuf) -> Self {
         Self { program, ..self }
     }
 
-    /// Adds a workflow. If no workflow is added, the server has the shipped workflows.
+    /// Adds a workflow to the server. If no workflow is added, the server has the shipped workflows.
     pub fn workflow(mut self, name: &str, yaml: &str) -> Self {
         self.workflows.push((format!("{name}.yaml"), yaml.to_owned()));
         self
     }
 
-    /// Adds a workflow in which agents act according to this rehearsal script.
+    /// Adds a workflow to the server, in which agents act according to this rehearsal script.
     pub fn rehearsed(mut self, name: &str, yaml: &str, script: &str) -> Self {
         self.workflows.push((format!("{name}/workflow.yaml"), yaml.to_owned()));
         self.workflows.push((format!("{name}/rehearsal.yaml"), script.to_owned()));
         self
     }
 
-    /// Sets the model. If no model is set, agents act according to rehearsal scripts.
+    /// Sets the model that the server uses. If no model is set, agents act according to rehearsal scripts.
     pub fn model(self, model: &ScriptedModel) -> Self {
         Self { base_url: Some(model.base_url().to_owned()), ..self }
     }
@@ -90,48 +91,48 @@ impl Setup {
         self
     }
 
-    /// Sets the content of the channels file.
+    /// Sets the content of the server's channels file.
     pub fn channels(self, yaml: &str) -> Self {
         Self { channels: Some(yaml.to_owned()), ..self }
     }
 
-    /// Sets the content of the people file.
+    /// Sets the content of the server's people file.
     pub fn people(self, yaml: &str) -> Self {
         Self { people: Some(yaml.to_owned()), ..self }
     }
 
-    /// Uses this database for the journal. `node` is the name of the server as a node.
+    /// Makes the server use this database for the journal. `node` is the name of the server as a node.
     pub fn database(mut self, url: &str, node: &str) -> Self {
         self.arguments.extend(["--store", url, "--node", node].map(str::to_owned));
         self
     }
 
-    /// Sets how many decisions a person may make per minute.
+    /// Sets how many decisions a person may make per minute on the server.
     pub fn decision_rate(mut self, rate: u32) -> Self {
         self.arguments.extend(["--decision-rate".to_owned(), rate.to_string()]);
         self
     }
 
-    /// Allows callbacks to addresses in a network that is not public.
+    /// Makes the server allow callbacks to addresses in a network that is not public.
     pub fn callback_allow_networks(mut self, range: &str) -> Self {
         self.arguments.extend(["--callback-allow-networks", range].map(str::to_owned));
         self
     }
 
-    /// Sets to which addresses callbacks are sent: `public`, `allowed` or `off`.
+    /// Sets to which addresses the server sends callbacks: `public`, `allowed` or `off`.
     pub fn callbacks(mut self, reach: &str) -> Self {
         self.arguments.extend(["--callbacks", reach].map(str::to_owned));
         self
     }
 
-    /// Sets the interval at which checkpoints are published, rounded down to seconds.
+    /// Sets the interval at which the server publishes checkpoints, rounded down to seconds.
     pub fn checkpoint_every(mut self, every: Duration) -> Self {
         self.arguments.extend(["--checkpoint-every".to_owned(), format!("{}s", every.as_secs())]);
         self
     }
 
-    /// Sets for how long a lease is valid, rounded down to seconds. If a node does not renew its lease within this
-    /// time, other nodes take over its runs.
+    /// Sets for how long a lease of the server is valid, rounded down to seconds. If a node does not renew its lease
+    /// within this time, other nodes take over its runs.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.arguments.extend(["--lease".to_owned(), format!("{}s", lease.as_secs())]);
         self
@@ -143,24 +144,24 @@ impl Setup {
         self
     }
 
-    /// Uses this folder as the data folder, instead of a temporary one.
+    /// Makes the server use this folder as the data folder, instead of a temporary one.
     pub fn data(self, data: &Path) -> Self {
         Self { data: Some(data.to_owned()), ..self }
     }
 
-    /// Makes the server the leader of a process group. A shell does the same for a program in a terminal.
+    /// Makes the test server the leader of a process group. A shell does the same for a program in a terminal.
     pub fn in_a_terminal(self) -> Self {
         Self { leads_group: true, ..self }
     }
 
-    /// Starts the server. If the server does not start, panics with the text that it has written to standard error.
+    /// Starts the server. If the server does not start, panics with its standard error.
     pub async fn start(self) -> TestServer {
         let mut server = self.stopped();
         server.start().await;
         server
     }
 
-    /// Creates the directories, but starts no process.
+    /// Creates the directories of the server, but starts no process.
     pub fn stopped(self) -> TestServer {
         let folder =
             tempfile::Builder::new().prefix("holdshort-test-").tempdir().expect("a temporary folder");
@@ -177,7 +178,7 @@ impl Setup {
     }
 }
 
-/// Server under test.
+/// Server under test: the process of a real program, with its directories.
 #[derive(Debug)]
 pub struct TestServer {
     setup: Setup,
@@ -201,7 +202,7 @@ impl TestServer {
         Setup::default()
     }
 
-    /// Returns the directory that runs use as their workspace.
+    /// Returns the directory that runs of the server use as their workspace.
     pub fn workspace(&self) -> PathBuf {
         self.folder.path().join("workspace")
     }
@@ -210,12 +211,11 @@ impl TestServer {
         self.setup.data.clone().unwrap_or_else(|| self.folder.path().join("data"))
     }
 
-    /// Returns `http://127.0.0.1:PORT`. Each start of the server uses another port.
+    /// Returns the base URL of the server, `http://127.0.0.1:PORT`. Each start of the server uses another port.
     pub fn base(&self) -> &str {
         &self.running().base
     }
 
-    /// Returns the process id of the server.
     pub fn pid(&self) -> u32 {
         self.running().child.id()
     }
@@ -228,20 +228,20 @@ impl TestServer {
         &self.running().agent_token
     }
 
-    /// Waits until the server has written this text to standard error. Standard error is read by a thread. Therefore a
-    /// line may arrive later than the HTTP response.
+    /// Waits until the server has written this text to standard error. A thread reads standard error, so a line may
+    /// arrive later than the HTTP response that it belongs to.
     pub async fn wait_for_log(&self, text: &str) {
         eventually(&format!("the log says {text:?}"), async || self.stderr().contains(text).then_some(()))
             .await;
     }
 
-    /// Returns the text that all processes have written to standard error so far.
+    /// Returns the text that all processes of the server have written to standard error so far.
     pub fn stderr(&self) -> String {
         self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Starts a process that uses the directories of this server. If the process does not start, panics with the text
-    /// that it has written to standard error.
+    /// Starts a process that uses the directories of this server. If the process does not start, panics with its
+    /// standard error.
     pub async fn start(&mut self) {
         if let Err(status) = self.try_start().await {
             panic!("the server did not start: {status}\n{}", self.stderr());
@@ -310,7 +310,7 @@ impl TestServer {
     }
 
     /// Returns a command that runs the program with the data folder of this server. The configuration of the developer
-    /// has no effect on it.
+    /// has no effect on the command.
     pub fn client_command(&self) -> Command {
         let mut command = Command::new(&self.setup.program);
         let foreign = [
@@ -337,7 +337,7 @@ impl TestServer {
         command
     }
 
-    /// Sends SIGKILL. For the data of the server, this is like a power failure.
+    /// Sends SIGKILL to the server. For its data, this is like a power failure.
     pub fn kill(&mut self) {
         if let Some(mut running) = self.running.take() {
             drop(running.child.kill());
@@ -345,18 +345,18 @@ impl TestServer {
         }
     }
 
-    /// Sends SIGKILL, and then starts the server again with the same directories.
+    /// Sends SIGKILL to the server, and then starts it again with the same directories.
     pub async fn restart(&mut self) {
         self.kill();
         self.start().await;
     }
 
-    /// Sends a signal. `name` is the name of the signal without `SIG`, for example `STOP` or `CONT`.
+    /// Sends a signal to the server. `name` is the name of the signal without `SIG`, for example `STOP` or `CONT`.
     pub fn signal(&self, name: &str) {
         Self::kill_with(name, &self.running().child.id().to_string());
     }
 
-    /// Sends SIGINT to the process group, as a terminal does when a person presses Ctrl-C.
+    /// Sends SIGINT to the process group of the server, as a terminal does when a person presses Ctrl-C.
     pub fn press_ctrl_c(&self) {
         assert!(self.setup.leads_group, "it is in no terminal");
         Self::kill_with("INT", &format!("-{}", self.running().child.id()));
@@ -367,7 +367,7 @@ impl TestServer {
         assert!(told.is_ok_and(|status| status.success()), "the server can be told {name}");
     }
 
-    /// Sends SIGTERM and waits until the process ends.
+    /// Sends SIGTERM to the server and waits until the process ends.
     pub async fn stop(&mut self) -> ExitStatus {
         self.signal("TERM");
         let Running { mut child, .. } = self.running.take().expect("a server that runs");
@@ -384,7 +384,7 @@ impl TestServer {
         }
     }
 
-    /// Waits until the process ends by itself. After that, the server can be started again.
+    /// Waits until the process of the server ends by itself. After that, the server can be started again.
     pub async fn wait_until_ended(&mut self) -> ExitStatus {
         let deadline = Instant::now() + PATIENCE;
         loop {

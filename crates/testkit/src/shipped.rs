@@ -56,7 +56,7 @@ fn collect(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
     }
 }
 
-/// Returns a text that satisfies the `expect` of this step.
+/// Returns a text that satisfies the `expect` of this rehearsal step.
 fn expected(step: Option<&Step>) -> String {
     step.and_then(|step| step.expect.as_ref()).map(|expect| expect.contains.join("\n")).unwrap_or_default()
 }

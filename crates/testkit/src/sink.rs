@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::server::eventually;
 
-/// Request that the receiver of webhooks got.
+/// Request that the webhook receiver got.
 #[derive(Clone, Debug)]
 pub struct ReceivedRequest {
     pub path: String,
@@ -45,18 +45,19 @@ pub struct WebhookSink {
 #[derive(Debug)]
 struct SinkState {
     received: Mutex<Vec<ReceivedRequest>>,
-    /// Responses to the next requests, in order. If there is none, the response has the status 200.
+    /// Responses of the webhook receiver to the next requests, in order. If there is none, the response has the status
+    /// 200.
     answers: Mutex<VecDeque<Scripted>>,
-    /// True if the body of each response is the body of the request.
+    /// True if the body of each response of the webhook receiver is the body of the request.
     repeats: AtomicBool,
     gate: Semaphore,
 }
 
-/// HTTP status of a response, and a header if it has one.
+/// HTTP status of a response of the webhook receiver, and a header if the response has one.
 type Scripted = (u16, Option<(&'static str, String)>);
 
-/// Number of permits of the semaphore while responses are not delayed. The number is larger than the number of requests
-/// that any test sends.
+/// Number of permits of the semaphore while the webhook receiver does not delay responses. The number is larger than
+/// the number of requests that any test sends.
 const OPEN: usize = 1 << 20;
 
 impl WebhookSink {
@@ -78,22 +79,22 @@ impl WebhookSink {
         format!("{}{path}", self.base)
     }
 
-    /// Sets the HTTP statuses of the next responses: one status for each request.
+    /// Sets the HTTP statuses of the next responses of the webhook receiver: one status for each request.
     pub fn answer(&self, statuses: impl IntoIterator<Item = u16>) {
         lock(&self.state.answers).extend(statuses.into_iter().map(|status| (status, None)));
     }
 
-    /// Adds to the queue a response that has this status and this header.
+    /// Adds a response with this status and this header to the queue of the webhook receiver.
     pub fn answer_with(&self, status: u16, name: &'static str, value: &str) {
         lock(&self.state.answers).push_back((status, Some((name, value.to_owned()))));
     }
 
-    /// From now on, the body of each response is the body of the request.
+    /// Makes the webhook receiver answer all later requests with the body of the request.
     pub fn repeat(&self) {
         self.state.repeats.store(true, Ordering::Relaxed);
     }
 
-    /// From now on, receives requests but sends no response until [`release`](Self::release) is called.
+    /// Makes the webhook receiver send no response until [`release`](Self::release) is called.
     pub fn hold(&self) {
         self.state.gate.forget_permits(OPEN);
     }
@@ -102,7 +103,7 @@ impl WebhookSink {
         self.state.gate.add_permits(OPEN);
     }
 
-    /// Returns all requests that were received so far, in the order of arrival.
+    /// Returns all requests that the webhook receiver got so far, in the order of arrival.
     pub fn received(&self) -> Vec<ReceivedRequest> {
         lock(&self.state.received).clone()
     }
@@ -111,7 +112,7 @@ impl WebhookSink {
         lock(&self.state.received).len()
     }
 
-    /// Waits until at least `n` requests have arrived.
+    /// Waits until the webhook receiver got at least `n` requests.
     pub async fn wait_for(&self, n: usize) -> Vec<ReceivedRequest> {
         eventually(&format!("{n} requests"), async || {
             let received = self.received();

@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 
 use crate::server::eventually;
 
-/// A call that was received: its path, its token and its body.
+/// A call that the simulated Slack received: its path, its token and its body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlackCall {
     pub path: String,
@@ -30,7 +30,7 @@ pub struct Slack {
 #[derive(Debug, Default)]
 struct SlackState {
     called: Mutex<Vec<SlackCall>>,
-    /// Error codes with which the next calls of API methods are answered, one code for each call.
+    /// Error codes with which the simulated Slack answers the next calls of API methods, one code for each call.
     errors: Mutex<VecDeque<String>>,
 }
 
@@ -44,7 +44,7 @@ impl Slack {
         Self { base, kept }
     }
 
-    /// Returns the base URL of the API methods.
+    /// Returns the base URL of the simulated Slack's API methods.
     pub fn api(&self) -> String {
         format!("{}/api/", self.base)
     }
@@ -57,12 +57,12 @@ impl Slack {
         lock(&self.kept.errors).push_back(error.to_owned());
     }
 
-    /// Returns the calls of this path that were received, in the order of arrival.
+    /// Returns the calls of this path that the simulated Slack received, in the order of arrival.
     pub fn called(&self, path: &str) -> Vec<SlackCall> {
         lock(&self.kept.called).iter().filter(|called| called.path == path).cloned().collect()
     }
 
-    /// Waits until at least `n` calls of this path have arrived.
+    /// Waits until the simulated Slack has received at least `n` calls of this path.
     pub async fn wait_for(&self, path: &str, n: usize) -> Vec<SlackCall> {
         eventually(&format!("{n} calls of {path}"), async || {
             let called = self.called(path);

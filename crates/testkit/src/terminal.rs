@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::home::Home;
 use crate::server::real;
 
-/// Prompt after which a person can type.
+/// Prompt of the program in the terminal, after which a person can type.
 pub const PROMPT: &str = "\n> ";
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -20,7 +20,7 @@ pub struct Terminal {
     child: Box<dyn Child + Send + Sync>,
     keyboard: Box<dyn Write + Send>,
     screen: Arc<Screen>,
-    /// Number of bytes of the output up to the end of the last match.
+    /// Number of bytes of the terminal's output up to the end of the last match.
     seen: usize,
     _master: Box<dyn MasterPty + Send>,
 }
@@ -77,8 +77,8 @@ impl Terminal {
         Self { child, keyboard, screen, seen: 0, _master: pair.master }
     }
 
-    /// Waits until the output contains this text after the last match. Returns the output from the last match up to the
-    /// end of the text.
+    /// Waits until the terminal's output contains this text after the last match. Returns the output from the last
+    /// match up to the end of the text.
     pub fn expect(&mut self, text: &str) -> String {
         let deadline = Instant::now() + PATIENCE;
         let mut shown = self.screen.shown.lock().unwrap();
@@ -96,8 +96,8 @@ impl Terminal {
         }
     }
 
-    /// Waits until the output contains one of these texts after the last match. Returns the output from the last match
-    /// up to the end of the text that was found.
+    /// Waits until the terminal's output contains one of these texts after the last match. Returns the output from the
+    /// last match up to the end of the text that was found.
     pub fn expect_any(&mut self, texts: &[&str]) -> String {
         let deadline = Instant::now() + PATIENCE;
         let mut shown = self.screen.shown.lock().unwrap();
@@ -119,13 +119,13 @@ impl Terminal {
         }
     }
 
-    /// Kills the process with SIGKILL.
+    /// Kills the program in the terminal with SIGKILL.
     pub fn kill(mut self) {
         self.signal(Signal::KILL);
         self.child.wait().unwrap();
     }
 
-    /// Sends SIGHUP, as a terminal does when its connection is lost.
+    /// Sends SIGHUP to the program, as a terminal does when its connection is lost.
     pub fn hang_up(&self) {
         self.signal(Signal::HUP);
     }
@@ -144,7 +144,7 @@ impl Terminal {
         self.keyboard.flush().unwrap();
     }
 
-    /// Waits until the process ends. Returns the exit code, and the output since the last match.
+    /// Waits until the program in the terminal ends. Returns the exit code, and the output since the last match.
     pub fn end(mut self) -> (u32, String) {
         let deadline = Instant::now() + PATIENCE;
         let mut shown = self.screen.shown.lock().unwrap();
@@ -159,7 +159,8 @@ impl Terminal {
     }
 }
 
-/// Removes control sequences. An incomplete line may still be drawn again, but tests wait for no text in such a line.
+/// Removes control sequences from the terminal's output. An incomplete line may still be drawn again, but tests wait
+/// for no text in such a line.
 fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     console::strip_ansi_codes(&text).replace('\r', "")

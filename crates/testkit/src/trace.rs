@@ -8,7 +8,7 @@ use tracing::field::{Field, Visit};
 /// are sent.
 pub const JOURNAL_COMMITTED: &str = "journal_committed";
 /// Trace event that is emitted after each path of a changeset was written. The field `changed` states how many paths
-/// this commit has changed so far.
+/// the commit of the changeset has changed so far.
 pub const CHANGESET_PATH_CHANGED: &str = "changeset_path_changed";
 
 /// Returns the number that a field of a trace event contains.

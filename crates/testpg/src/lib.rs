@@ -16,10 +16,10 @@ use anyhow::{Context, Result, bail, ensure};
 
 /// Directory in which Debian keeps one directory per major version.
 const VERSIONS: &str = "/usr/lib/postgresql";
-/// Maximum number of attempts to start the server. Another process can take the free port before the server listens.
+/// Maximum number of attempts to start PostgreSQL. Another process can take the free port before the server listens.
 const ATTEMPTS: usize = 3;
 
-/// Running PostgreSQL server. On drop, the server stops and its data is removed.
+/// A running PostgreSQL server for tests. On drop, the server stops and its data is removed.
 #[derive(Debug)]
 pub struct Server {
     binaries: PathBuf,
@@ -29,7 +29,7 @@ pub struct Server {
     databases: AtomicU32,
 }
 
-/// Process that starts and stops the server, and the pipes to it.
+/// Process that starts and stops the PostgreSQL server, and the pipes to this process.
 #[derive(Debug)]
 struct Keeper {
     child: Child,
@@ -38,7 +38,7 @@ struct Keeper {
     answers: BufReader<ChildStdout>,
 }
 
-/// Returns the server that all tests of a process share.
+/// Returns the PostgreSQL server that all tests of a process share.
 pub fn shared() -> &'static Server {
     static SHARED: OnceLock<Server> = OnceLock::new();
     SHARED.get_or_init(|| match Server::start() {
@@ -48,7 +48,7 @@ pub fn shared() -> &'static Server {
 }
 
 impl Server {
-    /// Starts a server, and blocks until the server accepts connections.
+    /// Starts a PostgreSQL server, and blocks until the server accepts connections.
     pub fn start() -> Result<Self> {
         let binaries = newest(Path::new(VERSIONS))?;
         let mut failure = None;
@@ -69,7 +69,7 @@ impl Server {
         Ok(Self { binaries: binaries.to_owned(), folder, port, keeper, databases: AtomicU32::new(0) })
     }
 
-    /// Creates an empty database and returns its URL.
+    /// Creates an empty database in the PostgreSQL server and returns its URL.
     pub fn database(&self) -> String {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         if let Err(error) = self.run("createdb", &[&name]) {
@@ -78,12 +78,12 @@ impl Server {
         self.url(&name)
     }
 
-    /// Returns the URL of the database with this name. The database `postgres` always exists.
+    /// Returns the URL of the database with this name in the PostgreSQL server. The database `postgres` always exists.
     pub fn url(&self, database: &str) -> String {
         format!("postgresql://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// Runs one of PostgreSQL's own programs against this server, as the superuser. Returns the program's output.
+    /// Runs one of PostgreSQL's own programs against the test server, as the superuser. Returns the program's output.
     pub fn run(&self, program: &str, arguments: &[&str]) -> Result<String> {
         let output = Command::new(self.binaries.join(program))
             .env("PGHOST", "127.0.0.1")
@@ -97,22 +97,22 @@ impl Server {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// Stops the server as an operator would: open connections are closed, and committed data is kept.
+    /// Stops the PostgreSQL server as an operator would: open connections are closed, and committed data is kept.
     pub fn stop(&self) -> Result<()> {
         self.order("stop", "down")
     }
 
-    /// Stops the server as a power cut would. The next start recovers the committed data.
+    /// Stops the PostgreSQL server as a power cut would. The next start recovers the committed data.
     pub fn crash(&self) -> Result<()> {
         self.order("crash", "down")
     }
 
-    /// Starts a stopped server again, on the same port and with the same data.
+    /// Starts a stopped PostgreSQL server again, on the same port and with the same data.
     pub fn start_again(&self) -> Result<()> {
         self.order("start", "up")
     }
 
-    /// Returns the directory that contains the server's data and log.
+    /// Returns the directory that contains the data and the log of the PostgreSQL server.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -143,7 +143,8 @@ impl Keeper {
         Ok(Self { child, orders, answers: BufReader::new(answers) })
     }
 
-    /// Reads the next line of the keeper process. Returns an error if the line is not `answer`.
+    /// Reads the next line of the keeper process, which controls PostgreSQL. Returns an error if the line is not
+    /// `answer`.
     fn expect(&mut self, answer: &str) -> Result<()> {
         let mut said = String::new();
         self.answers.read_line(&mut said)?;

@@ -31,7 +31,7 @@ fn it_is_durable_and_comes_back_on_its_port_with_its_data() {
     assert!(!folder.exists());
 }
 
-/// Acts as the test process that is killed.
+/// Acts as the test process that is killed while its PostgreSQL server runs.
 #[test]
 #[ignore = "started by the next test"]
 fn victim() {

@@ -97,12 +97,13 @@ const CHANNEL: Keys = Keys {
 };
 const RISKS: [(&str, Level); 4] =
     [("low", Level::Low), ("medium", Level::Medium), ("high", Level::High), ("critical", Level::Critical)];
-/// Default number of attempts to send a notification. With the default delays, they take seven and a half hours.
+/// Default number of attempts to send a notification over a channel. With the default delays, they take seven and a
+/// half hours.
 const ATTEMPTS: u64 = 8;
 const RETRY_MS: u64 = 5_000;
 const TIMEOUT_MS: u64 = 10_000;
 
-/// Returns the channels in the order of the file. `file_name` is only needed for problems.
+/// Returns the channels in the order of the channels file. `file_name` is only needed for problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Vec<Channel>, Vec<Problem>> {
     let mut problems = Problems::for_file(file_name);
     let node = match yaml::parse_large(text, CHANNELS_BYTES, NODES) {
@@ -206,8 +207,8 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     })
 }
 
-/// Reports a problem if a checkpoint of the journal could reach people. A checkpoint is evidence, so only a program or
-/// a fixed address that archives it may receive it.
+/// Reports a problem if a channel could send a checkpoint of the journal to people. A checkpoint is evidence, so only a
+/// program or a fixed address that archives it may receive it.
 fn checkpoints(via: Via, to: Option<&To>, events: &Item<'_>, problems: &mut Problems) {
     match (via.row().checkpoints, to) {
         (Checkpoints::Any, _) | (Checkpoints::Addresses, Some(To::Addresses(_)) | None) => {}
@@ -229,7 +230,7 @@ fn checkpoints(via: Via, to: Option<&To>, events: &Item<'_>, problems: &mut Prob
     }
 }
 
-/// Destination of a channel: address, secrets and recipients.
+/// Destination of a channel: its address, secrets and recipients.
 struct Reached {
     url: Source,
     secrets: Vec<Source>,
@@ -252,7 +253,7 @@ impl Reached {
     }
 }
 
-/// Finds the one key of `keys` that is present. Reports a problem if none or several are present.
+/// Finds the one key of `keys` that a channel has. Reports a problem if none or several are present.
 fn one<'f, 'i>(
     keys: &[&'static str],
     owner: &Item<'i>,
@@ -351,8 +352,8 @@ fn rule(fields: &Fields<'_>, problems: &mut Problems) -> Rule {
     }
 }
 
-/// Reads a list of words from a given set. Reports a problem for an empty list, because the channel would get no
-/// notice.
+/// Reads a list of words from a given set in the channels file. Reports a problem for an empty list, because the
+/// channel would get no notice.
 fn read_choices<T: Copy + Ord>(
     key: &str,
     words: &[(&str, T)],

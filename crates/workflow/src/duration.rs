@@ -8,7 +8,7 @@ use crate::yaml::Value;
 const UNITS: [(&str, u64); 5] =
     [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 24 * 3_600_000)];
 
-/// Reads a duration in milliseconds, from 1 to [`bounds::DURATION_MS`].
+/// Reads a duration of a configuration file in milliseconds, from 1 to [`bounds::DURATION_MS`].
 pub(crate) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<u64> {
     let parsed = match &item.node.value {
         Value::Text(text) => parse(text),
@@ -26,7 +26,7 @@ pub(crate) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<u64> {
     None
 }
 
-/// Returns a duration in milliseconds. Returns `None` if the text is not a number with one unit.
+/// Returns a duration such as `30m` in milliseconds. Returns `None` if the text is not a number with one unit.
 pub fn parse(text: &str) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at(digits);

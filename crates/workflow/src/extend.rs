@@ -23,22 +23,21 @@ const BY_KEY: [&str; 4] = ["agents", "gates", "limits", "models"];
 /// Texts of the workflows that a file may extend.
 pub(crate) struct Bases {
     shipped: BTreeMap<&'static str, &'static str>,
-    /// Workflows in the folder of the file. They have precedence over shipped workflows with the same name.
+    /// Workflows in the folder of the extending file. They have precedence over shipped workflows with the same name.
     others: BTreeMap<String, String>,
 }
 
 impl Bases {
-    /// Returns the workflows that are shipped with the program or with a pack.
+    /// Returns the shipped workflows, which a file may extend: those of the program and those of packs.
     pub(crate) fn shipped(packs: &[&'static Shipped]) -> Self {
         Self { shipped: shipped::texts(packs).collect(), others: BTreeMap::new() }
     }
 
-    /// Returns no workflows. Used for a file that may not extend another workflow.
     pub(crate) fn none() -> Self {
         Self { shipped: BTreeMap::new(), others: BTreeMap::new() }
     }
 
-    /// Adds the workflows with these texts. Each text contains the name of its workflow.
+    /// Adds workflows that a file may extend. Each text contains the name of its workflow.
     pub(crate) fn and<'t>(self, texts: impl Iterator<Item = &'t str>) -> Self {
         let name = |text| workflow_name(&yaml::parse(text, bounds::WORKFLOW_BYTES).ok()?);
         let others = texts.filter_map(|text| Some((name(text)?, text.to_owned())));
@@ -57,8 +56,8 @@ impl Bases {
     }
 }
 
-/// Returns the tree of a workflow, merged with the workflow that it extends. If this is impossible, reports a problem
-/// and returns the tree unmerged.
+/// Returns the YAML tree of a workflow, merged with the workflow that it extends. If this is impossible, reports a
+/// problem and returns the tree unmerged.
 pub(crate) fn resolve(
     own: Node,
     bases: &Bases,
@@ -72,7 +71,6 @@ pub(crate) fn resolve(
     }
 }
 
-/// Returns the tree of the workflow that the key `extends` names.
 fn base(
     own: &Node,
     extended: &Node,
@@ -129,8 +127,8 @@ fn merged(mut base: Node, own: Node) -> Node {
     Node { place, ..base }
 }
 
-/// Replaces entries with equal keys, and appends all other entries. Duplicate keys are kept, so that the reader of the
-/// mapping can report them.
+/// Merges entries of a workflow into those of the extended workflow: replaces entries with equal keys, and appends all
+/// other entries. Duplicate keys are kept, so that the reader of the mapping can report them.
 fn put(
     entries: &mut Vec<(Node, Node)>,
     own: impl Iterator<Item = (Node, Node)>,

@@ -13,27 +13,27 @@ use crate::problem::Problems;
 use crate::suggest;
 use crate::yaml::{Node, Value};
 
-/// YAML node with its path in the document.
+/// YAML value of a configuration file, with its path in the document.
 #[derive(Clone)]
 pub(crate) struct Item<'a> {
     pub(crate) node: &'a Node,
-    /// Path such as `phases[1].agent`. Empty for the whole document.
+    /// Path of the YAML value such as `phases[1].agent`. Empty for the whole document.
     pub(crate) path: String,
 }
 
-/// Keys that are allowed in a mapping.
+/// Keys that are allowed in a YAML mapping.
 pub(crate) struct Keys {
     pub(crate) known: &'static [&'static str],
-    /// Keys that this version does not support, but a later version may.
+    /// Keys of the YAML mapping that this version does not support, but a later version may.
     pub(crate) later: &'static [&'static str],
 }
 
-/// Mapping whose keys were checked.
+/// YAML mapping whose keys were checked.
 pub(crate) struct Fields<'a> {
     owner: Item<'a>,
     entries: BTreeMap<&'a str, Item<'a>>,
-    /// Known keys that are missing, each because an unknown key seems to misspell it. They are not also reported as
-    /// missing.
+    /// Known keys that the YAML mapping lacks, each because an unknown key seems to misspell it. They are not also
+    /// reported as missing.
     meant: BTreeSet<&'static str>,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Item<'a> {
         Self { node, path: String::new() }
     }
 
-    /// Returns the value of a key of this mapping, with its path.
+    /// Returns the value of a key of this YAML mapping, with its path.
     pub(crate) fn under(&self, key: &str, node: &'a Node) -> Self {
         let dot = if self.path.is_empty() { "" } else { "." };
         Self { node, path: format!("{}{dot}{key}", self.path) }
@@ -52,7 +52,7 @@ impl<'a> Item<'a> {
         Self { node, path: format!("{}[{index}]", self.path) }
     }
 
-    /// Describes the value for an error message, such as `a list`.
+    /// Describes the YAML value for an error message, such as `a list`.
     pub(crate) fn found(&self) -> String {
         match &self.node.value {
             Value::Null => "nothing".to_owned(),
@@ -73,8 +73,8 @@ impl<'a> Item<'a> {
         problems.at(self, format!("expected {what}, found {}", self.found()));
     }
 
-    /// Returns the entries of a mapping with any keys as `(name, key, value)`, in order. Entries with duplicate keys,
-    /// or with keys that are not texts, are reported and left out.
+    /// Returns the entries of a YAML mapping with any keys as `(name, key, value)`, in order. Entries with duplicate
+    /// keys, or with keys that are not texts, are reported and left out.
     pub(crate) fn entries(&self, problems: &mut Problems) -> Option<Vec<(&'a str, Self, Self)>> {
         let Value::Map(entries) = &self.node.value else {
             self.expected("a mapping", problems);
@@ -99,7 +99,7 @@ impl<'a> Item<'a> {
         Some(read)
     }
 
-    /// Reads a mapping whose keys must be in `keys`. Reports unknown keys.
+    /// Reads a YAML mapping whose keys must be in `keys`. Reports unknown keys.
     pub(crate) fn fields(&self, keys: &Keys, problems: &mut Problems) -> Option<Fields<'a>> {
         let mut fields = Fields { owner: self.clone(), entries: BTreeMap::new(), meant: BTreeSet::new() };
         for (name, key, value) in self.entries(problems)? {
@@ -116,7 +116,7 @@ impl<'a> Item<'a> {
         Some(fields)
     }
 
-    /// Reads a list with at most `max` entries.
+    /// Reads a YAML list with at most `max` entries.
     pub(crate) fn list(&self, max: usize, problems: &mut Problems) -> Option<Vec<Self>> {
         let Value::List(items) = &self.node.value else {
             self.expected("a list", problems);
@@ -129,7 +129,8 @@ impl<'a> Item<'a> {
         Some(items.iter().enumerate().map(|(index, node)| self.entry(index, node)).collect())
     }
 
-    /// Reads a list of different texts. Returns each text with its item. Invalid entries are reported and left out.
+    /// Reads a YAML list of different texts. Returns each text with its item. Invalid entries are reported and left
+    /// out.
     pub(crate) fn texts(
         &self,
         max: usize,
@@ -148,7 +149,7 @@ impl<'a> Item<'a> {
         Some(texts)
     }
 
-    /// Reads a text with at least one visible character.
+    /// Reads a YAML value that must be a text with at least one visible character.
     pub(crate) fn text(&self, max_chars: usize, problems: &mut Problems) -> Option<String> {
         let Value::Text(text) = &self.node.value else {
             self.expected("a text", problems);
@@ -173,7 +174,7 @@ impl<'a> Item<'a> {
         None
     }
 
-    /// Reads a whole number from 1 to `max`.
+    /// Reads a YAML value that must be a whole number from 1 to `max`.
     pub(crate) fn count(&self, max: u64, problems: &mut Problems) -> Option<u64> {
         let Value::Number(number) = &self.node.value else {
             self.expected("a whole number", problems);
@@ -188,7 +189,6 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Reads a word that must be one of `words`.
     pub(crate) fn one_of<T: Copy>(&self, words: &[(&str, T)], problems: &mut Problems) -> Option<T> {
         let Value::Text(text) = &self.node.value else {
             self.expected(&either(words), problems);
@@ -202,7 +202,7 @@ impl<'a> Item<'a> {
         found.map(|(_, value)| *value)
     }
 
-    /// Reads any value as JSON. Keys must be texts, and whole numbers must be within ±(2^53−1).
+    /// Reads any YAML value as JSON. Keys must be texts, and whole numbers must be within ±(2^53−1).
     pub(crate) fn json(&self, problems: &mut Problems) -> Option<Json> {
         Some(match &self.node.value {
             Value::Null => Json::Null,
@@ -248,12 +248,12 @@ impl<'a> Fields<'a> {
         self.entries.get(key)
     }
 
-    /// Returns true if an unknown key seems to be a misspelling of `key`.
+    /// Returns true if an unknown key of the YAML mapping seems to be a misspelling of `key`.
     pub(crate) fn was_meant(&self, key: &str) -> bool {
         self.meant.contains(key)
     }
 
-    /// Returns the value of a required key. Reports a problem if the key is missing.
+    /// Returns the value of a required key of the YAML mapping. Reports a problem if the key is missing.
     pub(crate) fn need(&self, key: &str, problems: &mut Problems) -> Option<&Item<'a>> {
         let found = self.entries.get(key);
         if found.is_none() && !self.was_meant(key) {

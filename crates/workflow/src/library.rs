@@ -39,8 +39,8 @@ enum Rehearsal {
 }
 
 impl Library {
-    /// Returns the shipped workflows, the workflows of packs, and `external`. An override replaces the workflow with
-    /// the same name and its rehearsal. `external` cannot be replaced.
+    /// Creates the library from the shipped workflows, the workflows of packs, and `external`. An override replaces the
+    /// workflow with the same name and its rehearsal. `external` cannot be replaced.
     pub fn new(
         catalogue: &[tool::Spec],
         packs: &[&'static Shipped],

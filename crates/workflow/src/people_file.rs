@@ -40,7 +40,7 @@ const ROLES: [(&str, Role); 4] = [
     (Role::Auditor.as_str(), Role::Auditor),
 ];
 
-/// Returns the people and groups in the order of the file. `file_name` is only needed for problems.
+/// Returns the people and groups in the order of the people file. `file_name` is only needed for problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Roster, Vec<Problem>> {
     let mut problems = Problems::for_file(file_name);
     let node = match yaml::parse_large(text, PEOPLE_BYTES, PEOPLE_NODES) {
@@ -141,7 +141,7 @@ fn dates<'i>(fields: &Fields<'i>, problems: &mut Problems) -> Vec<(String, Item<
     item.and_then(|item| item.texts(limits::HOLIDAYS, limits::NAME_BYTES, problems)).unwrap_or_default()
 }
 
-/// Reads one or more spans of working hours, such as `09:00-12:00`.
+/// Reads one or more spans of working hours in the people file, such as `09:00-12:00`.
 fn spans(item: &Item<'_>, problems: &mut Problems) -> Vec<Span> {
     let texts = match &item.node.value {
         Value::List(_) => item.texts(limits::SPANS_OF_DAY, limits::NAME_BYTES, problems).unwrap_or_default(),

@@ -6,18 +6,19 @@ use crate::bounds;
 use crate::item::Item;
 use crate::yaml::Position;
 
-/// A problem at a place in a file: `workflow.yaml:12:5: unknown key `agnets` (did you mean `agents`?)`.
+/// A problem at a place in a configuration file: `workflow.yaml:12:5: unknown key `agnets` (did you mean `agents`?)`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Problem {
     pub file: String,
-    /// Line, from 1.
+    /// Line of the problem in the configuration file, from 1.
     pub line: u64,
-    /// Column, from 1, in characters.
+    /// Column of the problem in the configuration file, from 1, in characters.
     pub column: u64,
-    /// Path in the document, such as `phases[1].agent`. Empty if the problem is about the whole document.
+    /// Path of the problem in the document, such as `phases[1].agent`. Empty if the problem is about the whole
+    /// document.
     pub path: String,
     pub message: String,
-    /// Known key or name that the text seems to misspell.
+    /// Known key or name that the text with the problem seems to misspell.
     pub suggestion: Option<String>,
 }
 
@@ -31,11 +32,11 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Collects the problems of one file while the file is read.
+/// Collects the problems of one configuration file while the file is read.
 pub(crate) struct Problems {
     file: String,
     list: Vec<Problem>,
-    /// Name of the workflow that this file extends, and the position of the key `extends`.
+    /// Name of the workflow that this file extends, and the position of the file's key `extends`.
     base: Option<(String, Position)>,
 }
 
@@ -54,12 +55,11 @@ impl Problems {
         self.list.len()
     }
 
-    /// Reports a problem at the position of a value.
     pub(crate) fn at(&mut self, item: &Item<'_>, message: impl Into<String>) {
         self.push(item.node.place, item.path.clone(), message.into(), None);
     }
 
-    /// Reports an unknown name or key. Suggests a similar name among the existing `candidates`.
+    /// Reports an unknown name or key in a YAML value. Suggests a similar name among the existing `candidates`.
     pub(crate) fn unknown<'c>(
         &mut self,
         item: &Item<'_>,
@@ -71,7 +71,7 @@ impl Problems {
         self.push(item.node.place, item.path.clone(), message.into(), suggestion);
     }
 
-    /// Reports a problem at a position without a value, for example in a text that is not YAML.
+    /// Reports a problem at a position without a YAML value, for example in a text that is not YAML.
     pub(crate) fn push(
         &mut self,
         place: Position,
@@ -89,7 +89,8 @@ impl Problems {
         self.list.push(Problem { file, line, column, path, message, suggestion });
     }
 
-    /// Returns the value if no problem was reported. Otherwise returns the problems, sorted by their positions.
+    /// Returns the value that was read from the file if no problem was reported. Otherwise returns the problems, sorted
+    /// by their positions.
     pub(crate) fn finish<T>(mut self, value: Option<T>) -> Result<T, Vec<Problem>> {
         self.list.sort_by_key(|problem| (problem.line, problem.column));
         self.list.truncate(bounds::PROBLEMS);

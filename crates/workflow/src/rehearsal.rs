@@ -36,13 +36,13 @@ mod template;
 pub use read::parse;
 pub(crate) use read::parse_for;
 
-/// Prepared replies of every agent, in order.
+/// Prepared replies of every agent in a rehearsal, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Script {
     pub agents: BTreeMap<String, Vec<Step>>,
 }
 
-/// One prepared reply, or one simulated error.
+/// One prepared reply of an agent, or one simulated error of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     pub expect: Option<Expect>,
@@ -56,7 +56,7 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Play {
     Reply {
-        /// Template of the reply's text.
+        /// Template of the text in the prepared reply.
         text: String,
         calls: Vec<ScriptedCall>,
     },
@@ -68,18 +68,18 @@ pub enum Play {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptedCall {
-    /// Label of the call, by which later templates refer to its result as `results.LABEL`.
+    /// Label of the tool call, by which later templates of the rehearsal refer to its result as `results.LABEL`.
     pub name: Option<String>,
     pub tool: String,
-    /// Arguments of the tool call, in which strings are templates.
+    /// Arguments of the prepared tool call, in which strings are templates.
     pub arguments: Value,
 }
 
-/// Conditions for the model request to which a step replies.
+/// Conditions for the model request to which a step of a rehearsal replies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expect {
-    /// Texts, each of which must be in one of the messages since the previous reply.
+    /// Texts, each of which must be in one of the request's messages since the previous reply.
     pub contains: Vec<String>,
-    /// Names of tools that the request must offer.
+    /// Names of tools that the model request must offer.
     pub tools: Vec<String>,
 }

@@ -11,7 +11,7 @@ use crate::yaml::{self, Unreadable};
 
 const KEYS: Keys = Keys { known: &["rules"], later: &[] };
 
-/// Returns the rules in the order of the file. `file_name` is only needed for problems.
+/// Returns the rules in the order of the rules file. `file_name` is only needed for problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Vec<Rule>, Vec<Problem>> {
     let mut problems = Problems::for_file(file_name);
     let node = match yaml::parse_large(text, bounds::RULES_BYTES, bounds::RULES_NODES) {

@@ -7,11 +7,11 @@ use holdshort_core::asking::Asking;
 use holdshort_core::definition::{Definition, EXTERNAL, Gates, Limits};
 use serde_json::json;
 
-/// The files of one folder below `workflows/`, or of one workflow of a pack.
+/// The files of a shipped workflow: one folder below `workflows/`, or one workflow of a pack.
 #[derive(Debug)]
 pub struct Shipped {
     pub name: &'static str,
-    /// Names that other systems use for this workflow.
+    /// Names that other systems use for the shipped workflow.
     pub aliases: &'static [&'static str],
     /// Sentence about what a person sees in a demo of the workflow.
     pub shows: &'static str,
@@ -21,10 +21,10 @@ pub struct Shipped {
     pub workflow: &'static str,
     pub rehearsal: Option<&'static str>,
     pub readme: &'static str,
-    /// Input of a run that works on the sample, as JSON text.
+    /// Input of a run of the workflow that works on the sample, as JSON text.
     pub input: &'static str,
-    /// Files of the sample workspace, sorted by path. Each entry has the path (with `/` between folders) and the
-    /// content.
+    /// Files of the workflow's sample workspace, sorted by path. Each entry has the path (with `/` between folders) and
+    /// the content.
     pub sample: &'static [(&'static str, &'static [u8])],
 }
 
@@ -33,7 +33,7 @@ pub fn shipped() -> &'static [Shipped] {
     const { &[CODELAB, COPILOT, PAIR, RESEARCH] }
 }
 
-/// A workflow without a sample and without a rehearsal.
+/// A shipped workflow without a sample and without a rehearsal.
 #[derive(Debug)]
 pub struct Plain {
     pub name: &'static str,
@@ -73,13 +73,12 @@ pub(crate) fn texts(packs: &[&'static Shipped]) -> impl Iterator<Item = (&'stati
         .chain(samples)
 }
 
-/// Returns the rehearsals in the binary, each with the name of its workflow.
+/// Returns the rehearsals of shipped workflows, each with the name of its workflow.
 pub(crate) fn rehearsals(packs: &[&'static Shipped]) -> impl Iterator<Item = (&'static str, &'static str)> {
     let of_samples = samples(packs).filter_map(|shipped| Some((shipped.name, shipped.rehearsal?)));
     EDGES.iter().map(|(plain, rehearsal)| (plain.name, *rehearsal)).chain(of_samples)
 }
 
-/// Returns the workflows with a sample, including those of packs.
 pub(crate) fn samples(packs: &[&'static Shipped]) -> impl Iterator<Item = &'static Shipped> {
     shipped().iter().chain(packs.iter().copied())
 }

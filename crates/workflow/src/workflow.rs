@@ -194,7 +194,7 @@ fn read(
     Some((definition, place))
 }
 
-/// Reads `result`: the id of the phase whose text becomes the text of the run.
+/// Reads the workflow's key `result`: the id of the phase whose text becomes the text of the run.
 fn read_result(item: &Item<'_>, phases: &[Phase], problems: &mut Problems) -> Option<String> {
     let named = item.text(bounds::LINE, problems)?;
     match phases.iter().find(|phase| phase.id == named) {
@@ -212,8 +212,8 @@ fn read_result(item: &Item<'_>, phases: &[Phase], problems: &mut Problems) -> Op
     None
 }
 
-/// Returns true if at least one model has a price, or if no limit has a budget of money and therefore no price is
-/// needed.
+/// Returns true if at least one model of the workflow has a price, or if no limit has a budget of money and therefore
+/// no price is needed.
 fn counts_money(definition: &Definition) -> bool {
     let budgets = definition.phases.iter().map(|phase| phase.limits).chain([definition.limits]);
     let mut prices = definition.models.values().filter_map(|terms| terms.price.as_ref());

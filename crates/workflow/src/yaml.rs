@@ -15,12 +15,12 @@ use serde_saphyr::{Error, Location, Options, Spanned, UserMessageFormatter};
 
 use crate::bounds;
 
-/// Line and column, both from 1. The column is in characters.
+/// Line and column in a YAML document, both from 1. The column is in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
     pub(crate) line: u64,
     pub(crate) column: u64,
-    /// True if the position is in the workflow that the file extends.
+    /// True if the position is in the workflow that the file extends, and not in the file.
     pub(crate) inherited: bool,
 }
 
@@ -29,13 +29,13 @@ impl Position {
 }
 
 impl From<Location> for Position {
-    /// Converts a location. An unknown location (0:0, as in an empty document) becomes line 1, column 1.
+    /// Converts a location of the YAML parser. An unknown location (0:0, as in an empty document) becomes line 1,
+    /// column 1.
     fn from(location: Location) -> Self {
         Self { line: location.line().max(1), column: location.column().max(1), inherited: false }
     }
 }
 
-/// YAML value with its position.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) value: Value,
@@ -49,8 +49,8 @@ pub(crate) enum Value {
     Number(Number),
     Text(String),
     List(Vec<Node>),
-    /// Entries with keys of any type, in order. Duplicate keys are kept, so that the reader of the mapping can report
-    /// them.
+    /// Entries of a YAML mapping with keys of any type, in order. Duplicate keys are kept, so that the reader of the
+    /// mapping can report them.
     Map(Vec<(Node, Node)>),
 }
 
@@ -59,7 +59,7 @@ impl Node {
         Self { value: Value::Null, place: Position::START }
     }
 
-    /// Marks all positions of the tree as positions in the extended workflow. The recursion is at most
+    /// Marks all positions of the YAML tree as positions in the extended workflow. The recursion is at most
     /// [`bounds::DEPTH`] deep.
     pub(crate) fn inherit(&mut self) {
         self.place.inherited = true;
@@ -74,18 +74,18 @@ impl Node {
     }
 }
 
-/// Error for a text that is not valid YAML or exceeds a limit.
+/// Error for a text that is not valid YAML or exceeds a limit of the reader.
 pub(crate) struct Unreadable {
     pub(crate) place: Position,
     pub(crate) message: String,
 }
 
-/// Parses one document.
+/// Parses a text that must be one YAML document.
 pub(crate) fn parse(text: &str, max_bytes: usize) -> Result<Node, Unreadable> {
     parse_large(text, max_bytes, bounds::NODES)
 }
 
-/// Parses one document. `max_nodes` limits the number of scalars, lists and mappings.
+/// Parses a text that must be one YAML document. `max_nodes` limits the number of scalars, lists and mappings.
 pub(crate) fn parse_large(text: &str, max_bytes: usize, max_nodes: usize) -> Result<Node, Unreadable> {
     if text.len() > max_bytes {
         let message = format!("the file has {} bytes; at most {max_bytes} are read", text.len());
@@ -109,7 +109,7 @@ fn explain(error: &Error) -> String {
     }
 }
 
-/// Returns the first line of a parser message without the position, which [`Unreadable`] already contains.
+/// Returns the first line of a YAML parser's message without the position, which [`Unreadable`] already contains.
 fn bare(message: &str) -> &str {
     let line = message.lines().next().unwrap_or_default();
     line.split(" at line ").next().unwrap_or(line).trim_end_matches([' ', '.', ','])

@@ -19,8 +19,8 @@ pub const TRAINING_TOLD: usize = 400;
 /// Maximum number of weeks in one `plan_weeks` call: half a year. A call with more weeks fails with `bad_arguments`.
 pub const PLANNED_WEEKS: usize = 26;
 
-/// Maximum number of computed numbers that the table in a report lists. Further numbers are counted, but not listed.
-/// `summary.json` lists all of them.
+/// Maximum number of computed numbers that the table in the coach's report lists. Further numbers are counted, but not
+/// listed. `summary.json` lists all of them.
 pub const REPORT_ROWS: usize = 400;
 /// Maximum bytes of `coach.yaml`. A larger file is rejected before the run starts.
 pub const COACH_CONFIG_BYTES: u64 = 256 * 1024;

@@ -79,7 +79,7 @@ impl Pack for Compliance {
     }
 }
 
-/// Reads the case in `folder` for a task that a client sends to the crew edge.
+/// Reads the compliance case in `folder` for a task that a client sends to the crew edge.
 fn read_case(
     folder: &Path,
     named: &str,

@@ -51,7 +51,6 @@ impl Work for CaseCall {
     }
 }
 
-/// A call of one of the compliance tools, with its arguments.
 #[derive(Debug)]
 enum CaseCall {
     Overview,
@@ -71,14 +70,14 @@ struct CaseFindings {
     customer: Option<usize>,
 }
 
-/// The case and the day in the input of a run. All other keys of the input are only for the agents.
+/// The case and the day in the input of a compliance run. All other keys of the input are only for the agents.
 #[derive(Debug, Default, Deserialize)]
 struct Stated {
     case: Option<String>,
     as_of: Option<Date>,
 }
 
-/// A case, with the result of its rules.
+/// A compliance case, with the result of its rules.
 #[derive(Debug)]
 pub struct Loaded {
     pub case: Case,
@@ -87,39 +86,39 @@ pub struct Loaded {
     pub as_of: Date,
 }
 
-/// Reason why a case cannot be used.
+/// Reason why a compliance case cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
-    /// The folder contains none of the three tables of a case.
+    /// The folder of the case contains none of its three tables.
     #[error("contains no case: {TRANSACTIONS}, {CUSTOMERS} and {WATCH_LIST} are missing")]
     Nothing,
     #[error("contains a case with problems\n{0}")]
     Wrong(Problems),
     #[error("cannot be read: {}", .0.kind())]
     Unreadable(io::Error),
-    /// `as_of` in the input of the run is not a date.
+    /// The key `as_of` in the input of the run is not a date.
     #[error("is not a day such as `2026-03-31`")]
     NoDay,
 }
 
-/// Question about a case, for a run whose input contains no other question.
+/// Question about a compliance case, for a run whose input contains no other question.
 const QUESTION: &str = "Does anything in this case need attention? Who should be looked at first?";
 
-/// Keys in the input of a run that state the case and its day.
+/// Keys in the input of a compliance run that state the case and its day.
 pub const CASE: &str = "case";
 pub const AS_OF: &str = "as_of";
 
-/// A case, and the input of the run that is about to start on it.
+/// A compliance case, and the input of the run that is about to start on it.
 #[derive(Debug)]
 pub struct PreparedCase {
     pub loaded: Arc<Loaded>,
-    /// Input for the agents, with numbers such as `customer 3` instead of names.
+    /// Input of the run for the agents, with numbers such as `customer 3` instead of names.
     pub input: Map<String, Value>,
 }
 
-/// Reads the case in `folder`, for a run that is about to start. `named` is the name of the case in the run. `said`
-/// contains all other members of the input. Without `as_of` in `said`, the day of the case is today. Without any other
-/// member, the task is [`QUESTION`].
+/// Reads the compliance case in `folder`, for a run that is about to start. `named` is the name of the case in the run.
+/// `said` contains all other members of the input. Without `as_of` in `said`, the day of the case is today. Without any
+/// other member, the task is [`QUESTION`].
 ///
 /// # Errors
 /// Returns an error if the folder contains none of the three tables of a case, or if one of them is missing or invalid.
@@ -152,8 +151,8 @@ pub fn prepare_case(
     Ok(PreparedCase { loaded, input })
 }
 
-/// Returns the later of today in local time and today in UTC. Otherwise a transaction of today could seem to be in the
-/// future.
+/// Returns the day for cases without `as_of`: the later of today in local time and today in UTC. Otherwise a
+/// transaction of today could seem to be in the future.
 #[expect(clippy::disallowed_methods, reason = "the default day of a case is today")]
 fn today() -> Date {
     let now = jiff::Zoned::now();
@@ -250,8 +249,8 @@ fn findings(loaded: &Loaded, wanted: &CaseFindings) -> Result<Outcome, Refusal> 
     Ok(lines(&all))
 }
 
-/// Reads the case in a folder. The last case is cached, and is not parsed again as long as its files are byte for byte
-/// the same.
+/// Reads the compliance case in a folder. The last case is cached, and is not parsed again as long as its files are
+/// byte for byte the same.
 #[expect(clippy::disallowed_methods, reason = "the default day of a run is today")]
 fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, CaseError> {
     static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
@@ -298,7 +297,7 @@ fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, CaseError> {
     Ok(loaded)
 }
 
-/// Returns the bytes of a file of the case. Reports a symbolic link as a problem and does not read it.
+/// Returns the bytes of a file of the compliance case. Reports a symbolic link as a problem and does not read it.
 fn file(dir: &Dir, name: &'static str, problems: &mut Problems) -> io::Result<Option<Vec<u8>>> {
     let metadata = match dir.symlink_metadata(name) {
         Ok(metadata) => metadata,

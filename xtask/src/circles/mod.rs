@@ -16,7 +16,7 @@ use petgraph::graphmap::DiGraphMap;
 
 use crate::run::root;
 
-/// Files that depend on each other, directly or indirectly, sorted by name.
+/// Files of a crate that depend on each other, directly or indirectly, sorted by name.
 type Circle = Vec<String>;
 
 /// Prints the circular dependencies of each crate, the largest first.
@@ -33,10 +33,8 @@ pub(crate) fn print() -> Result<()> {
     rooms::print()
 }
 
-/// Folders that contain crates.
 const FOLDERS: [&str; 2] = ["crates", "packs"];
 
-/// Returns the names of the crates of the product and of its packs.
 fn crates() -> Result<Vec<String>> {
     let mut names = Vec::new();
     for folder in FOLDERS {
@@ -48,7 +46,6 @@ fn crates() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns the folder of the crate with this name.
 fn folder_of(name: &str) -> PathBuf {
     let folders = FOLDERS.map(|folder| root().join(folder).join(name));
     folders.into_iter().find(|folder| folder.is_dir()).unwrap_or_default()
@@ -72,7 +69,6 @@ fn circles_of(folder: &Path) -> Result<Vec<Circle>> {
     Ok(circles)
 }
 
-/// Returns the folders of the files in the circle.
 fn folders(circle: &Circle) -> BTreeSet<&str> {
     circle.iter().map(|file| file.rsplit_once('/').map_or("", |(folder, _)| folder)).collect()
 }

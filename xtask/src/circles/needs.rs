@@ -9,7 +9,8 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::read::{ModulePath, Source};
 
-/// Names of methods that types of other crates also have, so that a call does not show the defining file.
+/// Names of methods that types of other crates also have, so that a call of them does not show the file with the
+/// definition.
 const COMMON_METHODS: [&str; 97] = [
     "add",
     "all",
@@ -113,7 +114,7 @@ const COMMON_METHODS: [&str; 97] = [
 /// Maximum number of imports that are followed for one path, because circular imports would never end.
 const MAX_LOOKUPS: usize = 16;
 
-/// Returns each pair of files in which the first depends on the second.
+/// Returns each pair of files in a crate in which the first depends on the second.
 pub(super) fn between_files(source: &Source) -> BTreeSet<(usize, usize)> {
     let mut found = BTreeSet::new();
     for (path, module) in &source.modules {
@@ -133,9 +134,9 @@ pub(super) fn between_files(source: &Source) -> BTreeSet<(usize, usize)> {
 }
 
 enum Name {
-    /// Path such as `a::b::c`, or a single name.
+    /// A path in the code such as `a::b::c`, or a single name.
     Path(Vec<String>),
-    /// Method call `.name(`.
+    /// A method call `.name(` in the code.
     Method(String),
 }
 
@@ -173,15 +174,15 @@ fn scan(tokens: TokenStream, found: &mut impl FnMut(Name)) {
     }
 }
 
-/// Returns true for parentheses, which show that the name before them is a method. In `match voter.now { … }`, braces
-/// follow the field `now`.
+/// Returns true if the name before the token is a method, because parentheses follow. In `match voter.now { … }`,
+/// braces follow the field `now`.
 fn is_in_parentheses(tree: Option<&TokenTree>) -> bool {
     matches!(tree, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis)
 }
 
 impl Source {
-    /// Returns the files that a path needs: the file that defines the named item, and the file that defines a method at
-    /// the end of the path.
+    /// Returns the files of a crate that a path needs: the file that defines the named item, and the file that defines
+    /// a method at the end of the path.
     fn of_path(&self, module: &[String], path: &[String]) -> BTreeSet<usize> {
         let mut files: BTreeSet<_> = self.resolve(module, path, MAX_LOOKUPS).into_iter().collect();
         if let [types @ .., method] = path

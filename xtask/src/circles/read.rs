@@ -9,12 +9,12 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::{ImplItem, Item, TraitItem, UseTree, Visibility};
 
-/// Path of a module within its crate, without `crate`.
+/// Path of a module within its crate, without the segment `crate`.
 pub(super) type ModulePath = Vec<String>;
 
 #[derive(Default)]
 pub(super) struct Source {
-    /// Paths of the files below `src`, with `/`.
+    /// Paths of the crate's source files below `src`, with `/`.
     pub(super) files: Vec<String>,
     pub(super) modules: BTreeMap<ModulePath, Module>,
     /// Indexes of the files that define a method in an `impl` or a trait, by the name of the method.
@@ -24,13 +24,11 @@ pub(super) struct Source {
 #[derive(Default)]
 pub(super) struct Module {
     pub(super) file: usize,
-    /// Names of the items that the module defines.
     pub(super) items: BTreeSet<String>,
-    /// Imports of the module, by their name in it.
+    /// Imports of the module, each by the name that it has in the module.
     pub(super) imports: BTreeMap<String, Import>,
-    /// Paths of traits that are imported as `_`.
+    /// Paths of traits that the module imports as `_`.
     pub(super) unnamed: Vec<Vec<String>>,
-    /// Paths of glob imports `use …::*`.
     pub(super) globs: Vec<Vec<String>>,
     /// Code of the module, without imports, tests and inline modules.
     pub(super) tokens: Vec<TokenStream>,
@@ -129,7 +127,7 @@ impl Source {
 }
 
 impl Module {
-    /// Returns the paths of imports that are not re-exported.
+    /// Returns the paths of those imports of the module that are not re-exported.
     pub(super) fn private_imports(&self) -> impl Iterator<Item = &Vec<String>> {
         let named = self.imports.values().filter(|import| import.is_private).map(|import| &import.path);
         named.chain(&self.unnamed)

@@ -74,7 +74,7 @@ const ROOMS: &[Room] = &[
     ("notice", &["channel", "delivery", "notice"]),
 ];
 
-/// Prints the dependencies that lead from a lower to a higher room, which are not allowed.
+/// Prints the dependencies that lead from a lower to a higher room (layer) of the crate `core`, which are not allowed.
 pub(super) fn print() -> anyhow::Result<()> {
     for ((from, to), files) in upward()? {
         println!("  {from} -> {to}: {}", files.join(", "));
@@ -82,8 +82,8 @@ pub(super) fn print() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns each pair of modules in which the first depends on a module of a higher room. Each has the dependencies
-/// between the files of the two modules.
+/// Returns each pair of modules in the crate `core` in which the first depends on a module of a higher room. Each has
+/// the dependencies between the files of the two modules.
 fn upward() -> anyhow::Result<BTreeMap<(String, String), Vec<String>>> {
     let source = read::Source::read_crate(&folder_of("core").join("src"))?;
     let mut found: BTreeMap<_, Vec<String>> = BTreeMap::new();
@@ -97,7 +97,7 @@ fn upward() -> anyhow::Result<BTreeMap<(String, String), Vec<String>>> {
     Ok(found)
 }
 
-/// Returns the top-level module that contains a file.
+/// Returns the top-level module of the crate `core` that contains a file.
 fn module(file: &str) -> &str {
     let first = file.split('/').next().unwrap_or(file);
     first.strip_suffix(".rs").unwrap_or(first)

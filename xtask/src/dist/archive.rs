@@ -9,7 +9,8 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::{Entry, Release};
 
-/// 1980-01-01, the earliest modification time that a ZIP archive can store.
+/// Modification time of all files in archives: 1980-01-01, the earliest that a ZIP archive can store, in seconds since
+/// 1970.
 const TIME_S: u64 = 315_532_800;
 
 /// Builds `holdshort-VERSION-ARCH-linux-gnu.tar.gz`, which contains one folder with the same name.

@@ -24,8 +24,8 @@ impl fmt::Display for Glibc {
     }
 }
 
-/// Builds the release binary without paths of this machine. It has a separate target directory, because other builds
-/// use other flags.
+/// Builds the release binary without paths of this machine, in a separate target directory, because other builds use
+/// other flags.
 pub(super) fn build() -> Result<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home =

@@ -14,7 +14,7 @@ use super::{read, version};
 const PAGE: &str = "docs/deploy.md";
 const MARK: &str = "```sh dist\n";
 
-/// Programs that the code blocks install, as paths below the home folder.
+/// Programs that the code blocks of `docs/deploy.md` install, as paths below the home folder.
 const INSTALLED: [(&str, &str); 3] = [
     ("the archive", ".local/bin/holdshort"),
     ("the wheel", "holdshort-pip/bin/holdshort"),
@@ -79,7 +79,7 @@ struct InstallEnvironment<'a> {
 }
 
 impl InstallEnvironment<'_> {
-    /// Runs a command. Returns its output if its exit code is one of `codes`.
+    /// Runs an installation command. Returns its output if its exit code is one of `codes`.
     fn run(&self, command: &mut Command, codes: &[i32]) -> Result<String> {
         let output = command
             .current_dir(self.work)

@@ -21,15 +21,12 @@ use sha2::{Digest, Sha256};
 use crate::run::root;
 use binary::Glibc;
 
-/// Folder into which the packages are written.
 const FOLDER: &str = "dist";
 const CHECKSUMS: &str = "SHA256SUMS";
-/// Documents that every package contains.
 const DOCUMENTS: [&str; 2] = ["LICENSE", "README.md"];
 const SUMMARY: &str =
     "People in the loop of AI agents: a run holds short of a risky step until a person clears it.";
 
-/// A file in a package.
 struct Entry {
     path: String,
     mode: u32,
@@ -46,17 +43,16 @@ impl Entry {
     }
 }
 
-/// Content of all packages of a release.
 struct Release {
     version: String,
     target: Target,
     glibc: Glibc,
     program: Vec<u8>,
-    /// Names and texts of the documents.
+    /// Names and texts of the documents in each package.
     documents: Vec<(String, String)>,
 }
 
-/// Architecture, with the name that each package format uses for it.
+/// Architecture of the release binary, with the name that each package format uses for it.
 #[derive(Clone, Copy)]
 struct Target {
     rust: &'static str,
@@ -82,7 +78,6 @@ pub(crate) fn dist(arguments: &[&str]) -> Result<()> {
     }
 }
 
-/// Builds all packages. Returns the folder of the packages.
 fn build() -> Result<PathBuf> {
     let program = binary::build()?;
     let glibc = binary::glibc(&program)?;
@@ -108,7 +103,8 @@ fn build() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Empties the folder and writes the packages into it. A package of an earlier version would have no checksum.
+/// Empties the folder and writes the packages of the release into it. A package of an earlier version would have no
+/// checksum.
 fn write(folder: &Path, packages: &[(String, Vec<u8>)]) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
@@ -134,7 +130,7 @@ fn read(name: &str) -> Result<String> {
     fs::read_to_string(root().join(name)).with_context(|| name.to_owned())
 }
 
-/// Returns the version of the workspace in `Cargo.toml`.
+/// Returns the version of the workspace that its manifest `Cargo.toml` states.
 fn version(manifest: &str) -> Result<String> {
     let line = manifest.lines().find_map(|line| line.strip_prefix("version = \""));
     let version = line.and_then(|rest| rest.strip_suffix('"'));

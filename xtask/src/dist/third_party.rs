@@ -12,10 +12,10 @@ use crate::run::cargo;
 pub(super) const NAME: &str = "THIRD-PARTY-LICENSES";
 /// Library in the browser app that is embedded into the binary, and the file with its licence.
 const APP: (&str, &str) = ("svelte (MIT)", "packaging/licenses/svelte.txt");
-/// Prefixes of the names of licence files.
+/// Prefixes of the names of files that contain a licence.
 const FILES: [&str; 5] = ["license", "licence", "copying", "copyright", "notice"];
 
-/// Returns the licence texts without duplicates, each with the names of all packages under it.
+/// Returns the licence texts of linked third-party packages without duplicates, each with the names of the packages.
 pub(super) fn texts() -> Result<String> {
     let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let output = cargo()

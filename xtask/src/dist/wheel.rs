@@ -47,7 +47,7 @@ fn metadata(version: &str, licences: &str, readme: &str) -> String {
     )
 }
 
-/// Returns the list of files in the wheel, with digest and size of each except the list itself.
+/// Returns the file list of the wheel, with digest and size of each file except the list itself.
 fn record(entries: &[Entry], name: &str) -> String {
     let line = |Entry { path, bytes, .. }: &Entry| {
         format!("{path},sha256={},{}\n", BASE64URL_NOPAD.encode(&Sha256::digest(bytes)), bytes.len())

@@ -12,14 +12,12 @@ use regex::Regex;
 
 use self::read::Group;
 
-/// A line of prose that matches a rule.
 struct Finding {
     place: String,
     text: String,
     phrase: String,
 }
 
-/// Compiled rules.
 struct Checker {
     openings: Regex,
     phrases: Regex,
@@ -33,7 +31,8 @@ impl Checker {
         Ok(Self { openings, phrases })
     }
 
-    /// Returns the first phrase of a line that matches a rule. `begins` is true if the line begins with a sentence.
+    /// Returns the first phrase of a line of prose that matches a rule. `begins` is true if the line begins with a
+    /// sentence.
     fn find<'t>(&self, text: &'t str, begins: bool) -> Option<&'t str> {
         if rules::HEADINGS.contains(&text) {
             return None;
@@ -53,7 +52,7 @@ impl Checker {
     }
 }
 
-/// Returns the findings and the number of lines of prose, by group of texts.
+/// Returns the sentences that are hard to read and the number of lines of prose, by group of texts.
 fn measure() -> Result<BTreeMap<Group, (Vec<Finding>, usize)>> {
     let checker = Checker::new()?;
     let mut all: BTreeMap<Group, (Vec<Finding>, usize)> = BTreeMap::new();
@@ -68,7 +67,7 @@ fn measure() -> Result<BTreeMap<Group, (Vec<Finding>, usize)>> {
     Ok(all)
 }
 
-/// Prints the findings in a group of texts, or the number of findings in each group if none is given.
+/// Prints the sentences that are hard to read in a group of texts, or their number in each group if none is given.
 pub(crate) fn print(group: Option<&str>) -> Result<()> {
     for (each, (found, lines)) in measure()? {
         if group == Some(each.name()) {

@@ -5,14 +5,14 @@ use proc_macro2::{TokenStream, TokenTree};
 
 use crate::run::root;
 
-/// Group of texts that are checked together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Group {
     Comments,
     Documents,
-    /// Texts of the browser app, from `ui/src/texts`.
+    /// The group has the texts of the browser app, from `ui/src/texts`.
     App,
-    /// Strings of at least [`WORDS`] words in `src` folders of crates and packs: errors, help and messages.
+    /// The group has the strings of at least [`WORDS`] words in `src` folders of crates and packs: errors, help and
+    /// messages.
     Strings,
 }
 
@@ -30,13 +30,12 @@ impl Group {
 /// Minimum number of words of a string that is read as a sentence.
 const WORDS: usize = 4;
 
-/// A line of prose.
 pub(super) struct Line {
     pub(super) group: Group,
     pub(super) file: String,
     pub(super) number: usize,
     pub(super) text: String,
-    /// True if a sentence begins at the start of the line.
+    /// True if a sentence begins at the start of the line of prose.
     pub(super) begins: bool,
 }
 
@@ -65,12 +64,12 @@ pub(super) fn lines() -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Returns true for a file that is not checked: one with the rules of this check, or a text of a third party.
+/// Returns true for a file whose prose is not checked: one with the rules of this check, or a text of a third party.
 fn is_skipped(file: &str) -> bool {
     ["ui/dist/", "xtask/src/plain/", "licenses/"].iter().any(|skipped| file.contains(skipped))
 }
 
-/// Reads lines that begin with a comment marker.
+/// Reads the lines of a source file that begin with a comment marker.
 fn comments(file: &str, text: &str, lines: &mut Vec<Line>) {
     let mut before = String::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -85,7 +84,7 @@ fn comments(file: &str, text: &str, lines: &mut Vec<Line>) {
     }
 }
 
-/// Reads lines outside of code blocks.
+/// Reads the lines of a document outside of code blocks.
 fn document(file: &str, text: &str, lines: &mut Vec<Line>) {
     let mut is_code = false;
     for (number, line) in (1..).zip(text.lines()) {
@@ -100,7 +99,7 @@ fn document(file: &str, text: &str, lines: &mut Vec<Line>) {
     }
 }
 
-/// Reads the values in a file of texts: `"key": "value",`.
+/// Reads the values in a file of the app's texts: `"key": "value",`.
 fn app(file: &str, text: &str, lines: &mut Vec<Line>) {
     for (number, line) in (1..).zip(text.lines()) {
         let Some((_, value)) = line.trim().split_once("\": ") else { continue };
@@ -125,7 +124,7 @@ fn strings(file: &str, text: &str, lines: &mut Vec<Line>) -> Result<()> {
     Ok(())
 }
 
-/// Collects strings that are sentences, in order, each as written in the source and as its value.
+/// Collects the strings in Rust code that are sentences, in order, each as written in the source and as its value.
 fn literals(tokens: TokenStream, found: &mut Vec<(String, String)>) {
     let mut is_doc = false;
     for token in tokens {

@@ -2,11 +2,11 @@
 
 use super::{Checker, Group, measure, per_thousand, rules};
 
-/// Maximum number of findings per 1,000 lines, by group of texts.
+/// Maximum number of findings per 1,000 lines of prose, by group of texts.
 const LIMITS: [(Group, usize); 4] =
     [(Group::Comments, 1), (Group::Documents, 3), (Group::App, 2), (Group::Strings, 8)];
 
-/// Lines, each with the phrase that a rule finds in it.
+/// Lines of prose, each with the phrase that a rule finds in the line.
 const LINES: [(&str, Option<&str>); 12] = [
     ("Whether a person may decide.", Some("Whether")),
     ("Returns true if a person may decide.", None),
@@ -37,7 +37,8 @@ fn each_rule_is_a_regular_expression() {
     }
 }
 
-/// Tests the number of findings. `cargo xtask plain GROUP` lists the findings of a group.
+/// Tests the number of findings in the prose of the repository. `cargo xtask plain GROUP` lists the findings of a
+/// group.
 #[test]
 fn few_sentences_have_to_be_solved() {
     let measured = measure().unwrap();

@@ -12,8 +12,8 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Adds the numbers in a line of output, and skips lines without numbers. Examples are `test result: ok. 3 passed;
-    /// 0 failed; 1 ignored; …` of cargo, `ℹ pass 3` of Node, and `Ran 3 tests in 0.1s` of Python before `OK
+    /// Adds the numbers of tests in a line of output, and skips lines without numbers. Examples are `test result: ok. 3
+    /// passed; 0 failed; 1 ignored; …` of cargo, `ℹ pass 3` of Node, and `Ran 3 tests in 0.1s` of Python before `OK
     /// (skipped=1)`.
     pub(crate) fn take(&mut self, line: &str) {
         if let Some((_, counts)) = line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". ")) {

@@ -19,14 +19,14 @@ use crate::figures::WHOLE;
 use crate::run::{ParallelStep, cargo, lines, step, target};
 use crate::{machine, npm, sdk, ui};
 
-/// Extent of a verification run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Extent {
-    /// Checks that need only Rust.
+    /// The run makes only checks that need only Rust.
     Quick,
-    /// All checks that are required before a change is merged.
+    /// The run makes all checks that are required before a change is merged.
     Whole,
-    /// Campaigns: simulations with new seeds, and tests of all cases where normally only samples are tested.
+    /// The run makes campaigns: simulations with new seeds, and tests of all cases where normally only samples are
+    /// tested.
     Long,
 }
 
@@ -123,7 +123,8 @@ fn without_packs(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Runs the selected tests. Black-box tests start programs of their package, which cargo has built with the tests.
+/// Runs the selected tests of the programs. Black-box tests start programs of their package, which cargo has built with
+/// the tests.
 fn tests(report: &mut Report, programs: Vec<Program>, tests: Tests) -> Result<()> {
     let (waiting, others) = programs.into_iter().partition(|program| program.name == WAITS);
     report.ran = report.phase("tests", || programs::run(&[waiting, others], tests))?;
@@ -136,7 +137,7 @@ fn sdk_tests(report: &mut Report) -> Result<()> {
     count_tests(report, "tests of the TypeScript package", &mut sdk::typescript_tests())
 }
 
-/// Runs a command that prints the results of its tests, and adds them to the report.
+/// Runs a command that prints the results of its tests, and adds the numbers of tests to the report.
 fn count_tests(report: &mut Report, name: &str, command: &mut Command) -> Result<()> {
     let mut counts = Counts::default();
     let passed = report.phase(name, || lines(name, command, |line| counts.take(line)))?;

@@ -1,7 +1,7 @@
 //! Share of the machine's processor time that a phase of `verify` uses, in percent. In a phase with a low share, the
 //! machine mostly waits.
 
-/// Times of all processors together since the start of the machine, in clock ticks (`proc_stat(5)`).
+/// Processor times of the machine since its start, in clock ticks (`proc_stat(5)`), of all processors together.
 #[derive(Clone, Copy)]
 pub(crate) struct Processors {
     all: u64,
@@ -21,7 +21,7 @@ impl Processors {
         Some(Self { all: ticks.iter().sum(), idle: ticks.get(3)? + ticks.get(4)? })
     }
 
-    /// Returns the percentage of processor time that was used since this reading.
+    /// Returns the percentage of the machine's processor time that was used since this reading.
     pub(crate) fn busy(self) -> Option<u64> {
         Self::now().and_then(|now| self.busy_until(now))
     }

@@ -17,30 +17,28 @@ use crate::run::{Heartbeat, cargo};
 /// Test program of a library, or of a folder `tests/`.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// Name of the package, with the target if it is not the library: `core`, `core::it`.
+    /// Name of the test program's package, with the target if it is not the library: `core`, `core::it`.
     pub(crate) name: String,
     folder: PathBuf,
     executable: PathBuf,
 }
 
-/// Selection of a program's tests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tests {
     All,
-    /// All tests whose names contain none of these texts.
+    /// The selection has all tests whose names contain none of these texts.
     Without(&'static [&'static str]),
-    /// Ignored tests, which take minutes each.
+    /// The selection has the ignored tests, which take minutes each.
     Campaigns,
 }
 
-/// Name of the phase in which the tests are built.
 pub(crate) const LINTED: &str = "lints and build of the tests";
 
-/// Test program whose tests often wait for timers and other processes. It runs in parallel with all others, with one
-/// more test at a time than there are processors.
+/// Test program whose tests often wait for timers and other processes. This program runs in parallel with all others,
+/// with one more test at a time than there are processors.
 pub(crate) const WAITS: &str = "testkit::it";
 
-/// Text that occurs in the name of each campaign.
+/// Text that occurs in the name of each campaign, a test that takes minutes.
 const CAMPAIGN: &str = "campaign";
 
 /// Duration of a test, or of a program with all of its tests.
@@ -56,9 +54,7 @@ pub(crate) struct Ran {
     pub(crate) counts: Counts,
     pub(crate) tests: Vec<Timed>,
     pub(crate) programs: Vec<Timed>,
-    /// Names of the programs in which a test failed.
     pub(crate) failed: Vec<String>,
-    /// Names of the programs that are still running.
     running: Vec<String>,
 }
 
@@ -73,7 +69,6 @@ pub(crate) fn build(packages: &[&str]) -> Result<Vec<Program>> {
     compile(LINTED, named.chain(whole).collect())
 }
 
-/// Name of the phase in which the program is built without packs.
 pub(crate) const WITHOUT_PACKS: &str = "the program without packs";
 
 /// Checks that the program compiles without packs. This takes seconds, because the tests have compiled most of it.
@@ -86,7 +81,6 @@ pub(crate) fn build_without_packs() -> Result<Vec<Program>> {
     compile(WITHOUT_PACKS, vec!["--no-default-features", "--package", "holdshort"])
 }
 
-/// Builds the test programs that the arguments in `selected` select.
 fn compile(phase: &str, selected: Vec<&str>) -> Result<Vec<Program>> {
     println!("\n== {phase}");
     let _alive = Heartbeat::for_step(phase);
@@ -112,7 +106,6 @@ fn compile(phase: &str, selected: Vec<&str>) -> Result<Vec<Program>> {
 }
 
 impl Program {
-    /// Returns the test program that a JSON message of Cargo describes.
     fn from_message(message: &Value) -> Option<Self> {
         if message["profile"]["test"] != true {
             return None;
@@ -143,14 +136,12 @@ impl Program {
         command
     }
 
-    /// Returns the number of selected tests of the program.
     fn length(&self, tests: Tests) -> Result<usize> {
         let output = self.command(tests).args(["--list", "--format", "terse"]).output();
         let output = output.with_context(|| format!("{} cannot be started", self.name))?;
         Ok(String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.ends_with(": test")).count())
     }
 
-    /// Runs the selected tests of the program. Prints the output if a test fails.
     fn run(&self, tests: Tests, ran: &Mutex<Ran>) -> Result<()> {
         lock(ran).running.push(self.name.clone());
         let since = Instant::now();
@@ -228,7 +219,7 @@ fn timed(program: &str, line: &str) -> Option<Timed> {
     Some(Timed { name: format!("{program} {name}"), took })
 }
 
-/// Locks the results. Ignores a panic of another lane, which is reported elsewhere.
+/// Locks the results of the test programs. Ignores a panic of another lane, which is reported elsewhere.
 fn lock(ran: &Mutex<Ran>) -> MutexGuard<'_, Ran> {
     ran.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -14,7 +14,6 @@ const SLOWEST: usize = 20;
 /// File in Cargo's target directory that lists the duration of every test.
 const TIMES: &str = "tests.txt";
 
-/// Phases of a run, with their durations.
 #[derive(Default)]
 pub(crate) struct Report {
     phases: Vec<Phase>,
@@ -23,12 +22,11 @@ pub(crate) struct Report {
 
 struct Phase {
     timed: Timed,
-    /// Percentage of the machine's processor time that was used.
+    /// Percentage of the machine's processor time that the phase used.
     busy: Option<u64>,
 }
 
 impl Report {
-    /// Runs a phase, and records its duration.
     pub(crate) fn phase<T>(&mut self, name: &str, phase: impl FnOnce() -> T) -> T {
         let (since, before) = (Instant::now(), Processors::now());
         let done = phase();

@@ -14,7 +14,8 @@ use names::NAMES;
 /// A guarded name that a path contains, and the reason why files with this name are guarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guarded {
-    /// Consecutive components of a path, in lower case. In a component, `*` stands for any characters.
+    /// The guarded name: consecutive components of a path, in lower case. In a component, `*` stands for any
+    /// characters.
     pub name: &'static str,
     pub why: &'static str,
     scope: Scope,
@@ -24,8 +25,8 @@ pub struct Guarded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     Everywhere,
-    /// All folders except those of installed packages. For example, a linter applies the configuration in an installed
-    /// package only to the files of this package.
+    /// The name is guarded in all folders except those of installed packages. For example, a linter applies the
+    /// configuration in an installed package only to the files of this package.
     OwnSources,
 }
 
@@ -48,7 +49,7 @@ pub const fn all() -> &'static [Guarded] {
     NAMES
 }
 
-/// Returns the guarded name that matches the path or one of its parent folders. `names` are the components of the path,
+/// Returns the guarded name that matches a path or one of its parent folders. `names` are the components of the path,
 /// from the workspace or the root folder on. Components that are `.` or empty are skipped. Upper and lower case are
 /// treated as equal, as some file systems do.
 pub fn guards<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'static Guarded> {
@@ -65,7 +66,7 @@ pub fn guards<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'static G
     ROWS.iter().find(meets).map(|row| row.guarded)
 }
 
-/// Returns true if the last component of the path is a guarded name. Returns false for a path below a guarded folder,
+/// Returns true if the last component of a path is a guarded name. Returns false for a path below a guarded folder,
 /// because callers check the folder itself.
 pub fn ends_guarded(names: &[impl AsRef<str>]) -> bool {
     let Some((last, above)) = names.split_last() else { return false };
@@ -83,7 +84,6 @@ pub fn ends_guarded(names: &[impl AsRef<str>]) -> bool {
     ROWS.iter().any(ends)
 }
 
-/// Rows of the table of guarded names. They are parsed once.
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let row = |guarded: &'static Guarded| Row {
         guarded,
@@ -98,12 +98,13 @@ struct Row {
 }
 
 impl Row {
-    /// Returns true if the path begins with the components of this guarded name.
+    /// Returns true if a path begins with the components of this guarded name.
     fn is_prefix_of(&self, names: &[Forms]) -> bool {
         names.len() >= self.parts.len() && self.parts.iter().zip(names).all(|(part, name)| name.fit(part))
     }
 
-    /// Returns true if this guarded name applies to files in a path with these folders.
+    /// Returns true if this guarded name applies to files in a path with these folders: names with
+    /// [`Scope::OwnSources`] do not apply in folders of installed packages.
     fn counts_below(&self, folders: &[Forms]) -> bool {
         let is_of_others = |folder: &Forms| PACKAGES_OF_OTHERS.contains(&folder.name());
         self.guarded.scope == Scope::Everywhere || !folders.iter().any(is_of_others)
@@ -113,7 +114,7 @@ impl Row {
 /// One component of a guarded name, split at each `*`.
 struct Part {
     start: &'static str,
-    /// Texts after each `*` of the component. Empty if the component contains no `*`.
+    /// Texts after each `*` in one component of a guarded name. Empty if the component contains no `*`.
     rest: Vec<&'static str>,
 }
 
@@ -134,14 +135,14 @@ impl Part {
     }
 }
 
-/// A component in lower case, together with all names of which it is a variant: `.mise.local.toml` is a variant of
-/// `.mise.toml` and of `.mise`.
+/// A component of a path in lower case, together with all names of which it is a variant: `.mise.local.toml` is a
+/// variant of `.mise.toml` and of `.mise`.
 ///
 /// Many tools read a local variant of a file in addition to the shared file. Many tools can also read the same
 /// configuration in several configuration languages.
 struct Forms(Vec<String>);
 
-/// Suffixes that make a name a variant of another name. The suffix is before the file extension.
+/// Suffixes that make a file name a variant of another file name. The suffix is before the file extension.
 const VARIANTS: [&str; 8] = [".local", "-local", "_local", ".override", ".private", ".user", ".d", "-2"];
 
 /// File extensions of configuration languages.

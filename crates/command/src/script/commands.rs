@@ -5,16 +5,15 @@ use super::word_parser::{ScriptWord, is_name};
 use super::{Document, Parser, conditions};
 use crate::shell::{COMPUTED, Expansion, ShellWord};
 
-/// File that discards everything that is written to it.
 const NOWHERE: &str = "/dev/null";
 
 impl Parser<'_> {
-    /// Sets a variable. Returns `None` if a variable with this name has a special meaning.
+    /// Sets a variable of the shell script. Returns `None` if a variable with this name has a special meaning.
     pub(super) fn assign(&mut self, name: &str, value: Value) -> Option<()> {
         is_free(name).then(|| self.assigned.set(name, value))
     }
 
-    /// Parses `NAME=`, the beginning of an assignment. Returns `None` if there is no assignment.
+    /// Parses `NAME=`, the beginning of an assignment in a shell script. Returns `None` if there is no assignment.
     fn assigned_name(&mut self) -> Option<String> {
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest.len());
         let (name, rest) = self.rest.split_at(end);
@@ -119,7 +118,7 @@ impl Parser<'_> {
         Some(Value::Unknown)
     }
 
-    /// Parses one redirection. Returns false if there is none, and `None` if it is rejected.
+    /// Parses one redirection of a command in a script. Returns false if there is none, and `None` if it is rejected.
     pub(super) fn redirect(&mut self) -> Option<bool> {
         let digit = self.rest.strip_prefix(|c: char| c.is_ascii_digit());
         let behind = digit.filter(|rest| rest.starts_with(['<', '>'])).unwrap_or(self.rest);
@@ -202,12 +201,11 @@ fn changes_folder(word: &ScriptWord) -> bool {
         && !text.starts_with(['-', '~'])
 }
 
-/// Returns true for the arguments `-c LINE` of a shell.
 fn is_line(arguments: &[ScriptWord]) -> bool {
     matches!(arguments, [option, line] if option.is_literal && option.word.text == "-c" && line.is_literal)
 }
 
-/// Returns the kind of value that a command may print.
+/// Returns the kind of value that a command in a script may print.
 fn printed(program: &str, arguments: &[ScriptWord]) -> Value {
     let is_literal = arguments.iter().all(|word| word.is_literal && word.word.expansion == Expansion::None);
     let words: Vec<&str> = arguments.iter().map(|word| word.word.text.as_str()).collect();

@@ -48,8 +48,8 @@ fn is_unary(clause: &[ScriptWord]) -> bool {
     matches!(clause, [operator, _] if operator.is_literal && OF_ONE.contains(&operator.word.text.as_str()))
 }
 
-/// Returns true if the words form one condition that runs no code. `in_brackets` is true for `[[ ]]`, in which the
-/// shell does not split words.
+/// Returns true if the words form one condition of a shell script that runs no code. `in_brackets` is true for `[[ ]]`,
+/// in which the shell does not split words.
 fn is_condition(words: &[ScriptWord], in_brackets: bool) -> bool {
     let is_whole = |word: &ScriptWord| {
         in_brackets || (word.is_one && (word.is_literal || word.word.quoted || word.value <= Value::Word))

@@ -17,20 +17,21 @@ pub(crate) use self::values::only_shapes_output;
 use self::values::{Value, Values};
 use crate::limits;
 
-/// Maximum nesting depth of groups and substitutions.
+/// Maximum nesting depth of groups and substitutions in a command line.
 const MAX_DEPTH: u8 = 12;
 
-/// Maximum number of passes over a line. The line is parsed again until a pass finds no new value of a variable.
+/// Maximum number of passes in which the parser reads a command line. The line is parsed again until a pass finds no
+/// new value of a variable.
 const MAX_PASSES: usize = 8;
 
-/// Keywords that end a list of commands.
+/// Keywords of the shell that end a list of commands.
 const CLOSERS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
-/// Maximum number of nested command lines (`sh -c …`) that are parsed, in all passes together. Each level of nesting
-/// multiplies the number of passes.
+/// Maximum number of nested command lines (`sh -c …`) that are parsed, in all passes over the outer command line
+/// together. Each level of nesting multiplies the number of passes.
 const MAX_NESTED: usize = 64;
 
-/// Returns true if the parser accepts the whole line, and each command in it only reads.
+/// Returns true if the parser accepts the whole command line, and each command in it only reads.
 pub(crate) fn reads(line: &str) -> bool {
     reads_within(line, &Cell::new(MAX_NESTED))
 }
@@ -56,11 +57,11 @@ fn reads_within(line: &str, nested: &Cell<usize>) -> bool {
     false
 }
 
-/// A here-document that was announced with `<<`. Its text begins on the next line.
+/// A here-document that was announced with `<<`. The text of the document begins on the next line.
 struct Document {
     end: String,
     is_quoted: bool,
-    /// True for `<<-`, which drops tabs at the beginning of lines.
+    /// True for a here-document that begins with `<<-`, which drops tabs at the beginning of lines.
     is_indented: bool,
 }
 
@@ -72,15 +73,15 @@ enum MayBeEmpty {
 
 struct Parser<'l> {
     rest: &'l str,
-    /// Values of variables that were found in earlier passes.
+    /// Values of shell variables that earlier passes over the command line found.
     known: &'l Values,
-    /// Values of variables that were found in this pass.
+    /// Values of shell variables that this pass over the command line found.
     assigned: Values,
     documents: Vec<Document>,
     /// Number of nested command lines that may still be parsed.
     nested: &'l Cell<usize>,
     depth: u8,
-    /// Number of commands that may still be parsed.
+    /// Number of commands that may still be parsed, before the parser rejects the command line.
     left: usize,
 }
 
@@ -97,7 +98,7 @@ impl<'l> Parser<'l> {
         }
     }
 
-    /// Parses a text inside the line, such as a here-document, with a separate parser.
+    /// Parses a text inside the command line, such as a here-document, with a separate parser.
     fn within<T>(&mut self, text: &str, read: impl FnOnce(&mut Parser<'_>) -> Option<T>) -> Option<T> {
         let mut inner = Parser::new(text, self.known, self.nested, self.depth + 1);
         inner.left = self.left;
@@ -128,7 +129,7 @@ impl<'l> Parser<'l> {
         self.eat(text).then_some(())
     }
 
-    /// Skips spaces and comments, but no line ends.
+    /// Skips spaces and comments of the command line, but no line ends.
     fn blanks(&mut self) {
         loop {
             let before = self.rest;
@@ -144,7 +145,7 @@ impl<'l> Parser<'l> {
         }
     }
 
-    /// Skips spaces, comments and line ends.
+    /// Skips spaces, comments and line ends of the command line.
     fn lines(&mut self) -> Option<()> {
         loop {
             self.blanks();
@@ -183,7 +184,8 @@ impl<'l> Parser<'l> {
         Some(())
     }
 
-    /// Returns the next word if it may be a keyword such as `done`, which has no quotes and no substitutions.
+    /// Returns the next word of the command line if it may be a keyword such as `done`, which has no quotes and no
+    /// substitutions.
     fn keyword(&self) -> &'l str {
         let is_end = |c: char| c.is_whitespace() || ";&|<>()".contains(c);
         let end = self.rest.find(is_end).unwrap_or(self.rest.len());
@@ -202,7 +204,7 @@ impl<'l> Parser<'l> {
         self.rest.is_empty() || self.rest.starts_with([')', ';']) || CLOSERS.contains(&self.keyword())
     }
 
-    /// Parses a list of commands. Returns the kind of value that the commands possibly print.
+    /// Parses a list of shell commands. Returns the kind of value that the commands possibly print.
     fn list(&mut self, may_be_empty: MayBeEmpty) -> Option<Value> {
         let mut printed = None;
         loop {
@@ -320,7 +322,7 @@ impl<'l> Parser<'l> {
         self.expect_keyword("done")
     }
 
-    /// Parses `for NAME in WORDS; do LIST; done`.
+    /// Parses the shell loop `for NAME in WORDS; do LIST; done`.
     fn for_each(&mut self) -> Option<()> {
         self.expect_keyword("for")?;
         self.blanks();
@@ -373,7 +375,7 @@ impl<'l> Parser<'l> {
         }
     }
 
-    /// Parses the redirections that follow a group or a loop.
+    /// Parses the redirections that follow a group or a loop of the shell.
     fn redirects(&mut self) -> Option<()> {
         loop {
             self.blanks();

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 /// Kinds of text that a variable can have, from the most to the least certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
-    /// A number.
     Number,
-    /// A number, or the empty text if a command failed.
+    /// The variable is a number, or the empty text if a command failed.
     Count,
-    /// A single word without spaces, or the empty text. The word is not an option.
+    /// The variable is a single word without spaces, or the empty text. The word is not an option.
     Word,
-    /// A text that is not an option, if it is in quotes.
+    /// The variable is a text that is not an option, if it is in quotes.
     Path,
     Unknown,
 }
@@ -21,7 +20,7 @@ impl Value {
         self.max(other)
     }
 
-    /// Returns the kind of a text that contains no quotes and no expansions.
+    /// Returns the kind of a text in a shell script that contains no quotes and no expansions.
     pub(super) fn of_text(text: &str) -> Self {
         if !text.is_empty() && text.chars().all(|c| c.is_ascii_digit()) {
             Self::Number
@@ -38,17 +37,17 @@ impl Value {
     }
 }
 
-/// Variables that a line sets, with the kinds of their values.
+/// Shell variables that a command line sets, with the kinds of their values.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Values {
     set: BTreeMap<String, Value>,
-    /// Kind of value of all variables that the line does not set.
+    /// Kind of value of all shell variables that the command line does not set.
     otherwise: Value,
 }
 
 impl Values {
-    /// Returns the assumptions before the first pass: each variable has the most harmless kind. A pass may replace a
-    /// kind with a less certain one.
+    /// Returns the assumptions about shell variables before the first pass over a command line: each variable has the
+    /// most harmless kind. A pass may replace a kind with a less certain one.
     pub(super) fn hopeful() -> Self {
         Self { set: BTreeMap::new(), otherwise: Value::Number }
     }
@@ -68,7 +67,8 @@ impl Values {
         self.set.insert(name.to_owned(), value.join(before));
     }
 
-    /// Returns the kind of a variable's value. A variable that the line does not set comes from the environment.
+    /// Returns the kind of a shell variable's value. A variable that the command line does not set comes from the
+    /// environment.
     pub(super) fn lookup(&self, name: &str) -> Value {
         match (self.set.get(name), name) {
             (Some(value), _) => *value,

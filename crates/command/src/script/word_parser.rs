@@ -4,24 +4,24 @@ use super::values::Value;
 use super::{MayBeEmpty, Parser};
 use crate::shell::{COMPUTED, Expansion, ShellWord};
 
-/// A word of a line as the shell would understand it.
+/// A word of a command line as the shell would understand it.
 pub(super) struct ScriptWord {
     pub(super) word: ShellWord,
-    /// True if the result is exactly one word, whatever the shell computes.
+    /// True if the shell turns this word into exactly one word, whatever it computes.
     pub(super) is_one: bool,
-    /// True if the shell computes nothing in this word.
+    /// True if the shell computes nothing in this word of the command line.
     pub(super) is_literal: bool,
-    /// Kind of the value that a variable gets if this word is assigned to it.
+    /// Kind of the value that a shell variable gets if this word is assigned to it.
     pub(super) value: Value,
 }
 
 impl ScriptWord {
-    /// Returns an empty word, such as the value in `x=`.
+    /// Returns an empty word of a shell script, such as the value in `x=`.
     pub(super) fn empty() -> Self {
         Self { word: ShellWord::default(), is_one: true, is_literal: true, value: Value::Path }
     }
 
-    /// Returns the kind of the words into which the shell splits this word.
+    /// Returns the kind of the words into which the shell splits this word of the command line.
     pub(super) fn each(&self) -> Value {
         match (self.value, self.is_one) {
             (Value::Path, false) if !self.is_literal => Value::Unknown,
@@ -30,7 +30,7 @@ impl ScriptWord {
     }
 }
 
-/// Quotes around a computed value.
+/// Quotes around a value that the shell computes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Quotes {
     Around,
@@ -41,7 +41,7 @@ struct Building {
     word: ShellWord,
     is_one: bool,
     is_literal: bool,
-    /// Kind of the computed value, if the word consists of a single one.
+    /// Kind of the value that the shell computes, if the word consists of a single one.
     only: Option<Value>,
     pieces: usize,
     braces: u32,
@@ -172,7 +172,7 @@ impl Parser<'_> {
         (self.rest.len() < before.len()).then(|| found.finish())
     }
 
-    /// Parses text that is in double quotes or in a here-document.
+    /// Parses text of a command line that is in double quotes or in a here-document.
     fn quoted(&mut self, end: Option<char>, found: &mut Building) -> Option<()> {
         loop {
             match self.next_char() {
@@ -200,14 +200,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses the text of a here-document.
     pub(super) fn document(&mut self) -> Option<()> {
         let mut found = Building::new();
         self.quoted(None, &mut found)
     }
 
-    /// Parses the commands in a substitution. Rejects a here-document that is still open at the end, because shells
-    /// disagree about where its text begins.
+    /// Parses the commands in a shell substitution `$(…)`. Rejects a here-document that is still open at the end,
+    /// because shells disagree about where its text begins.
     fn substitution(&mut self) -> Option<Value> {
         let value = self.deeper(|parser| parser.list(MayBeEmpty::No))?;
         self.expect(")")?;
@@ -227,7 +226,7 @@ impl Parser<'_> {
         self.within(&text, |parser| parser.list(MayBeEmpty::No))
     }
 
-    /// Parses the text after a `$`.
+    /// Parses the text after a `$` in a command line.
     fn dollar(&mut self, quotes: Quotes, found: &mut Building) -> Option<()> {
         match self.computed() {
             Some(Computed::Value(value)) => found.computed(value, quotes),
@@ -361,7 +360,7 @@ impl Parser<'_> {
 
 enum Computed {
     Value(Value),
-    /// The `$` has no special meaning.
+    /// The `$` in a command line has no special meaning.
     Dollar,
 }
 

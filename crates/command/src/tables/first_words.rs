@@ -5,12 +5,12 @@ use crate::Part;
 /// The forms of a program's commands that only read. In all lists, the entries are separated by spaces.
 struct Forms {
     programs: &'static str,
-    /// Options that may be before the first word.
+    /// Options of the program that may be before the first word.
     before: &'static str,
     first: &'static str,
-    /// Allowed second words of the command. An empty list allows any second word.
+    /// Allowed second words of a command that only reads. An empty list allows any second word.
     second: &'static str,
-    /// Options that may follow the first word.
+    /// Options of the program that may follow the first word.
     options: &'static str,
 }
 
@@ -39,7 +39,8 @@ const ROWS: &[Forms] = &[
     },
 ];
 
-/// Returns true if the command has a form that only reads. Returns `None` if no row contains the program.
+/// Returns true if the command has a form that only reads. Returns `None` if the table of first words does not contain
+/// the program.
 pub(crate) fn reads(part: &Part) -> Option<bool> {
     let has = |list: &str, word: &str| list.split(' ').any(|each| each == word);
     let row = ROWS.iter().find(|row| has(row.programs, &part.program))?;

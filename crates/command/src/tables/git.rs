@@ -6,7 +6,7 @@
 
 use super::{Operands, Parser, Row, git};
 
-/// Options before the subcommand that do not change what the subcommand does.
+/// Options of git before the subcommand that do not change what the subcommand does.
 pub(crate) const BEFORE: &[&str] = &[
     "--no-pager",
     "-P",
@@ -19,7 +19,6 @@ pub(crate) const BEFORE: &[&str] = &[
     "--no-advice",
 ];
 
-/// Returns true if the git setting changes only what the output looks like.
 pub(crate) fn only_shapes_output(setting: &str) -> bool {
     let Some((key, value)) = setting.split_once('=') else { return false };
     let key = key.to_ascii_lowercase();

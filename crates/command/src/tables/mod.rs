@@ -25,60 +25,60 @@ pub(crate) mod writes;
 #[derive(Debug)]
 pub struct Row {
     pub programs: &'static [&'static str],
-    /// Subcommand of the program that this row describes. Empty if the program has no subcommands.
+    /// Subcommand of the program that this row of the table describes. Empty if the program has no subcommands.
     pub subcommand: &'static str,
-    /// Options, separated by spaces. `-x` and `--long` are options without a value. The suffix `:` means one value, `?`
-    /// an optional value in the same word, and `::` two values. `-#` is a number such as `-5`.
+    /// Options of the program, separated by spaces. `-x` and `--long` are options without a value. The suffix `:` means
+    /// one value, `?` an optional value in the same word, and `::` two values. `-#` is a number such as `-5`.
     options: &'static str,
-    /// Lists of options that several programs share.
+    /// Lists of options that the program shares with other programs.
     shared: &'static [&'static str],
     pub operands: Operands,
-    /// True if all options of the program are harmless. A file pattern is then harmless even if it expands to an
-    /// option.
+    /// True if all options of the program are harmless. A file pattern is then harmless even if the shell expands it to
+    /// an option.
     pub takes_any_name: bool,
     pub parser: Parser,
 }
 
-/// Way in which the program parses its options.
+/// Way in which a program of the table parses its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parser {
-    /// As in GNU programs: letters can be joined, a value can be in the same word as its letter, and options can follow
-    /// operands.
+    /// The program parses options as GNU programs do: letters can be joined, a value can be in the same word as its
+    /// letter, and options can follow operands.
     Getopt,
-    /// Letters can be joined, but the value of a letter is always the next word. For example, `tree -Io x W` ignores
-    /// `x` and writes `W`.
+    /// Option letters of the program can be joined, but the value of a letter is always the next word. For example,
+    /// `tree -Io x W` ignores `x` and writes `W`.
     ValueApart,
-    /// Each option is a separate word before the first operand. For example, `xxd -bc 16 W` ignores the `c`, and `unzip
-    /// x -l` extracts files because `-l` follows an operand.
+    /// Each option of the program is a separate word before the first operand. For example, `xxd -bc 16 W` ignores the
+    /// `c`, and `unzip x -l` extracts files because `-l` follows an operand.
     OneByOne,
-    /// Each option is a separate word that begins with one or two dashes. The value of an option is the next word or
-    /// follows a `=`: `go test -run=x -count 1`.
+    /// Each option of the program is a separate word that begins with one or two dashes. The value of an option is the
+    /// next word or follows a `=`: `go test -run=x -count 1`.
     Names,
 }
 
-/// Kind of operands that a row allows.
+/// Kind of operands with which a program only reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operands {
-    /// Files that the program reads.
+    /// The operands are files that the program reads.
     Files,
-    /// Texts that are not file names.
+    /// The operands are texts that are not file names.
     Words,
-    /// Texts that consist of letters, digits and a few punctuation characters. A text with a `/` is not allowed,
-    /// because it names a file.
+    /// The operands are texts that consist of letters, digits and a few punctuation characters. A text with a `/` is
+    /// not allowed, because it names a file.
     Names,
     None,
-    /// At most this number of operands. The program would write to any further operand.
+    /// At most this number of operands is allowed. The program would write to any further operand.
     Most(usize),
-    /// Operands that do not begin with this text.
+    /// The operands must not begin with this text.
     Without(&'static str),
-    /// Operands that begin with this text.
+    /// The operands must begin with this text.
     Beginning(&'static str),
     Numbers,
-    /// Only the operands in this list.
+    /// Only the operands in this list are allowed.
     Only(&'static [&'static str]),
-    /// Operands that are allowed only together with one of these options.
+    /// The operands are allowed only together with one of these options.
     Beside(&'static [&'static str]),
-    /// One name with a dot in it, such as the name of a git setting (`user.name`).
+    /// The only operand is a name with a dot in it, such as the name of a git setting (`user.name`).
     OneKey,
 }
 
@@ -94,12 +94,13 @@ const fn row(programs: &'static [&'static str], options: &'static str) -> Row {
     }
 }
 
-/// Returns a row that a grammar in `grammars.rs` uses.
+/// Returns a row of the table of programs that a grammar in `grammars.rs` uses.
 pub(crate) const fn part_of_a_grammar(programs: &'static [&'static str], options: &'static str) -> Row {
     row(programs, options)
 }
 
-/// Returns a row that a grammar in `grammars.rs` uses, for a program whose options are separate words.
+/// Returns a row of the table of programs that a grammar in `grammars.rs` uses, for a program whose options are
+/// separate words.
 pub(crate) const fn one_by_one(programs: &'static [&'static str], options: &'static str) -> Row {
     row(programs, options).parsed(Parser::OneByOne)
 }
@@ -121,13 +122,13 @@ impl Row {
         Self { parser, ..self }
     }
 
-    /// Returns the options in this row of the table, as they are written there.
+    /// Returns the options in this row of the table of programs, as they are written in the table.
     pub fn options(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.options).chain(self.shared.iter().copied()).flat_map(str::split_whitespace)
     }
 }
 
-/// Rows by family. The documentation lists the programs by the same families.
+/// Rows of the table of programs that only read, by family. The documentation lists the programs by the same families.
 pub const FAMILIES: [(&str, &[Row]); 7] = [
     ("files and folders", files::ROWS),
     ("text", text::ROWS),
@@ -138,24 +139,24 @@ pub const FAMILIES: [(&str, &[Row]); 7] = [
     ("git", git::ROWS),
 ];
 
-/// Returns the rows of all families.
+/// Returns the rows of all families in the table of programs that only read.
 pub fn all() -> impl Iterator<Item = &'static Row> + Clone {
     FAMILIES.into_iter().flat_map(|(_, rows)| rows)
 }
 
-/// Returns the row of a program that has no subcommands.
+/// Returns the row of the table of programs for a program that has no subcommands.
 pub(crate) fn of_program(program: &str) -> Option<&'static Row> {
     all().find(|row| row.subcommand.is_empty() && row.programs.contains(&program))
 }
 
-/// Returns the row of a subcommand, and the number of words in the subcommand's name. The longest matching name wins:
-/// `git stash list` before `git stash`.
+/// Returns the row of the table of programs for a subcommand, and the number of words in the subcommand's name. The
+/// longest matching name wins: `git stash list` before `git stash`.
 pub(crate) fn of_subcommand(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
     longest(&all(), program, words).filter(|(_, named)| *named > 0)
 }
 
-/// Returns the row whose program and subcommand match the most words at the beginning of the line, and the number of
-/// these words.
+/// Returns the table row whose program and subcommand match the most words at the beginning of the command, and the
+/// number of these words.
 fn longest<R>(rows: &R, program: &str, words: &[String]) -> Option<(&'static Row, usize)>
 where
     R: Iterator<Item = &'static Row> + Clone,

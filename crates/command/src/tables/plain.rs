@@ -6,7 +6,6 @@
 
 use super::{Parser, Row, row};
 
-/// Programs and subcommands that run no second program, whatever their options are.
 pub(crate) const RUNS_NOTHING: &[&str] = &[
     "rm",
     "rmdir",
@@ -319,7 +318,8 @@ const ROWS: &[Row] = &[
     row(&["venv"], "--clear --upgrade --without-pip --system-site-packages --prompt:"),
 ];
 
-/// Returns the row of a program or subcommand, and the number of words that name the subcommand.
+/// Returns the row of a program or subcommand that runs no second program, and the number of words that name the
+/// subcommand.
 pub(crate) fn find_row(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
     super::longest(&ROWS.iter(), program, words)
 }

@@ -3,7 +3,6 @@
 //!
 //! A program that has no row is assumed to reach any file.
 
-/// A program that can read folders recursively.
 pub(crate) struct Walks {
     pub(crate) programs: &'static [&'static str],
     /// Option letters, and beginnings of long options, that make the program read folders recursively. If both are
@@ -13,7 +12,7 @@ pub(crate) struct Walks {
     /// Option letters, and beginnings of long options, that make the program follow symbolic links.
     follows: &'static str,
     follows_long: &'static [&'static str],
-    /// Number of leading operands that are not file names.
+    /// Number of leading operands of the program that are not file names.
     pub(crate) texts: usize,
 }
 
@@ -40,8 +39,8 @@ impl Walks {
     }
 }
 
-/// Returns true for a long option that begins with an element of `long`, and for joined option letters that contain a
-/// letter of `letters`.
+/// Returns true if a word of a command is a long option that begins with an element of `long`, or joined option letters
+/// that contain a letter of `letters`.
 fn is_option(word: &str, letters: &str, long: &[&str]) -> bool {
     match (word.strip_prefix("--"), word.strip_prefix('-')) {
         (Some(name), _) => long.iter().any(|begin| name.starts_with(begin)),

@@ -4,7 +4,7 @@
 //! A line with such an option is opaque, so neither a grant nor a rule can allow it. Rules that ask or forbid are also
 //! compared with the value of the option. A program without a row may still write.
 
-/// Programs, with options that run a second program or read instructions. A long option also matches if it is
+/// Programs, with options that make them run a second program or read instructions. A long option also matches if it is
 /// abbreviated, and an option letter also matches among joined letters.
 const ROWS: &[(&[&str], &[&str])] = &[
     (
@@ -130,7 +130,8 @@ pub(crate) const TAKES_CODE: &[&str] = &[
     "socat",
 ];
 
-/// Returns true if one of the arguments is an option of this table, with which the program runs a second program.
+/// Returns true if one of the arguments is an option in the table of options with which a program runs a second
+/// program.
 pub(crate) fn runs_by_option(program: &str, arguments: &[String]) -> bool {
     let rows = || ROWS.iter().filter(|(programs, _)| programs.contains(&program));
     if program == "tar" && arguments.first().is_some_and(|word| is_old_bundle(word)) {

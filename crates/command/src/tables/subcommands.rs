@@ -190,7 +190,6 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Known subcommands of a program.
 pub(crate) struct Subcommands(Names);
 
 enum Names {

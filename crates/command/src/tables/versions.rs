@@ -3,7 +3,7 @@
 //! Programs such as yarn, pnpm and go are left out, because they may first run another program that a file in the
 //! current folder names (`toolchain` in `go.mod`).
 
-/// Programs, each with the words that make it print its version.
+/// Programs, each with the words that make the program print its version.
 pub(crate) const ROWS: &[(&[&str], &[&str])] = &[
     (
         &[

@@ -63,8 +63,8 @@ const ROWS: &[Row] = &[
     cargo("fmt", "--all --check -p* --package*"),
 ];
 
-/// Programs and subcommands whose operands are files, texts or names of tests. The number counts the leading operands
-/// that do change what the command does, such as the mode in `chmod 600 a`.
+/// Programs and subcommands whose operands are files, texts or names of tests. The number of each counts the leading
+/// operands that do change what the command does, such as the mode in `chmod 600 a`.
 const OPERANDS: &[(&[&str], usize)] = &[
     (&["rm", "cp", "mv", "mkdir", "rmdir", "touch", "ln", "tee", "truncate", "unlink"], 0),
     (&["chmod", "chown", "chgrp"], 1),

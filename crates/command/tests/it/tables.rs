@@ -3,7 +3,8 @@
 use holdshort_command::parse;
 use holdshort_command::tables::{self, Operands, Row};
 
-/// Returns a command line for a row with one option, and with a value if the option takes one.
+/// Returns a command line for a row of the table of programs, with one option, and with a value if the option takes
+/// one.
 fn line(row: &Row, spec: &str) -> String {
     let name = spec.trim_end_matches([':', '?']);
     let name = if name == "-#" { "-5" } else { name };
@@ -24,8 +25,8 @@ fn line(row: &Row, spec: &str) -> String {
     format!("{} {} {name}{value}{operand}", row.programs[0], row.subcommand)
 }
 
-/// Each row with each of its options is read-only. A misspelt option, a redirection to a file, or a program of the
-/// workspace is not.
+/// Each row of the table of programs that only read is read-only with each of its options. A misspelt option, a
+/// redirection to a file, or a program of the workspace is not.
 #[test]
 fn every_row_reads_with_each_of_its_options() {
     for row in tables::all() {

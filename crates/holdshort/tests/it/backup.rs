@@ -11,7 +11,7 @@ use serde_json::json;
 
 const AGENTS: usize = 16;
 
-/// Load on a server: agents that ask one question after another until they are stopped.
+/// Agents that put load on a server: each asks one question after another until the agents are stopped.
 struct Load {
     is_over: Arc<AtomicBool>,
     answered: Arc<AtomicU64>,

@@ -6,7 +6,6 @@ use reqwest::header::{COOKIE, SET_COOKIE};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-/// A browser that is signed in with a login link.
 struct Browser {
     runtime: Runtime,
     http: reqwest::Client,
@@ -16,7 +15,6 @@ struct Browser {
 }
 
 impl Browser {
-    /// Redeems a login link.
     fn open(link: &str) -> Self {
         let (base, code) = link.split_once("/login#").unwrap();
         let runtime = Runtime::new().unwrap();
@@ -46,7 +44,6 @@ impl Browser {
     }
 }
 
-/// Returns the text with a single blank for each sequence of white space.
 fn collapse_whitespace(shown: &str) -> String {
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }

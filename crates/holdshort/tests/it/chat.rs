@@ -60,7 +60,6 @@ impl Scene {
         terminal
     }
 
-    /// Runs the command with these lines as its standard input.
     fn piped(&self, arguments: &[&str], lines: &str) -> CommandOutput {
         use std::io::Write;
         let mut child = self
@@ -90,7 +89,6 @@ fn runs(line: &str) {
     }
 }
 
-/// Returns the session id in a text.
 fn session_of(text: &str) -> String {
     let word = text.split_whitespace().find(|word| word.starts_with("ses_"));
     word.unwrap_or_else(|| panic!("no session: {text}")).to_owned()
@@ -557,7 +555,7 @@ fn a_script_says_one_thing_after_the_other() {
     assert_eq!((ran.code, scene.text("b.txt").as_deref()), (0, Some("b\n")), "{ran:?}");
 }
 
-/// The copilot remembers its own rounds, and an undo reverts only the last one.
+/// The copilot remembers the earlier rounds of its conversation, and an undo reverts only the last round.
 #[test]
 fn rounds_of_a_conversation_are_one_run_and_are_taken_back_one_by_one() {
     let scene = Scene::new();
@@ -581,7 +579,7 @@ fn rounds_of_a_conversation_are_one_run_and_are_taken_back_one_by_one() {
     assert!(told.contains("in their earlier state again: `a.txt`"), "{told}");
 }
 
-/// Neither a router's reply nor its preview is printed, because it is only for the run.
+/// Neither a router's reply nor its preview is printed, because a router's reply is only for the run.
 #[test]
 fn what_a_router_says_is_not_shown() {
     let scene = Scene::new();

@@ -32,7 +32,7 @@ fn write(home: &Home, text: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Returns the error of `serve` for an invalid configuration file.
+/// Returns the error that `serve` prints for an invalid configuration file.
 fn refused(home: &Home, text: &str) -> String {
     write(home, text);
     let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
@@ -255,7 +255,7 @@ fn the_doctor_reads_what_a_start_reads() {
     }
 }
 
-/// The password of a database is never printed.
+/// The password of a database is read from a file and never printed.
 #[test]
 fn a_secret_stays_in_its_file() {
     let home = Home::new();

@@ -18,7 +18,6 @@ fn with_a_key(home: &Home, arguments: &[&str]) -> CommandOutput {
     )
 }
 
-/// Returns the text with a single blank for each sequence of white space.
 fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use holdshort_testkit::home::Home;
 use holdshort_testkit::terminal::{PROMPT, Terminal};
 
-/// Returns the path of the demo's git repository.
 fn repository(home: &Home) -> PathBuf {
     let mut found = std::fs::read_dir(home.path().join("tmp")).unwrap().map(|entry| entry.unwrap().path());
     found.find(|path| path.file_name().unwrap().to_str().unwrap().starts_with("holdshort-demo-")).unwrap()
@@ -15,8 +14,8 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Plays the demo until the first change: answers a question by number and a plan by name. The tests run before without
-/// a decision, because they change nothing.
+/// Plays the demo in the terminal until the first change: answers a question by number and a plan by name. The tests
+/// run before without a decision, because they change nothing.
 fn to_the_first_change(terminal: &mut Terminal) {
     let header = terminal.expect("REHEARSAL");
     assert!(header.contains("data") && header.contains("(the journal of this run)"), "{header}");

@@ -26,7 +26,6 @@ fn start(
     (child, errors)
 }
 
-/// Returns the id of the interrupt on which the example agent waits.
 fn read_interrupt_id(errors: &mut BufReader<std::process::ChildStderr>) -> String {
     let mut line = String::new();
     errors.read_line(&mut line).unwrap();

@@ -88,7 +88,7 @@ fn a_slip_in_a_name_is_said_and_another_reason_refused() {
     assert!(ran.out.contains("agent nobody: a look"), "{ran:?}");
 }
 
-/// A key at a card freezes everything, after the person has typed a reason.
+/// A key at an approval card freezes everything, after the person has typed a reason.
 #[test]
 fn one_key_at_a_card_freezes_everything() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");

@@ -4,7 +4,6 @@ use holdshort_testkit::home::{CommandOutput, Home};
 use holdshort_testkit::server::real;
 use serde_json::json;
 
-/// Runs the program with another token.
 fn run_as(home: &Home, token: &str, arguments: &[&str]) -> CommandOutput {
     CommandOutput::from_output(
         home.command(real()).args(arguments).env("HOLDSHORT_TOKEN", token).output().unwrap(),

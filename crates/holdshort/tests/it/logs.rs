@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::raw::{Answer, send_plain};
 
-/// Starts a server that logs everything to this standard error.
+/// Starts a server that writes all log levels to `log` as its standard error.
 fn serve(home: &Home, log: Stdio) -> Child {
     let mut child = home
         .command(real())
@@ -67,7 +67,7 @@ fn a_log_that_nobody_reads() {
     drop(reader);
 }
 
-/// Starts a server that logs JSON to a file.
+/// Starts a server that writes its log as JSON to a file.
 fn serve_json(home: &Home, log: &Path, filter: &str) -> (Child, Value) {
     let mut child = home
         .command(real())
@@ -87,7 +87,6 @@ fn stop(mut child: Child) {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// Returns each line of the log as an object.
 fn lines(log: &Path) -> Vec<Value> {
     let text = fs::read_to_string(log).unwrap();
     text.lines()

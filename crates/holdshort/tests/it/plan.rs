@@ -7,7 +7,7 @@ use holdshort_testkit::home::Home;
 use holdshort_testkit::server::real;
 use serde_json::Value;
 
-/// Starts the rehearsal of `research`, which waits at its plan. Returns the run id.
+/// Starts the rehearsal of the workflow `research`, which waits at its plan. Returns the run id.
 fn planned(home: &Home) -> String {
     let data = home.data();
     let ran = home.run(&["demo", "research", "--json", "--data", data.to_str().unwrap()]);

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 
-/// Start of the request for the stream of all events.
+/// Start of the HTTP request for the stream of all events.
 const STREAM: &[u8] = b"GET /v1/events";
 
 #[derive(Default)]
@@ -46,7 +46,6 @@ impl Proxy {
         format!("http://{}", self.address)
     }
 
-    /// Holds back all events from now on.
     pub(crate) fn hold_events(&self) {
         *self.gate.is_closed.lock().unwrap() = true;
     }
@@ -57,8 +56,8 @@ impl Proxy {
     }
 }
 
-/// Connects a client and the server. `names` are the host name that the client uses for the server, and the only one
-/// that the server accepts.
+/// Forwards all data between a client and the server. `names` are the host name that the client uses for the server,
+/// and the only one that the server accepts.
 fn connect(client: TcpStream, server: TcpStream, names: (String, String), gate: Arc<Gate>) {
     assert_eq!(names.0.len(), names.1.len(), "ports have five digits here");
     let streams = Arc::new(Mutex::new(false));

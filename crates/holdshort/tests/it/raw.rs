@@ -12,9 +12,9 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::Value;
 
-/// Host name in the certificates of these tests.
+/// Host name in the TLS certificates of these tests.
 pub(crate) const NAME: &str = "holdshort.example";
-/// Timeout of all requests in these tests.
+/// Timeout of all HTTP requests in these tests.
 pub(crate) const SOON: Duration = Duration::from_mins(1);
 
 #[derive(Debug)]
@@ -58,7 +58,6 @@ pub(crate) fn speak(mut stream: impl Read + Write, request: &str) -> Answer {
     Answer { status, head: head.to_owned(), body: body.to_owned() }
 }
 
-/// Sends a request over plain HTTP. `at` is `HOST:PORT`.
 pub(crate) fn send_plain(at: &str, line: &str, headers: &[&str], body: &str) -> Answer {
     speak(connected(at), &request(line, headers, body))
 }
@@ -78,8 +77,8 @@ pub(crate) fn certificate(name: &str) -> CertificateDer<'static> {
     CertificateDer::from_pem_file(file(name)).unwrap()
 }
 
-/// Opens a TLS connection that trusts the tests' authority for this name. Returns the connection and the server's
-/// certificate.
+/// Opens a TLS connection to the server that trusts the tests' certificate authority. Returns the connection and the
+/// server's certificate.
 pub(crate) fn tls_handshake(
     at: &str,
 ) -> Result<(StreamOwned<ClientConnection, TcpStream>, CertificateDer<'static>), String> {
@@ -101,7 +100,6 @@ pub(crate) fn tls_handshake(
     Ok((stream, shown))
 }
 
-/// Sends a request over TLS.
 pub(crate) fn send_tls(at: &str, line: &str, headers: &[&str], body: &str) -> Answer {
     speak(tls_handshake(at).unwrap().0, &request(line, headers, body))
 }

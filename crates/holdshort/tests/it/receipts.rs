@@ -21,15 +21,14 @@ async fn ask(serving: &Serving, body: Value) -> Value {
     response.json().await.unwrap()
 }
 
-/// Asks `count` further questions as an external agent.
 async fn ask_more(serving: &Serving, count: usize) {
     for n in 0..count {
         ask(serving, json!({"kind": "question", "title": format!("Question {n}?")})).await;
     }
 }
 
-/// Runs `docs/verify_receipt.py` with Python's optimisation, which must not skip any check. Returns its output or
-/// error.
+/// Runs `docs/verify_receipt.py` on a receipt with Python's optimisation, which must not skip any check. Returns its
+/// output or error.
 fn checked(receipt: &Path, key: &str, interrupt: &str) -> Result<String, String> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verify_receipt.py");
     let ran =
@@ -152,8 +151,8 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     assert!(said.contains(r"by operator  gr\xf6\xdfer") && said.is_ascii(), "{said}");
 }
 
-/// The receipt and the page contain the first view of each person. A client reports a view when it shows the card;
-/// reading the interrupt is none.
+/// The receipt and the page of an interrupt contain the first view of each person. A client reports a view when it
+/// shows the card; reading the interrupt over the API is no view.
 #[tokio::test]
 async fn the_record_says_who_looked_first_and_when() {
     let home = Home::new();

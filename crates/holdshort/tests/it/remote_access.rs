@@ -10,7 +10,7 @@ use crate::raw::send_plain;
 
 const PUBLIC: [&str; 2] = ["--public-url", "https://holdshort.example"];
 
-/// Writes a people file with an admin.
+/// Writes a people file with an admin into the home directory of the test.
 pub(crate) fn people(home: &Home) -> String {
     let path = home.path().join("people.yaml");
     fs::write(&path, "people:\n  anna: {roles: [admin, operator]}\n").unwrap();
@@ -159,7 +159,6 @@ fn host_and_origin_are_those_of_the_public_url_or_of_loopback() {
     assert!(home.run(&["doctor"]).out.contains("others use https://holdshort.example"));
 }
 
-/// Returns the client address of each request in the log.
 fn clients(log: &std::path::Path) -> Vec<String> {
     let text = fs::read_to_string(log).unwrap();
     let lines = text.lines().filter(|line| line.contains("answered") && line.contains("/v1/openapi.json"));

@@ -9,7 +9,7 @@ use holdshort_testkit::home::{Home, Serving, wait_for};
 
 use crate::raw::{NAME, certificate, file, send_plain, send_tls, tls_handshake};
 
-/// Replaces a file atomically, as programs that renew certificates do.
+/// Replaces a certificate file atomically, as programs that renew certificates do.
 fn put(to: &Path, bytes: &[u8], mode: u32) {
     let beside = to.with_extension("new");
     fs::write(&beside, bytes).unwrap();

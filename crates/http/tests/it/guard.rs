@@ -128,7 +128,7 @@ fn an_address_in_a_url_is_refused_without_a_look_up_and_a_name_is_not() {
     }
 }
 
-/// An allowed range permits `http:` to the addresses in the range, and to no other addresses.
+/// An allowed range of the guard permits `http:` to the addresses in the range, and to no other addresses.
 #[test]
 fn in_the_clear_goes_to_what_is_named_alone() {
     let guard = Guard::new(&["10.1.0.0/16".into(), "203.0.113.0/24".into(), "fd00:1::/32".into()]).unwrap();
@@ -172,8 +172,8 @@ async fn hosts_that_stand_for_such_an_address_are_refused_however_they_are_writt
     }
 }
 
-/// If one of several addresses of a name is refused, the name is refused, because the client might connect to the
-/// refused address.
+/// If the guard refuses one of several addresses of a host name, it refuses the name, because the client might connect
+/// to the refused address.
 #[test]
 fn every_address_of_a_name_counts() {
     let url = Url::parse("https://example.org/").unwrap();

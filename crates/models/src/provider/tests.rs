@@ -127,7 +127,7 @@ fn request() -> Request {
     }
 }
 
-/// Starts a server that responds to one request with these frames. Returns the server's address, and a task that
+/// Starts a model server that responds to one request with these frames. Returns the server's address, and a task that
 /// returns the request.
 async fn server(frames: &[String]) -> (String, JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

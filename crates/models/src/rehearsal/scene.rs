@@ -11,14 +11,14 @@ use holdshort_workflow::rehearsal::{Play, Step};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value};
 
-/// Maximum number of template instructions that one template may execute.
+/// Maximum number of template instructions that one template of a rehearsal script may execute.
 const FUEL: u64 = 100_000;
-/// Maximum length, in bytes, of the text that one template may produce.
+/// Maximum length, in bytes, of the text that one template of a rehearsal script may produce.
 const MAX_TEXT: usize = 1024 * 1024;
 
 pub(super) struct Scene<'a> {
     replies: usize,
-    /// Messages in the request since the previous reply of the agent.
+    /// Messages in the model request since the previous reply of the agent.
     news: &'a [Message],
     values: Value,
     environment: Environment<'static>,
@@ -33,12 +33,12 @@ impl<'a> Scene<'a> {
         Self { replies, news, values: values(request, news, steps), environment: environment() }
     }
 
-    /// Returns the index of the script's step that replies to this request.
+    /// Returns the index of the rehearsal script's step that replies to this model request.
     pub(super) fn step(&self) -> usize {
         self.replies
     }
 
-    /// Returns the texts of the messages since the previous reply of the agent.
+    /// Returns the texts of the messages in the model request since the previous reply of the agent.
     pub(super) fn news(&self) -> impl Iterator<Item = &'a str> {
         self.news.iter().map(text)
     }
@@ -69,7 +69,7 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// Returns the calls in each reply of the agent that made the request. Replies of other agents are skipped.
+/// Returns the tool calls in each reply of the agent that made the model request. Replies of other agents are skipped.
 fn calls_per_reply(request: &Request) -> impl Iterator<Item = &[Call]> {
     request.messages.iter().filter_map(|message| match message {
         Message::Assistant { agent, calls, .. } if *agent == request.agent => Some(calls.as_slice()),
@@ -97,8 +97,8 @@ fn values(request: &Request, news: &[Message], steps: &[Step]) -> Value {
     )
 }
 
-/// Returns the texts of call results, by the labels of the calls in the script. A call has the label at the same
-/// position in the script.
+/// Returns the texts of the tool results in the model request, by the labels of the calls in the script. A call has the
+/// label at the same position in the script.
 fn results(request: &Request, steps: &[Step]) -> BTreeMap<String, String> {
     let texts: BTreeMap<&str, &str> = request.messages.iter().filter_map(result).collect();
     let mut results = BTreeMap::new();

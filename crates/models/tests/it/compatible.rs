@@ -40,7 +40,8 @@ async fn a_text_is_streamed() {
     assert_eq!(result, Ok(Reply { text, calls: vec![], usage: USAGE, model, stop: Stop::Whole }));
 }
 
-/// A reply contains the provider's stop reason. A reply with an unknown stop reason is never treated as complete.
+/// The reply of a model contains the provider's stop reason. A reply with an unknown stop reason is never treated as
+/// complete.
 #[tokio::test]
 async fn why_a_reply_stopped_is_told() {
     for (reason, stop) in [
@@ -113,7 +114,8 @@ async fn the_request_is_a_standard_one() {
     );
 }
 
-/// The requested schema of the reply is sent to the server, so that the server can make the model follow the schema.
+/// The schema that a request states for the reply is sent to the server, so that the server can make the model follow
+/// the schema.
 #[tokio::test]
 async fn a_form_of_the_answer_goes_out() {
     let (server, model) = playing(Scripted::text("{\"escalate\": false}")).await;

@@ -13,7 +13,7 @@ use holdshort_core::message::{Declaration, Failure, Message, Reply, Request};
 use holdshort_models::{Model, Settings, Source, from_env};
 use serde_json::json;
 
-/// Returns a first request of the agent `pair`, with one tool.
+/// Returns the first model request of the agent `pair`, with one tool.
 fn request() -> Request {
     Request {
         agent: "pair".into(),
@@ -46,7 +46,7 @@ fn model(settings: &Settings, env: &[(&str, &str)]) -> Arc<dyn Model> {
     }
 }
 
-/// Returns a model on the compatible server at `base_url`, with a key.
+/// Returns a model on the compatible server at `base_url`, with an API key.
 fn at(base_url: &str) -> Arc<dyn Model> {
     let settings = Settings {
         model: Some("test-model".into()),
@@ -60,7 +60,7 @@ async fn call(model: &dyn Model) -> Result<Reply, Failure> {
     model.call(&request(), &|_| {}).await
 }
 
-/// Calls the model. Returns the result, and the pieces of text that `on_text` received.
+/// Sends a request to the model. Returns the result, and the pieces of text that `on_text` received.
 async fn call_collecting_text(model: &dyn Model, request: &Request) -> (Result<Reply, Failure>, Vec<String>) {
     let pieces = Mutex::new(Vec::new());
     let result = model.call(request, &|piece| pieces.lock().unwrap().push(piece.to_owned())).await;

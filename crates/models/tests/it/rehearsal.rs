@@ -33,7 +33,6 @@ fn rehearsal(steps: Vec<Step>) -> Rehearsal {
     Rehearsal::new(Script { agents: BTreeMap::from([("pair".into(), steps)]) })
 }
 
-/// Returns a request with these messages.
 fn after(messages: Vec<Message>) -> Request {
     let mut request = request();
     request.messages.extend(messages);
@@ -97,7 +96,8 @@ async fn a_script_ends() {
     );
 }
 
-/// If the script allows it, the last reply is repeated for each new message and contains the text of the message.
+/// If the rehearsal script allows it, the last reply is repeated for each new message and contains the text of the
+/// message.
 #[tokio::test]
 async fn a_last_reply_is_played_again_where_the_script_says_so() {
     let again = Step { again: true, ..says("You said: {{ messages | join }}") };

@@ -7,7 +7,8 @@ use tokio::net::TcpListener;
 
 use super::{at, call, call_collecting_text, request};
 
-/// Starts a server that responds to one request with this body and closes the connection. Returns the server's address.
+/// Starts a model server that responds to one request with this body and closes the connection. Returns the server's
+/// address.
 pub(super) async fn server(body: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -40,14 +40,14 @@ pub fn body(message: &Message) -> Value {
     body
 }
 
-/// Returns the id of the review in the format of the source system, the earlier system whose clients use this edge.
+/// Returns the id of the review in the format of the earlier system whose clients use the crew edge.
 fn review_id(message: &Message) -> String {
     let id = message.notice.interrupt.as_str();
     format!("REV-{}", id.strip_prefix("int_").unwrap_or(id).to_ascii_uppercase())
 }
 
-/// Returns the event type of a notice. The document of the earlier system defines only the type of the first notice of
-/// a review. Holdshort defines the others.
+/// Returns the event type of a notice for clients of the crew edge. The document of the earlier system defines only the
+/// type of the first notice of a review. Holdshort defines the others.
 fn event_type(message: &Message) -> &'static str {
     match (message.notice.occasion, message.notice.outcome) {
         (Occasion::Opened, _) => "compliance_review",
@@ -71,8 +71,8 @@ fn status(message: &Message) -> &'static str {
     }
 }
 
-/// Returns the headers of Standard Webhooks, and those of the earlier system: `X-Webhook-ID` with the id of the
-/// webhook, and `X-Event-ID` with the id of the event.
+/// Returns the headers of a request to clients of the crew edge: those of Standard Webhooks, and those of the earlier
+/// system, `X-Webhook-ID` with the id of the webhook and `X-Event-ID` with the id of the event.
 pub(super) fn headers(
     channel: &Channel,
     message: &Message,

@@ -25,7 +25,7 @@ pub use self::crew::body as crew_body;
 
 const JSON: &str = "application/json";
 
-/// POST request that delivers a message.
+/// POST request with which a channel delivers a message.
 pub(crate) struct Request {
     pub(crate) url: Url,
     pub(crate) content_type: &'static str,
@@ -43,7 +43,7 @@ pub(crate) fn slack_calls_of_several(several: Several<'_>, conversation: &str) -
     vec![slack::post(slack::several(several), conversation)]
 }
 
-/// Escapes a text, so that Slack shows it without interpreting formatting.
+/// Escapes a text for Slack, so that Slack shows the text without interpreting formatting.
 pub(crate) fn slack_text(text: &str) -> String {
     slack::escaped(text)
 }
@@ -61,17 +61,17 @@ type Headers = Vec<(String, String)>;
 
 /// Functions that build the HTTP requests that send notifications through one type of channel (Slack, ntfy, …).
 struct Format {
-    /// Returns the URL to which the request is sent. The argument is the URL of the channel.
+    /// Returns the URL to which a channel of this type sends the request. The argument is the URL of the channel.
     address: fn(&Url) -> Url,
     body: fn(&Url, &Message) -> Value,
-    /// Returns one request body for several messages. `None` for channels to programs, which get each message
+    /// Returns one request body for several messages. `None` for types of channels to programs, which get each message
     /// separately.
     several: Option<fn(&Url, Several<'_>) -> Value>,
     headers: fn(&Channel, &Message, &[u8], Timestamp) -> Headers,
 }
 
-/// Returns the functions that build requests for a type of channel. Returns `None` for mail and push, which `mail/` and
-/// `push.rs` build.
+/// Returns the functions that build requests for a type of channel. Returns `None` for mail and push, whose messages
+/// `mail/` and `push.rs` build.
 fn format(via: Via) -> Option<Format> {
     let chat = |body, several| {
         Some(Format { address: Url::clone, body, several: Some(several), headers: |_, _, _, _| Vec::new() })
@@ -96,8 +96,8 @@ fn format(via: Via) -> Option<Format> {
     }
 }
 
-/// Returns one request that sends several messages. Returns `None` if a channel of this type sends each message
-/// separately.
+/// Returns one request that sends several messages over the channel. Returns `None` if a channel of this type sends
+/// each message separately.
 pub(crate) fn request_of_several(channel: &Channel, several: Several<'_>) -> Option<Request> {
     let format = format(channel.definition.via)?;
     let body = bytes(&(format.several?)(&channel.url, several));
@@ -105,7 +105,8 @@ pub(crate) fn request_of_several(channel: &Channel, several: Several<'_>) -> Opt
     Some(Request { url, content_type: JSON, body, headers: headers(channel) })
 }
 
-/// Returns the request that sends a message. Returns `None` for mail and push channels, which do not use such requests.
+/// Returns the request that sends a message over the channel. Returns `None` for mail and push channels, which do not
+/// use such requests.
 pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> Option<Request> {
     let format = format(channel.definition.via)?;
     let body = bytes(&(format.body)(&channel.url, message));
@@ -114,7 +115,8 @@ pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> O
     Some(Request { url: (format.address)(&channel.url), content_type: JSON, body, headers })
 }
 
-/// Returns the request that sends a checkpoint. Returns `None` if channels of this type do not send checkpoints.
+/// Returns the request that sends a checkpoint of the journal over the channel. Returns `None` if channels of this type
+/// do not send checkpoints.
 pub(crate) fn request_of_checkpoint(
     channel: &Channel,
     id: &str,
@@ -130,14 +132,13 @@ pub(crate) fn request_of_checkpoint(
     Some(Request { url: channel.url.clone(), content_type: JSON, body, headers })
 }
 
-/// Returns the headers of every request of this channel.
 fn headers(channel: &Channel) -> Headers {
     let said = channel.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
     let token = channel.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}")));
     said.chain(token).collect()
 }
 
-/// Serializes the body once, so that the signed bytes are exactly the bytes that are sent.
+/// Serializes the body of a request once, so that the signed bytes are exactly the bytes that are sent.
 fn bytes(value: &Value) -> Vec<u8> {
     value.to_string().into_bytes()
 }

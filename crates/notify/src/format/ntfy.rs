@@ -37,13 +37,13 @@ pub(super) fn several(url: &Url, several: Several<'_>) -> Value {
     })
 }
 
-/// Splits the path of the channel's URL into the path of the server and the topic.
+/// Splits the path of an ntfy channel's URL into the path of the server and the topic.
 fn split(url: &Url) -> (&str, &str) {
     let path = url.path().trim_end_matches('/');
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Returns the ntfy priority of the message, from 1 to 5 (3 is normal).
+/// Returns the priority with which ntfy shows the message, from 1 to 5 (3 is normal).
 fn priority(message: &Message) -> u8 {
     if !message.notice.occasion.asks() {
         return 3;

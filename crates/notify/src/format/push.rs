@@ -11,10 +11,11 @@ use crate::message::{Message, Several, line};
 /// Payload of a push message before it is encrypted, with the headers for the push service.
 pub(crate) struct Push {
     pub(crate) payload: Value,
-    /// Topic of the message. Of several waiting messages with the same topic, the push service delivers only the last.
+    /// Topic of the push message. Of several waiting messages with the same topic, the push service delivers only the
+    /// last.
     pub(crate) topic: Option<String>,
     pub(crate) urgency: &'static str,
-    /// Time for which the push service keeps the message while the browser is offline.
+    /// Time for which the push service keeps the push message while the browser is offline.
     pub(crate) ttl_seconds: u64,
 }
 
@@ -62,8 +63,8 @@ fn payload(title: &str, lines: Vec<String>, url: &str, tag: &str) -> Value {
     json!({"title": line(title, PUSH_TITLE_CHARS), "body": body, "url": url, "tag": tag})
 }
 
-/// Values of the header `Urgency` (RFC 8030, 5.3). A message with the urgency `high` is delivered even to a device that
-/// is saving battery power.
+/// Values of the header `Urgency` of a push message (RFC 8030, 5.3). A message with the urgency `high` is delivered
+/// even to a device that is saving battery power.
 const HIGH: &str = "high";
 const NORMAL: &str = "normal";
 
@@ -75,8 +76,8 @@ fn urgency(message: &Message) -> &'static str {
     if is_high && message.notice.occasion.asks() { HIGH } else { NORMAL }
 }
 
-/// Returns the seconds for which the push service keeps the message. A message that asks for a decision is kept only
-/// until the interrupt expires.
+/// Returns the seconds for which the push service keeps the push message. A message that asks for a decision is kept
+/// only until the interrupt expires.
 fn ttl(message: &Message, now: Timestamp) -> u64 {
     let asks = message.notice.occasion.asks();
     let ends = message.notice.expires_at.filter(|_| asks).map(|at| at.ms_since(now) / 1_000);

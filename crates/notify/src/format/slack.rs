@@ -30,7 +30,7 @@ pub(super) fn body(message: &Message) -> Value {
     json!({"text": escaped(&headline), "blocks": blocks})
 }
 
-/// Renders a button. The action id of each button is unique within the message.
+/// Renders a button of a Slack message. The action id of each button is unique within the message.
 fn button((n, button): (usize, &Button)) -> Value {
     let mut drawn = json!({
         "type": "button",
@@ -46,8 +46,8 @@ fn button((n, button): (usize, &Button)) -> Value {
     drawn
 }
 
-/// Returns the Slack API calls that show a message. The calls update all earlier messages about the interrupt, or post
-/// a new message if there are none.
+/// Returns the Slack API calls that show a message about an interrupt. The calls update all earlier messages about the
+/// interrupt, or post a new message if there are none.
 pub(super) fn calls(message: &Message, conversation: &str) -> Vec<Call> {
     let mut body = body(message);
     if message.posted.is_empty() {
@@ -86,7 +86,7 @@ fn plain(text: &str) -> Value {
     json!({"type": "plain_text", "text": text, "emoji": false})
 }
 
-/// Escapes the three characters to which Slack gives a special meaning.
+/// Escapes the three characters of a text to which Slack gives a special meaning.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -65,12 +65,13 @@ pub(super) fn body(message: &Message) -> Value {
     json!({"type": kind_of(message), "timestamp": at.to_string(), "data": data})
 }
 
-/// Returns the type of the event, such as `interrupt.opened`.
+/// Returns the type of the webhook's event, such as `interrupt.opened`.
 fn kind_of(message: &Message) -> String {
     format!("interrupt.{}", message.notice.occasion.as_str())
 }
 
-/// Returns the headers of Standard Webhooks, and further headers that source document 003 and the system in it define.
+/// Returns the headers of a webhook: those of Standard Webhooks, and further headers that source document 003 and the
+/// system in it define.
 pub(super) fn headers(
     secrets: &[Secret],
     message: &Message,
@@ -84,7 +85,7 @@ pub(super) fn headers(
 pub(super) struct HeaderValues<'t> {
     pub(super) id: &'t str,
     pub(super) kind: &'t str,
-    /// Id of the event that the request body describes.
+    /// Id of the event that the webhook's body describes.
     pub(super) event: &'t str,
 }
 

@@ -116,7 +116,7 @@ fn page(language: &str, title: &str, inner: &str) -> String {
     )
 }
 
-/// Escapes a text so that it can be put into HTML text and quoted attributes.
+/// Escapes a text so that a mail can contain it in HTML text and quoted attributes.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {

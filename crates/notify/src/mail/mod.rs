@@ -59,7 +59,7 @@ pub(crate) fn compose_message(message: &Message, from: &Mailbox) -> Result<Mail,
     mail(from, message.reader.as_ref(), head, body::render_message(message))
 }
 
-/// Builds one mail for several messages. The mail begins a new thread in mail programs.
+/// Builds one mail for several messages of a channel. The mail begins a new thread in mail programs.
 pub(crate) fn compose_several(several: Several<'_>, from: &Mailbox) -> Result<Mail, Unaddressed> {
     let first = several.messages.first().ok_or(Unaddressed::Nobody)?;
     let newest = several.messages.iter().map(|message| message.notice.at).max();
@@ -95,10 +95,9 @@ fn events(number: u64) -> String {
     if number == 1 { "1 event".to_owned() } else { format!("{number} events") }
 }
 
-/// Values for the headers of a mail.
 struct Head {
     id: String,
-    /// Message id of the mail that began the thread. `None` if this mail begins one.
+    /// Message id of the mail that began the thread in mail programs. `None` if this mail begins a thread.
     thread: Option<String>,
     subject: String,
     language: &'static str,

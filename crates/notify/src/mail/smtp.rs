@@ -26,12 +26,12 @@ const WHY_CHARS: usize = 200;
 
 /// Failure of an attempt to send a mail, by the stage at which the attempt failed.
 enum Failed {
-    /// The attempt failed before the server received the mail. A retry can succeed, for example after the password was
-    /// corrected.
+    /// The attempt failed before the mail server received the mail. A retry can succeed, for example after the password
+    /// was corrected.
     Smtp(SmtpError),
-    /// The server rejected the mail itself.
+    /// The mail server rejected the mail itself.
     Mail(SmtpError),
-    /// No server was reached.
+    /// The attempt reached no mail server.
     Unreached(String),
 }
 
@@ -106,8 +106,9 @@ async fn hand_over(
     Ok((response, server))
 }
 
-/// Texts about a failed mail. The server's text is stored as its response and not as the error: it may contain the
-/// recipient's address, and responses are deleted earlier than errors.
+/// Texts about a mail that could not be sent. The text of the mail server is stored as the response of the receiver and
+/// not as the error, because the text may contain the recipient's address, and responses are deleted earlier than
+/// errors.
 struct FailureTexts {
     status: Option<u16>,
     error: String,
@@ -131,7 +132,7 @@ impl FailureTexts {
     }
 }
 
-/// Describes a connection error.
+/// Describes the error of a connection to a mail server.
 fn why(error: &SmtpError) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);

@@ -21,8 +21,8 @@ use tokio_rustls::TlsConnector;
 
 use crate::limits::SMTP_BYTES;
 
-/// Connects to the first of the addresses that can be reached. If `host` is given, TLS starts at once, and the
-/// certificate must be valid for this host name.
+/// Connects to the first of a mail server's addresses that can be reached. If `host` is given, TLS starts at once, and
+/// the certificate must be valid for this host name.
 pub(super) async fn connect(
     addresses: &[SocketAddr],
     host: Option<&str>,
@@ -44,9 +44,9 @@ pub(super) async fn connect(
 struct Lines<S> {
     stream: S,
     peer: SocketAddr,
-    /// Bytes that were received but not yet returned.
+    /// Bytes that were received from the mail server but not yet returned.
     held: Vec<u8>,
-    /// Number of bytes that the server is still allowed to send.
+    /// Number of bytes that the mail server is still allowed to send.
     left: usize,
 }
 

@@ -104,7 +104,7 @@ fn what_is_wrong_is_told_without_the_url_or_the_secret() {
     }
 }
 
-/// A text from which the host was removed contains no IP address either.
+/// A text from which the host of a channel was removed contains no IP address either.
 #[test]
 fn a_text_without_the_host_holds_no_address_either() {
     for (url, text, expected) in [

@@ -274,7 +274,7 @@ async fn hostile_titles_are_written_the_same_on_each_channel() {
     }
 }
 
-/// Returns true if a string of a body contains the text.
+/// Returns true if a string in the JSON of a request body contains the text.
 fn has_text(body: &Value, text: &str) -> bool {
     match body {
         Value::String(string) => string.contains(text),

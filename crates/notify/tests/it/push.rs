@@ -20,7 +20,7 @@ const CREATED: &[u8] = b"HTTP/1.1 201 Created\r\nlocation: /m/1\r\ncontent-lengt
 const AUTH: [u8; 16] = *b"sixteen secrets!";
 const NOW: i64 = 1_760_000_001_000;
 
-/// Private key of the browser. Any number below the order of the curve is valid.
+/// Returns the private key of the simulated browser. Any number below the order of the curve is valid.
 fn secret() -> SecretKey {
     SecretKey::from_slice(&[7; 32]).unwrap()
 }
@@ -64,7 +64,7 @@ fn header<'h>(head: &'h str, name: &str) -> &'h str {
     line.unwrap_or_else(|| panic!("no {name} in {head}"))
 }
 
-/// Decrypts the body of a request and returns the payload that the browser shows.
+/// Decrypts the body of a push message and returns the payload that the browser shows.
 fn read(body: &[u8]) -> Value {
     let plain = decrypt(body.to_vec(), &secret(), &Auth::from(AUTH)).unwrap();
     serde_json::from_slice(&plain).unwrap()

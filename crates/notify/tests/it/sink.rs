@@ -6,18 +6,16 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Response of the receiver.
 #[derive(Clone, Copy)]
 pub(crate) enum Answer {
-    /// Sends exactly these bytes.
     Bytes(&'static [u8]),
-    /// Sends the bytes after a delay.
+    /// The receiver sends the bytes after a delay.
     Late(Duration, &'static [u8]),
-    /// Sends the bytes, and then one further byte every few milliseconds, without end.
+    /// The receiver sends the bytes, and then one further byte every few milliseconds, without end.
     Drips(&'static [u8]),
-    /// Sends status `200` and a body with this number of bytes.
+    /// The receiver sends status `200` and a body with this number of bytes.
     Large(usize),
-    /// Closes the connection without a response.
+    /// The receiver closes the connection without a response.
     Hangs,
 }
 
@@ -49,7 +47,7 @@ impl Sink {
         self.port
     }
 
-    /// Returns the head and the body of each request that was received so far.
+    /// Returns the head and the body of each request that the receiver got so far.
     pub(crate) fn requests(&self) -> Vec<(String, Vec<u8>)> {
         let split = |bytes: &Vec<u8>| {
             let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
@@ -58,7 +56,7 @@ impl Sink {
         self.requests.lock().unwrap().iter().map(split).collect()
     }
 
-    /// Returns the number of response bytes that the sink could write.
+    /// Returns the number of response bytes that the receiver could write.
     pub(crate) fn written(&self) -> usize {
         *self.written.lock().unwrap()
     }

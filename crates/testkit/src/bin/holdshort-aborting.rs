@@ -57,7 +57,8 @@ impl<S: Subscriber> Layer<S> for AbortPlan {
     }
 }
 
-/// Replaces the log of the program by one that prints the same lines, and that crashes the program at the chosen point.
+/// Replaces the logger of `holdshort` by one that prints the same lines, and that crashes the program at the point in
+/// `plan`.
 fn follow(plan: AbortPlan) {
     let targets = Targets::new()
         .with_target("holdshort_store::sqlite::writer", LevelFilter::TRACE)

@@ -19,36 +19,35 @@ use tempfile::TempDir;
 use super::CodingAgent;
 use super::model::{AgentModel, ScriptedCall};
 
-/// Maximum time of one run of an agent.
+/// Maximum time that one run of a coding agent may take.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// A hook that is in the settings of an agent.
+/// A hook in the settings of a coding agent.
 #[derive(Clone, Debug)]
 pub struct AgentHook {
-    /// Name that the agent's settings use for the event.
+    /// Name that the coding agent's settings use for the event of the hook.
     pub event: &'static str,
-    /// Command line that the agent starts.
+    /// Command line that the coding agent starts as the hook.
     pub command: String,
-    /// Seconds after which the agent stops waiting for the hook. `None` means the default of the agent.
+    /// Seconds after which the coding agent stops waiting for the hook. `None` means the default of the agent.
     pub timeout: Option<u64>,
 }
 
-/// Protection against a tool that the hook does not stop.
+/// Protection of a coding agent against a tool call that the hook does not stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecondLine {
-    /// The agent runs every tool without asking. Only the hook can stop a tool.
+    /// The coding agent runs every tool without asking. Only the hook can stop a tool.
     Off,
-    /// The agent asks a person or uses its sandbox, as it does for its users.
+    /// The coding agent asks a person or uses its sandbox, as it does for its users.
     On,
 }
 
-/// A temporary home directory, and the settings with which the agent is started.
+/// A temporary home directory for a coding agent, and the settings with which the agent is started.
 pub struct AgentHome {
     agent: CodingAgent,
     folder: TempDir,
     hooks: Vec<AgentHook>,
     second_line: SecondLine,
-    /// Members that are added to the settings file of Claude Code and Gemini CLI.
     settings: Map<String, Value>,
     arguments: Vec<String>,
     environment: BTreeMap<String, OsString>,
@@ -56,17 +55,17 @@ pub struct AgentHome {
     trusted: bool,
 }
 
-/// Result of one run of an agent.
+/// Result of one run of a coding agent.
 #[derive(Debug)]
 pub struct AgentRun {
-    /// Exit code. None if the agent was ended by a signal.
+    /// Exit code of the coding agent. `None` if a signal ended it.
     pub code: Option<i32>,
     pub out: String,
     pub err: String,
     pub took: Duration,
-    /// Results of the tool calls, as the agent sends them to the model.
+    /// Results of the tool calls, as the coding agent sends them to the model.
     pub results: Vec<String>,
-    /// Requests to other hosts, and requests for paths that are not part of a model API.
+    /// Requests of the coding agent to other hosts, and requests for paths that are not part of a model API.
     pub strays: Vec<String>,
 }
 
@@ -99,7 +98,7 @@ impl AgentHome {
         self
     }
 
-    /// Adds a hook that runs this command before each tool.
+    /// Adds a hook that runs this command before each tool of the coding agent.
     pub fn gate(self, command: impl Into<String>) -> Self {
         let event = self.agent.before_tool();
         self.hook(AgentHook { event, command: command.into(), timeout: None })
@@ -126,7 +125,7 @@ impl AgentHome {
         self
     }
 
-    /// Replaces all hooks, as a user does who edits the settings between two runs.
+    /// Replaces all hooks in the settings of the coding agent, as a user does who edits the settings between two runs.
     pub fn replace_hooks(&mut self, hooks: Vec<AgentHook>) {
         self.hooks = hooks;
     }
@@ -144,12 +143,12 @@ impl AgentHome {
         self.folder().join("project")
     }
 
-    /// Returns true if the project has this file.
+    /// Returns true if the project folder of the coding agent has this file.
     pub fn has(&self, file: &str) -> bool {
         self.project().join(file).exists()
     }
 
-    /// Writes an executable script, and returns its path.
+    /// Writes an executable script into the agent's home directory, and returns its path.
     pub fn script(&self, name: &str, text: &str) -> PathBuf {
         use std::os::unix::fs::PermissionsExt;
         let path = self.folder().join(name);
@@ -158,12 +157,12 @@ impl AgentHome {
         path
     }
 
-    /// Runs the agent without a terminal. The model of the agent replies according to this script.
+    /// Runs the coding agent without a terminal. The model of the agent replies according to this script.
     pub fn run(&self, replies: Vec<Vec<ScriptedCall>>) -> AgentRun {
         self.start(&AgentModel::start(replies), &["do the task"])
     }
 
-    /// Continues a session of Claude Code.
+    /// Continues a session of Claude Code. The model replies according to this script.
     pub fn resume(&self, session: &str, replies: Vec<Vec<ScriptedCall>>) -> AgentRun {
         self.start(&AgentModel::start(replies), &["--resume", session])
     }

@@ -26,7 +26,7 @@ pub enum CodingAgent {
 impl CodingAgent {
     pub const ALL: [Self; 3] = [Self::Claude, Self::Codex, Self::Gemini];
 
-    /// Returns the name under which people know the agent.
+    /// Returns the name under which people know the coding agent.
     pub fn title(self) -> &'static str {
         match self {
             Self::Claude => "Claude Code",
@@ -35,7 +35,7 @@ impl CodingAgent {
         }
     }
 
-    /// Returns the name of the npm package, and the name of the program.
+    /// Returns the name of the coding agent's npm package, and the name of its program.
     fn package(self) -> (&'static str, &'static str) {
         match self {
             Self::Claude => ("@anthropic-ai/claude-code", "claude"),
@@ -44,14 +44,14 @@ impl CodingAgent {
         }
     }
 
-    /// Returns the installed program. Panics if it is not installed.
+    /// Returns the path of the installed coding agent. Panics if it is not installed.
     pub fn program(self) -> PathBuf {
         let program = folder().join("node_modules/.bin").join(self.package().1);
         assert!(program.exists(), "missing {}: run `npm ci` in crates/testkit/agents", program.display());
         program
     }
 
-    /// Returns the version of the package that is installed.
+    /// Returns the version of the coding agent's package that is installed.
     pub fn version(self) -> String {
         let manifest = std::fs::read_to_string(folder().join("package.json")).expect("the file exists");
         let manifest: Value = serde_json::from_str(&manifest).expect("a manifest is JSON");
@@ -59,7 +59,7 @@ impl CodingAgent {
         version.expect("the package is listed").to_owned()
     }
 
-    /// Returns the name of the event that precedes the run of a tool.
+    /// Returns the name of the hook event that precedes the run of a tool.
     pub fn before_tool(self) -> &'static str {
         match self {
             Self::Claude | Self::Codex => "PreToolUse",
@@ -67,7 +67,7 @@ impl CodingAgent {
         }
     }
 
-    /// Converts a time-out to the unit that the agent's settings use.
+    /// Converts a time-out to the unit that the coding agent's settings use.
     fn timeout(self, seconds: u64) -> u64 {
         match self {
             Self::Claude | Self::Codex => seconds,
@@ -75,7 +75,7 @@ impl CodingAgent {
         }
     }
 
-    /// Returns the call with which the agent's shell tool runs a command line.
+    /// Returns the call with which the coding agent's shell tool runs a command line.
     pub fn shell(self, command: &str) -> ScriptedCall {
         let (tool, input) = match self {
             Self::Claude => ("Bash", json!({"command": command, "description": "a step"})),
@@ -86,7 +86,7 @@ impl CodingAgent {
     }
 }
 
-/// Returns the folder with the lock file that states which programs are installed.
+/// Returns the folder with the lock file that states which coding agents are installed.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("agents")
 }

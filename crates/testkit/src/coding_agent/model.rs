@@ -18,7 +18,7 @@ use tokio::runtime::Runtime;
 
 use super::wire::Api;
 
-/// A tool call that is part of a reply.
+/// A tool call in a reply of the scripted model of a coding agent.
 #[derive(Clone, Debug)]
 pub struct ScriptedCall {
     pub tool: String,
@@ -43,12 +43,12 @@ impl ScriptedCall {
     }
 }
 
-/// Running server. It stops on drop.
+/// Scripted model of a coding agent, as a running server. The server stops on drop.
 #[derive(Debug)]
 pub struct AgentModel {
     base: String,
     shared: Arc<Shared>,
-    /// Runs the server. The server stops when this runtime is dropped.
+    /// Runtime of the model server. The server stops when this runtime is dropped.
     _runtime: Runtime,
 }
 
@@ -60,8 +60,8 @@ struct Shared {
 }
 
 impl AgentModel {
-    /// Starts a server that replies according to this script. After the last reply of the script, the model says that
-    /// it is done.
+    /// Starts a model server that replies according to this script. After the last reply of the script, the model says
+    /// that it is done.
     pub fn start(replies: Vec<Vec<ScriptedCall>>) -> Self {
         let shared = Arc::new(Shared { replies: Mutex::new(replies), ..Shared::default() });
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
@@ -77,20 +77,20 @@ impl AgentModel {
         Self { base: format!("http://{address}"), shared, _runtime: runtime }
     }
 
-    /// Returns the base URL of the server, without a path.
+    /// Returns the base URL of the model server, without a path.
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// Returns as text the results of tool calls, in order. The results are taken from the longest conversation that an
-    /// agent has sent.
+    /// Returns as text the results of tool calls, in order, from the longest conversation that a coding agent has sent
+    /// to the model.
     pub fn results(&self) -> Vec<String> {
         let requests = locked(&self.shared.requests);
         let results = requests.iter().map(|(api, body)| api.results(body));
         results.max_by_key(Vec::len).unwrap_or_default()
     }
 
-    /// Returns those requests that were not for a model, such as `CONNECT example.org:443`.
+    /// Returns those received requests that were not for a model, such as `CONNECT example.org:443`.
     pub fn strays(&self) -> Vec<String> {
         locked(&self.shared.strays).clone()
     }

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::model::{CallInput, ScriptedCall};
 
-/// API of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Api {
     /// Anthropic, `POST /v1/messages`.
@@ -20,7 +19,7 @@ pub(super) enum Api {
     Content,
 }
 
-/// Text of a reply that contains no tool calls.
+/// Text of a model reply that contains no tool calls.
 const DONE: &str = "done";
 const SSE: &str = "text/event-stream";
 const JSON: &str = "application/json";
@@ -36,7 +35,6 @@ impl Api {
         }
     }
 
-    /// Returns true if the request offers tools to the model.
     pub(super) fn has_tools(self, body: &Value) -> bool {
         match self {
             // For the newest models, Codex sends the tools inside the conversation.
@@ -47,7 +45,7 @@ impl Api {
         }
     }
 
-    /// Returns how many replies in the conversation contain tool calls.
+    /// Returns how many replies with tool calls the conversation in the request contains.
     pub(super) fn rounds(self, body: &Value) -> usize {
         let with = |part: &'static str| {
             move |turn: &&Value| match self {
@@ -68,7 +66,7 @@ impl Api {
         }
     }
 
-    /// Returns as text the results of tool calls that are in the conversation.
+    /// Returns as text the results of tool calls in the conversation of the request.
     pub(super) fn results(self, body: &Value) -> Vec<String> {
         match self {
             Self::Messages => {
@@ -90,8 +88,8 @@ impl Api {
         }
     }
 
-    /// Returns the content type and the body of a reply that consists of these calls. If `calls` is empty, the reply is
-    /// a text.
+    /// Returns the content type and the body of a model reply that consists of these calls. If `calls` is empty, the
+    /// reply is a text.
     pub(super) fn reply(self, body: &Value, calls: &[ScriptedCall]) -> (&'static str, String) {
         let round = self.rounds(body);
         match self {
@@ -208,7 +206,7 @@ fn content(calls: &[ScriptedCall]) -> Value {
     })
 }
 
-/// Returns server-sent events. Each event states its type twice, as in these APIs.
+/// Returns the events as server-sent events. Each event states its type twice, as in the APIs of the model providers.
 fn stream(events: &[Value]) -> String {
     let frame =
         |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default());

@@ -3,8 +3,8 @@
 
 use holdshort_command::{Class, parse};
 
-/// Maximum number of parts of a command line that the parser may return. The number of parts that the parser may guess
-/// has the same maximum.
+/// Maximum number of parts that the parser may return for one command line. The number of parts that the parser may
+/// guess has the same maximum.
 const MAX_PARTS: usize = 256;
 
 pub(super) fn command(bytes: &[u8]) {

@@ -38,8 +38,8 @@ pub(super) fn decision(bytes: &[u8]) {
     }
 }
 
-/// Asserts that the decision is either accepted or refused. An accepted decision can be stored, read and replayed. If
-/// it is repeated, it changes nothing.
+/// Asserts that a decision is either accepted or refused by the core. An accepted decision can be stored, read and
+/// replayed. If it is repeated, it changes nothing.
 fn decide(interrupt: &InterruptId, decision: &Decision) {
     let input = || Input::Decide { interrupt: interrupt.clone(), decision: decision.clone(), holder: None };
     let before = &HELD.run;

@@ -25,7 +25,8 @@ pub(super) fn event(bytes: &[u8]) {
     }
 }
 
-/// Asserts that every JSON value has exactly one canonical form, and that parsing this form gives the same value.
+/// Asserts that every JSON value in the input has exactly one canonical form, and that parsing this form gives the same
+/// value.
 fn value(bytes: &[u8]) {
     let Ok(value) = json::parse(bytes) else { return };
     let written = json::canonical(&value);
@@ -37,8 +38,8 @@ fn value(bytes: &[u8]) {
     assert_eq!(json::canonical(&read), kept);
 }
 
-/// Opens an event that has this head, and whose digest, hash and position are correct. Asserts that the event is either
-/// valid or refused with a reason.
+/// Opens a stored event that has this head, and whose digest, hash and position are correct. Asserts that the event is
+/// either valid or refused with a reason.
 fn stored(raw: &Value, content: Option<&[u8]>) {
     let stream = raw["stream"].as_str().and_then(|text| text.parse().ok()).unwrap_or(StreamId::System);
     let seq = raw["seq"].as_u64().unwrap_or(1);

@@ -22,7 +22,7 @@ pub use mutate::mutations;
 /// A fuzz target, which must accept any bytes.
 pub type Target = fn(&[u8]);
 
-/// Number of mutated inputs per target.
+/// Number of mutated inputs that are tried for each fuzz target.
 const MUTATIONS: u64 = 2_000;
 
 /// All fuzz targets except those of packs. The name of a target is also the name of its directory in `fuzz/corpus`.
@@ -37,7 +37,7 @@ pub const TARGETS: [(&str, Target); 8] = [
     ("edge", edge::edge),
 ];
 
-/// Returns the fuzz target with this name. The programs of the fuzzer use it. Each of them runs one target.
+/// Returns the fuzz target with this name. Each program of the fuzzer calls this function and runs one target.
 pub fn target(name: &str) -> Target {
     let found = TARGETS.iter().find(|(known, _)| *known == name);
     found.unwrap_or_else(|| panic!("there is no target `{name}`")).1
@@ -65,7 +65,7 @@ fn corpus(folder: &Path) -> Vec<Vec<u8>> {
     files.iter().map(|file| fs::read(file).expect("a file")).collect()
 }
 
-/// Asserts that a refusal has a status, a code, and texts from which a client can see what to do.
+/// Asserts that a refusal by the program has a status, a code, and texts from which a client can see what to do.
 fn is_coded(problem: &holdshort_protocol::Problem) {
     assert!((400..500).contains(&problem.status), "{problem:?}");
     assert!(!problem.detail.is_empty() && !problem.title.is_empty(), "{problem:?}");

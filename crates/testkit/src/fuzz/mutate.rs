@@ -2,7 +2,7 @@
 
 use crate::clock::mix;
 
-/// Byte sequences that have a meaning in the grammars of the fuzz targets.
+/// Byte sequences that the mutator inserts, because they have a meaning in the grammars of the fuzz targets.
 const PIECES: [&[u8]; 40] = [
     b"{",
     b"}",
@@ -46,7 +46,7 @@ const PIECES: [&[u8]; 40] = [
     b"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
 ];
 
-/// Returns `n` inputs. Each is made by changing or joining one or two of `seeds`.
+/// Returns `n` inputs for a fuzz target. Each is made by changing or joining one or two of `seeds`.
 pub fn mutations(seeds: &[Vec<u8>], n: u64, seed: u64) -> impl Iterator<Item = Vec<u8>> {
     (0..n).map(move |i| {
         let mut dice = Dice(mix(seed).wrapping_add(i.wrapping_mul(0x9e37_79b9)));

@@ -14,18 +14,18 @@ use serde_json::{Value, json};
 
 use super::{RawCall, Scripted};
 
-/// Numbers of input and output tokens that all replies state.
+/// Numbers of input and output tokens that all replies of the scripted model state.
 const USAGE: (u64, u64) = (100, 10);
-/// Number of characters in a chunk.
+/// Number of characters in one chunk of a streamed reply.
 const PIECE: usize = 7;
-/// Approximate maximum number of chunks for one text. If a text is longer, its chunks are longer.
+/// Approximate maximum number of chunks in one streamed reply. If its text is longer, its chunks are longer.
 const MOST_PIECES: usize = 1_000;
 
 pub(super) fn messages(body: &Value) -> &[Value] {
     body["messages"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Returns the text of a message. The content of a message is a string or a list of parts.
+/// Returns the text of a chat message, whose content is a string or a list of parts.
 pub(super) fn text(message: &Value) -> String {
     match &message["content"] {
         Value::String(text) => text.clone(),
@@ -34,7 +34,7 @@ pub(super) fn text(message: &Value) -> String {
     }
 }
 
-/// Returns `NAME` if the first line of a system message is `Agent: NAME`.
+/// Returns `NAME` if the first line of a system message in the request is `Agent: NAME`.
 pub(super) fn agent(body: &Value) -> String {
     messages(body)
         .iter()
@@ -43,7 +43,6 @@ pub(super) fn agent(body: &Value) -> String {
         .unwrap_or_default()
 }
 
-/// Returns how many replies the request contains.
 pub(super) fn replies(body: &Value) -> usize {
     messages(body).iter().filter(|message| message["role"] == "assistant").count()
 }
@@ -73,7 +72,7 @@ pub(super) fn answer(play: &Scripted, request: &Value) -> Response {
     }
 }
 
-/// Returns a stream that sends the text, and then stays open until the future `until` completes.
+/// Returns a streamed model reply that sends the text, and then stays open until the future `until` completes.
 pub(super) fn stream_until(
     text: &str,
     request: &Value,
@@ -90,11 +89,11 @@ pub(super) fn stream_until(
 struct CompleteReply<'a> {
     text: &'a str,
     calls: Vec<RawCall>,
-    /// Finish reason of the response. `None` uses the default.
+    /// Finish reason of the model's reply. `None` uses the default.
     stop: Option<&'a str>,
 }
 
-/// Gives ids to the calls of a reply, numbered from 0 in each reply, as some providers do.
+/// Gives ids to the calls of a model reply, numbered from 0 in each reply, as some providers do.
 fn numbered(calls: &[(String, Value)]) -> Vec<RawCall> {
     calls
         .iter()
@@ -164,7 +163,7 @@ enum Ending {
     Close,
 }
 
-/// Returns a stream that ends although the reply is not complete.
+/// Returns a streamed model reply that ends although it is not complete.
 fn broken(text: &str, request: &Value, ending: Ending) -> Response {
     let pieces = pieces(text);
     let half = pieces.len().div_ceil(2);
@@ -186,7 +185,7 @@ fn plain(status: u16, headers: &[(String, String)], body: &str) -> Response {
     response
 }
 
-/// Sends each item separately. Therefore the text arrives in chunks.
+/// Returns an HTTP response that sends each item separately, so that the text arrives in chunks.
 fn stream_of(items: Vec<Result<Bytes, io::Error>>) -> Response {
     let items = stream::iter(items).then(|item| async {
         tokio::task::yield_now().await;

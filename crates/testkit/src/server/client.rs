@@ -10,15 +10,15 @@ use tokio::time::Instant;
 
 use super::{PATIENCE, TestServer};
 
-/// Pause between two polls.
+/// Pause between two polls of a condition.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// Calls `look` repeatedly until it returns a value. If this takes longer than a minute, panics with the text `what`.
+/// Calls `look` repeatedly until it returns a value. After one minute without a value, panics with the text `what`.
 pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, look: impl FnMut() -> F) -> T {
     eventually_for(PATIENCE, what, look).await
 }
 
-/// Calls `look` repeatedly until it returns a value. If this takes longer than `patience`, panics with the text `what`.
+/// Calls `look` repeatedly until it returns a value. After `patience` without a value, panics with the text `what`.
 pub async fn eventually_for<T, F: Future<Output = Option<T>>>(
     patience: Duration,
     what: &str,
@@ -38,35 +38,36 @@ pub async fn eventually_for<T, F: Future<Output = Option<T>>>(
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub status: u16,
-    /// Null if the body of the response is not JSON.
+    /// JSON body of the HTTP response. Null if the body is not JSON.
     pub body: Value,
 }
 
 impl Answer {
-    /// Returns the body of a successful response. Panics if the status is an error.
+    /// Returns the body of a successful HTTP response. Panics if the status is an error.
     pub fn ok(self) -> Value {
         assert!((200..300).contains(&self.status), "{self:#?}");
         self.body
     }
 
-    /// Returns the status of a refusal, and the code of its problem.
+    /// Returns the status of an HTTP response that refuses a request, and the code of its problem.
     pub fn refusal(&self) -> (u16, &str) {
         (self.status, self.body["code"].as_str().unwrap_or_default())
     }
 }
 
 impl TestServer {
-    /// Builds a request that is authenticated with the token of the operator.
+    /// Builds a request to the server with the operator token.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base())).bearer_auth(self.token())
     }
 
-    /// Builds a request that is authenticated with the token of agents.
+    /// Builds a request to the server with the agent token.
     pub fn agent_request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base())).bearer_auth(self.agent_token())
     }
 
-    /// Sends a request. Returns `None` if no response was received, because the server may have been stopped.
+    /// Sends a request to the server. Returns `None` if no response was received, because the server may have been
+    /// stopped.
     pub async fn try_send(&self, request: RequestBuilder) -> Option<Answer> {
         let response = request.send().await.ok()?;
         let status = response.status().as_u16();
@@ -122,7 +123,7 @@ impl TestServer {
         self.open(run).await
     }
 
-    /// Waits until exactly one interrupt of the run is open.
+    /// Waits until exactly one interrupt of the run is open, and returns it.
     pub async fn wait_one(&self, run: &str) -> Value {
         self.wait_open(run, 1).await.remove(0)
     }
@@ -148,13 +149,13 @@ impl TestServer {
         self.post(&format!("/v1/interrupts/{id}/decisions"), decision).await
     }
 
-    /// Makes a decision that consists only of this option.
+    /// Decides an interrupt with this option and nothing else.
     pub async fn choose(&self, interrupt: &Value, option: &str) -> Value {
         self.decide(interrupt, &json!({ "option": option })).await.ok()
     }
 
-    /// Returns all events of the run. Panics if a sequence number is missing, or if an event lacks an actor, a
-    /// timestamp or a type.
+    /// Returns all events of the run in the server's journal. Panics if a sequence number is missing, or if an event
+    /// lacks an actor, a timestamp or a type.
     pub async fn events(&self, run: &str) -> Vec<Value> {
         let mut events: Vec<Value> = Vec::new();
         loop {
@@ -170,8 +171,8 @@ impl TestServer {
         events
     }
 
-    /// Reads the server-sent events of a run that follow the sequence number `last`. Returns pairs of an id and its
-    /// data. Stops when `n` events were read or the stream ends.
+    /// Reads the server-sent events of a run after the sequence number `last`. Returns the id and the data of each.
+    /// Stops when `n` events were read or the stream ends.
     pub async fn stream(&self, run: &str, last: Option<u64>, n: usize) -> Vec<(u64, Value)> {
         let mut request = self
             .request(Method::GET, &format!("/v1/runs/{run}/events"))
@@ -195,7 +196,7 @@ impl TestServer {
         tokio::time::timeout(PATIENCE, read).await.expect("the stream sends its events in time")
     }
 
-    /// Returns the types of all events of the run, in order.
+    /// Returns the types of all events of the run in the journal, in order.
     pub async fn story(&self, run: &str) -> Vec<String> {
         self.events(run)
             .await
@@ -214,7 +215,8 @@ impl TestServer {
     }
 }
 
-/// Checks that no sequence number is missing, and that every event has an actor, a timestamp and a type.
+/// Asserts that no sequence number is missing in the events of a run or session, and that every event has an actor, a
+/// timestamp and a type.
 fn check<T: Debug + AsRef<str> + ?Sized>(run: &T, events: &[Value]) {
     assert!(!events.is_empty(), "{run:?} has no events");
     let mut last = String::new();

@@ -5,23 +5,24 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-/// Environment variable that tells a test that all programs have already been built. Without it, the test builds the
-/// package of the program. This compiles the dependencies again, with fewer features.
+/// Environment variable that tells a test that all tested programs have already been built. Without it, the test builds
+/// the package of the program. This compiles the dependencies again, with fewer features.
 const BUILT: &str = "HOLDSHORT_PROGRAMS_BUILT";
 
-/// Returns the path of `holdshort`. If the program is missing or older than the test, builds it first.
+/// Returns the path of the program `holdshort`. If the program is missing or older than the test, builds it first.
 pub fn real() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| find("holdshort", &["-p", "holdshort"])).clone()
 }
 
-/// Returns the path of `holdshort-aborting`, which crashes at the point that environment variables set.
+/// Returns the path of the program `holdshort-aborting`, which crashes at the point that environment variables set.
 pub fn aborting() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| find_of_testkit("holdshort-aborting")).clone()
 }
 
-/// Returns the path of `holdshort-other-version`, a node with the schema version that an environment variable sets.
+/// Returns the path of the program `holdshort-other-version`, a node with the schema version that an environment
+/// variable sets.
 pub fn other_version() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| find_of_testkit("holdshort-other-version")).clone()

@@ -19,8 +19,8 @@ use super::settle;
 use super::site::lock;
 use super::turns::Sim;
 
-/// Number of milliseconds without an event of a run after which the run is considered stuck. The limit is longer than
-/// all deadlines and all jumps of the clock.
+/// Number of milliseconds without an event of a run after which the simulation considers the run stuck. The limit is
+/// longer than all deadlines and all jumps of the clock.
 const PATIENCE_MS: u64 = 15 * 60_000;
 
 /// Maximum number of steps in the last part of a simulation, if the simulation has no channels.
@@ -30,8 +30,8 @@ const TURNS: u64 = 20_000;
 /// was seen took 40,000 steps, because each message that waits for a channel takes one or two.
 const TELLING: u64 = 100_000;
 
-/// Length in milliseconds of the period in which only the nodes act. At the end of this period, the leases of dead
-/// nodes have expired, and every node has looked for runs to continue.
+/// Length in milliseconds of the period at the start of a simulation's last part in which only the nodes act. At the
+/// end of this period, the leases of dead nodes have expired, and every node has looked for runs to continue.
 const QUIET_MS: u64 = LEASE_MS + 30_000;
 
 impl Sim {
@@ -70,7 +70,8 @@ impl Sim {
         site.witness.check_all(&store, &self.clock);
     }
 
-    /// Performs one step that needs no time to pass, without any fault. Returns false if there is no such step.
+    /// Performs one step of the simulation that needs no time to pass, without any fault. Returns false if there is no
+    /// such step.
     pub(super) fn go_on_well(&mut self) -> bool {
         if let Some(index) = self.ready().first() {
             self.go_on(*index);
@@ -84,8 +85,8 @@ impl Sim {
         true
     }
 
-    /// Lets only the nodes act, not people or tools, until all work that is due has started. Then checks that none of
-    /// this work is left.
+    /// Lets only the simulated nodes act, not people or tools, until all work that is due has started. Then checks that
+    /// none of this work is left.
     fn keep_quiet(&mut self, until: u64) {
         self.decide_everywhere();
         let since = self.clock.passed_ms();
@@ -105,8 +106,8 @@ impl Sim {
         site.witness.check_leases(&store);
     }
 
-    /// Sends decisions through all nodes while tools are running. Also cancels a run through a node that is not the
-    /// driver of the run. The node that is the driver must notice this.
+    /// Sends decisions through all simulated nodes while tools are running. Also cancels a run through a node that does
+    /// not drive the run. The node that drives the run must notice the cancellation.
     fn decide_everywhere(&mut self) {
         self.cancel_elsewhere();
         let deeds: Vec<SimRequest> = {
@@ -133,8 +134,8 @@ impl Sim {
         }
     }
 
-    /// Describes work that was forgotten. This is one of two things: an action that is due or started although no
-    /// living node performs it, or a job that a living node performs although its run has ended.
+    /// Describes work that the simulated nodes have forgotten. This is one of two things: an action that is due or
+    /// started although no living node performs it, or a job that a living node performs although its run has ended.
     fn left_behind(&self) -> Option<String> {
         let site = lock(&self.site);
         let has_ended = |id: &RunId| site.witness.runs().any(|run| run.id == *id && run.ended.is_some());
@@ -170,7 +171,7 @@ impl Sim {
         left.map(|(run, action)| format!("no node performs {action} of {}", short(run.id.as_str())))
     }
 
-    /// Performs one due step. Returns false if every run has ended and no job is running any more.
+    /// Performs one due step of the simulation. Returns false if every run has ended and no job is running any more.
     fn settle_once(&mut self) -> bool {
         if let Some(index) = self.ready().first() {
             self.go_on(*index);

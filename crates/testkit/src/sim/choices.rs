@@ -5,13 +5,13 @@
 
 use crate::clock::mix;
 
-/// The choices in one turn, in the order in which they were made.
+/// The choices in one turn of a simulation, in the order in which they were made.
 pub type Turn = Vec<u32>;
 
 #[derive(Debug)]
 pub(super) struct Choices {
     source: Source,
-    /// The choices that were made so far, turn by turn.
+    /// The choices that were made so far in the simulation, one turn after another.
     made: Vec<Turn>,
 }
 
@@ -22,7 +22,7 @@ enum Source {
         turns: std::vec::IntoIter<Turn>,
         now: std::vec::IntoIter<u32>,
     },
-    /// Source whose choices are all 0.
+    /// Source of a simulation whose choices are all 0.
     Calm,
 }
 
@@ -38,7 +38,7 @@ impl Choices {
         }
     }
 
-    /// Begins the next turn. If a recorded list is used and has no more turns, returns false.
+    /// Begins the next turn of the simulation. Returns false if recorded choices are used and contain no more turns.
     pub(super) fn next_turn(&mut self) -> bool {
         match &mut self.source {
             Source::Told { turns, now } => match turns.next() {
@@ -55,7 +55,7 @@ impl Choices {
         self.source = Source::Calm;
     }
 
-    /// Returns a number below `sides`. If `sides` is 0, returns 0.
+    /// Returns a choice below `sides`. If `sides` is 0, returns 0.
     pub(super) fn below(&mut self, sides: usize) -> usize {
         let sides = u32::try_from(sides.max(1)).unwrap_or(u32::MAX);
         let chosen = match &mut self.source {
@@ -72,7 +72,7 @@ impl Choices {
         chosen as usize
     }
 
-    /// Returns true with probability 1/`sides`.
+    /// Returns true with probability 1/`sides`, if the choices of the simulation come from a seed.
     pub(super) fn one_in(&mut self, sides: usize) -> bool {
         sides > 0 && self.below(sides) == sides - 1
     }

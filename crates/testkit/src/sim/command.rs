@@ -16,7 +16,7 @@ const SEEDS: u64 = 2_000;
 /// Number of failed seeds after which a run of the simulator ends.
 const FAILURES: usize = 20;
 
-/// Runs the command that `words` contains. `say` is called to print lines. Returns true if no problem was found.
+/// Runs the simulator command in `words`. `say` is called to print lines. Returns true if no problem was found.
 pub fn run(words: &[&str], say: &mut dyn FnMut(String)) -> bool {
     let number = |text: &str| text.parse::<u64>().ok();
     match words {
@@ -53,7 +53,7 @@ fn one(seed: u64, say: &mut dyn FnMut(String)) -> bool {
     played.problem.is_none()
 }
 
-/// Returns the first seed of a campaign. The first seed differs from those of previous campaigns.
+/// Returns the first seed of a simulator campaign, which differs from those of previous campaigns.
 fn fresh() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     OUTBOX_FROM + since.as_secs() * 10_000
@@ -62,8 +62,8 @@ fn fresh() -> u64 {
 /// Plays a seed with a store in memory, which is possible for every seed. The result is therefore never `None`.
 const IN_MEMORY: fn(u64) -> Option<SimulationReport> = |seed| Some(play(seed, None));
 
-/// Plays seeds, beginning with `first`, on all processors. Ends when all seeds were played, when the time is over, or
-/// when enough seeds have failed. If `play` returns `None` for a seed, the seed is skipped.
+/// Plays seeds of the simulator, beginning with `first`, on all processors. Ends when all seeds were played, when the
+/// time is over, or when enough seeds have failed. If `play` returns `None` for a seed, the seed is skipped.
 fn campaign(
     first: u64,
     seeds: Option<u64>,

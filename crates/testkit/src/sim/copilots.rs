@@ -22,7 +22,7 @@ use super::workflows::{self, PLANNER};
 
 pub(super) const ROUTER: &str = "router";
 
-/// Agents that work in the phases which calls can begin. Not all workflows have them.
+/// Agents that work in the phases which tool calls can begin. Not all simulated workflows have them.
 const HELPERS: [&str; 5] = [PLANNER, "plan_reviewer", "engineer", "idea_maker", "critic"];
 
 const CHAIN: &str = "chain_phases";
@@ -104,8 +104,8 @@ fn copilot(definition: &mut Definition, choices: &mut Choices) -> Copilot {
     }
 }
 
-/// Returns a reply that a router could give. The reply is valid, or has an unexpected form, or makes no sense. With
-/// choice 0, the work begins.
+/// Returns a reply that the router of a copilot could give. The reply is valid, or has an unexpected form, or makes no
+/// sense. With choice 0, the work begins.
 pub(super) fn routed(step: String, turn: u32, choices: &mut Choices) -> Input {
     let way = |title: &str| json!({ "title": title, "description": "d", "pros": ["p"], "cons": [] });
     let text = match choices.below(12) {
@@ -138,7 +138,7 @@ pub(super) fn begins_phases(request: &Request) -> bool {
     request.tools.iter().any(|tool| is_phase_tool(&tool.name))
 }
 
-/// Returns a tool call that begins a phase. In some cases, the arguments of the call are invalid.
+/// Returns a tool call of a simulated agent that begins a phase. In some cases, the arguments of the call are invalid.
 pub(super) fn call(request: &Request, choices: &mut Choices) -> RequestedCall {
     let own: Vec<&str> =
         request.tools.iter().map(|tool| tool.name.as_str()).filter(|name| is_phase_tool(name)).collect();
@@ -168,7 +168,8 @@ fn json_of(tool: &str, choices: &mut Choices) -> Value {
     arguments
 }
 
-/// Returns arguments that name several phases to run one after another. In some cases, names or arguments are invalid.
+/// Returns arguments of a tool call that name several phases to run one after another. In some cases, names or
+/// arguments are invalid.
 fn chain(choices: &mut Choices) -> Value {
     let known = PhaseTool::NAMES.map(|(name, _)| name);
     let phases: Vec<Value> = (0..=choices.below(4))
@@ -195,7 +196,7 @@ fn chain(choices: &mut Choices) -> Value {
     chain
 }
 
-/// Returns a message or a task: it is clear, vague or long, or it begins a new task.
+/// Returns a message or a task of a simulated person: it is clear, vague or long, or it begins a new task.
 pub(super) fn random_message(choices: &mut Choices) -> String {
     match choices.below(8) {
         0 => "do it".to_owned(),
@@ -209,12 +210,13 @@ pub(super) fn random_message(choices: &mut Choices) -> String {
     }
 }
 
-/// Returns true for an interrupt that is opened before a round or after it.
+/// Returns true for an interrupt that is opened before a copilot's round or after it.
 pub(super) fn is_of_a_round(interrupt: &Interrupt) -> bool {
     matches!(interrupt.opened.about, About::Round(_))
 }
 
-/// Returns the option that a person chooses after a round. After a few rounds, the person ends the work.
+/// Returns the option that a simulated person chooses after a round of the copilot. After a few rounds, the person ends
+/// the work.
 pub(super) fn turn(run: &Run, interrupt: &Interrupt) -> &'static str {
     let round = interrupt.content.pointer("/payload/round").and_then(Value::as_u64).unwrap_or_default();
     match (run.seq + round) % 3 {
@@ -224,7 +226,8 @@ pub(super) fn turn(run: &Run, interrupt: &Interrupt) -> &'static str {
     }
 }
 
-/// Returns a decision. The option of the decision may be one that the interrupt does not offer.
+/// Returns a decision on an interrupt of a copilot. The option of the decision may be one that the interrupt does not
+/// offer.
 pub(super) fn answer(interrupt: &Interrupt, choices: &mut Choices) -> Decision {
     let choice = choices.pick(&interrupt.opened.options);
     let text = (choice.needs_text || choices.one_in(2)).then(|| random_message(choices));
@@ -236,7 +239,8 @@ pub(super) fn answer(interrupt: &Interrupt, choices: &mut Choices) -> Decision {
     Decision { option, text, version: choices.one_in(8).then_some(1), ..Decision::default() }
 }
 
-/// Returns a request by which a person continues the run: it answers an interrupt, or resumes a paused run.
+/// Returns a request by which a simulated person continues a copilot's run: it answers an interrupt, or resumes a
+/// paused run.
 pub(super) fn next_request(site: &mut Site, choices: &mut Choices) -> Option<SimRequest> {
     if let Some(deed) = freezes::lift(site.witness.system()) {
         return Some(deed);

@@ -5,39 +5,37 @@ use super::choices::Choices;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// All nodes die, and their running tools too. Then a new process opens the store.
+    /// All simulated nodes die, and their running tools too. Then a new process opens the store.
     Crash,
-    /// A new node joins.
     Join,
-    /// One of several nodes dies. The other nodes notice this when the lease of the dead node expires.
+    /// One of several simulated nodes dies. The other nodes notice this when the lease of the dead node expires.
     Die,
-    /// A node stops renewing its lease. Perhaps its clock stops too. At the next fault of this kind, it begins to renew
-    /// its lease again.
+    /// A simulated node stops renewing its lease, and possibly its clock stops too. At the next fault of this kind, the
+    /// node begins to renew its lease again.
     Late,
-    /// A process is suspended, but its tools continue to run. At the next fault of this kind, the process continues,
-    /// and does not notice that it was suspended.
+    /// The process of a simulated node is suspended, but its tools continue to run. At the next fault of this kind, the
+    /// process continues, and does not notice that it was suspended.
     Freeze,
     /// A second process opens a store that is for one node only, while tools of the first process are still running.
     TakeOver,
-    /// An append fails, and nothing is written.
+    /// An append to the simulated journal fails, and nothing is written.
     Full,
-    /// An append is written, but the caller receives an error.
+    /// An append to the simulated journal is written, but the caller receives an error.
     Unheard,
-    /// An append is not written. The caller's error leaves open if the append was written.
+    /// An append to the simulated journal is not written, and the caller gets an error that does not tell if it was.
     Lost,
-    /// A read fails.
     Reads,
-    /// The wall clock of one node, or of all nodes, jumps.
+    /// The wall clock of one simulated node, or of all nodes, jumps.
     Jump,
-    /// The background task of a node is restarted, and notifications that it has not handled are lost.
+    /// The background task of a simulated node is restarted, and notifications that the task has not handled are lost.
     LostWake,
-    /// A task is polled although nothing has woken it.
+    /// A task of the simulation is polled although nothing has woken it.
     Wake,
-    /// The result of a job is delivered to the driver twice.
+    /// The result of a simulated job is delivered to the driver twice.
     Twice,
-    /// The sender of a request stops waiting before the request is complete.
+    /// The sender of a request to a simulated node stops waiting before the request is complete.
     GiveUp,
-    /// A file changes although no run writes to it.
+    /// A file of the simulated workspace changes although no run writes to it.
     File,
 }
 
@@ -65,15 +63,14 @@ const ALL: [Fault; 16] = [
 pub(super) struct Climate {
     pub(super) faults: Vec<Fault>,
     pub(super) turns: usize,
-    /// True if several nodes may use the store at the same time.
+    /// True if several nodes may use the simulated store at the same time.
     pub(super) shared: bool,
-    /// True if appends can wait in the queue for many turns.
+    /// True if appends can wait in the queue of the simulated journal for many turns.
     pub(super) slow: bool,
-    /// True if new texts may be the same as texts that were written before.
+    /// True if texts that simulated tools write may be the same as texts that were written before.
     pub(super) same_texts: bool,
     /// True if the part without faults, at the end of the simulation, begins with a restart.
     pub(super) ends_with_restart: bool,
-    /// True if faults are rare.
     pub(super) mild: bool,
 }
 
@@ -90,7 +87,8 @@ impl Climate {
         }
     }
 
-    /// Makes faults four times less frequent. With more faults, long conversations would not reach their end.
+    /// Makes the faults of a simulation four times less frequent. With more faults, long conversations would not reach
+    /// their end.
     pub(super) fn mild(self) -> Self {
         Self { mild: true, ..self }
     }

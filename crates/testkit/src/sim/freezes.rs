@@ -9,7 +9,7 @@ use holdshort_core::system::{Input, System};
 use super::choices::Choices;
 use super::people::{SimRequest, someone};
 
-/// Returns the actor who changes the installation.
+/// Returns the actor whom the simulation uses for an input that changes the installation.
 pub(super) fn who_changes(input: &Input) -> Actor {
     match input {
         Input::SetPolicy { .. }
@@ -37,13 +37,13 @@ pub(super) fn who_changes(input: &Input) -> Actor {
     }
 }
 
-/// Returns a request that freezes the whole installation, or that lifts this freeze.
+/// Returns a request that freezes the whole installation, or that lifts the freeze of the installation.
 pub(super) fn of_all(choices: &mut Choices) -> SimRequest {
     let freezes = choices.one_in(3);
     SimRequest::Change { input: if freezes { Input::freeze("a look is needed") } else { Input::unfreeze() } }
 }
 
-/// Returns a request that freezes the run, its workflow or one of its agents, or that lifts a freeze.
+/// Returns a request that freezes the run, its workflow or one of its agents, or that lifts one of these freezes.
 pub(super) fn change_freeze(run: &Run, system: &System, choices: &mut Choices) -> SimRequest {
     let standing: Vec<&Part> = system.freezes.parts.keys().collect();
     if !standing.is_empty() && !choices.one_in(3) {
@@ -60,7 +60,7 @@ pub(super) fn change_freeze(run: &Run, system: &System, choices: &mut Choices) -
     SimRequest::Change { input: Input::Freeze { part: Some(part), reason: "a look is needed".to_owned() } }
 }
 
-/// Lifts one freeze. Returns `None` if nothing is frozen.
+/// Returns a request that lifts one freeze. Returns `None` if nothing is frozen.
 pub(super) fn lift(system: &System) -> Option<SimRequest> {
     let part = match (&system.freezes.all, system.freezes.parts.keys().next()) {
         (Some(_), _) => None,
@@ -80,8 +80,8 @@ pub(super) fn hold(system: &System, run: &Run, agent: Option<&str>) -> bool {
     system.freezes.all.is_some() || system.freezes.parts.keys().any(holds)
 }
 
-/// Returns the agent in whose name an action is performed. Returns `None` for an inspection, because no agent performs
-/// it.
+/// Returns the agent in whose name an action of the run is performed. Returns `None` for an inspection, because no
+/// agent performs it.
 pub(super) fn agent<'r>(run: &'r Run, action: &Action) -> Option<&'r str> {
     match action {
         Action::Try { call, .. } | Action::CallTool { call, .. } => of_call(run, call),

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::clock::START;
 
-/// Lines of the history. `None` if no history is recorded.
+/// Lines of a simulation's history. `None` if no history is recorded.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History(Option<Vec<String>>);
 
@@ -29,7 +29,7 @@ impl History {
     }
 }
 
-/// Returns an id in short form: its kind and its last four characters.
+/// Returns an id in the short form of the simulation's history: its kind and its last four characters.
 pub(super) fn short(id: &str) -> String {
     match id.split_once('_') {
         Some((kind, rest)) if rest.len() > 4 => format!("{kind}_{}", &rest[rest.len() - 4..]),
@@ -37,7 +37,7 @@ pub(super) fn short(id: &str) -> String {
     }
 }
 
-/// Describes the events in an append, one stream after another.
+/// Describes the events of an append for the simulation's history, one stream after another.
 pub(super) fn append(append: &Append) -> String {
     let parts = append.streams.iter().map(|part| {
         let events: Vec<String> = part
@@ -52,7 +52,8 @@ pub(super) fn append(append: &Append) -> String {
     parts.collect::<Vec<_>>().join(" | ")
 }
 
-/// Describes an event: its type, and the facts that distinguish it from other events of this type.
+/// Describes an event for the simulation's history: its type, and the facts that distinguish it from other events of
+/// this type.
 fn describe_event(event: &event::Event) -> String {
     const TELLING: [&str; 12] = [
         "call",

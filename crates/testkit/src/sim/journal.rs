@@ -35,24 +35,23 @@ use super::node::NodeId;
 use super::site::{Shared, Site, lock};
 use super::store::Store;
 
-/// Outcome of the next append.
+/// Outcome of the next append to the simulated journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Write {
     Well,
-    /// The store is full, and nothing is written.
+    /// The store is full, and the append is not written.
     Full,
     /// The append is written, but the caller receives an error.
     Unheard,
-    /// The append is not written. The caller's error leaves open if the append was written.
+    /// The append is not written, and the caller gets an error that does not tell if it was.
     Lost,
 }
 
-/// Appends that wait to be written, and how often the store was opened.
+/// Appends to the simulated journal that wait to be written, and how often the store was opened.
 #[derive(Default)]
 pub(super) struct Queue {
     pub(super) opening: u64,
     waiting: VecDeque<Waiting>,
-    /// Number of reads from now on that fail.
     pub(super) failing_reads: u32,
     /// Appends that are reported as written although they are not written yet, which is a deliberate defect (a mutant).
     unwritten: Vec<(NodeId, Arc<Store>, Append)>,
@@ -70,15 +69,16 @@ impl Queue {
         self.waiting.len()
     }
 
-    /// Records that the store was opened once more. Appends that are in the queue at this time are never written.
+    /// Records that the simulated store was opened once more. Appends that are in the queue at this time are never
+    /// written.
     pub(super) fn reopen(&mut self, opening: u64) {
         *self = Self { opening, ..Self::default() };
     }
 }
 
 impl Site {
-    /// Takes one append out of the queue, and either writes it or makes it fail. If it is written, the observer that
-    /// checks all appends (the witness) is shown it.
+    /// Takes one append out of the journal's queue, and either writes it or makes it fail. The witness, which checks
+    /// all appends, is shown the append if it is written.
     pub(super) fn write_one(&mut self, index: usize, how: Write) {
         let Some(Waiting { node, store, append, answer }) = self.queue.waiting.remove(index) else { return };
         let broken = |why: &str| AppendError::Store(Error::Io(why.into()));
@@ -137,14 +137,14 @@ impl Site {
 }
 
 impl Site {
-    /// Writes the first append of a simulation. This happens before the first turn.
+    /// Writes the first append of a simulation, before the first turn.
     pub(super) fn found(&mut self, append: &Append) {
         let written = at_once(self.store.append(append.clone()));
         assert!(written.is_ok(), "the first append is written: {written:?}");
         self.witness.appended(0, &self.leases, append);
     }
 
-    /// Returns an error if this read is one of those that fail.
+    /// Returns an error if this read of the simulated journal is one of those that fail.
     fn read(&mut self) -> Result<(), Error> {
         if self.queue.failing_reads == 0 {
             return Ok(());
@@ -168,16 +168,17 @@ fn outcome(how: Write, answered: &Result<Appended, AppendError>) -> Option<Strin
     }
 }
 
-/// Handle with which a node uses the journal.
+/// Handle with which a simulated node uses the journal.
 pub(super) struct SimJournal {
     site: Shared,
     node: NodeId,
     store: Arc<Store>,
     opening: u64,
-    /// Channel for notifications of commits. The simulation never sends over the channel, so a receiver waits forever.
+    /// Channel for notifications of commits to the journal. The simulation never sends over the channel, so a receiver
+    /// waits forever.
     silence: Option<watch::Sender<u64>>,
-    /// Last epoch that the node has chosen. Only a mutant uses this field: a deliberate defect in which nodes choose
-    /// their epochs without the store.
+    /// Last epoch that the simulated node has chosen. Only a mutant uses this field: a deliberate defect in which nodes
+    /// choose their epochs without the store.
     own_epoch: AtomicU64,
 }
 
@@ -196,7 +197,7 @@ impl SimJournal {
         self.mutant() == Some(mutant)
     }
 
-    /// Lets other tasks act. After that, returns the store or an injected error.
+    /// Lets other tasks of the simulation act. After that, returns the store or an injected error.
     async fn reading(&self) -> Result<&Store, Error> {
         Pause(false).await;
         let mut site = lock(&self.site);
@@ -208,7 +209,7 @@ impl SimJournal {
     }
 }
 
-/// Future that gives other tasks the opportunity to act: it completes at the second poll.
+/// Future that gives other tasks of the simulation the opportunity to act: it completes at the second poll.
 pub(super) struct Pause(pub(super) bool);
 
 impl Future for Pause {
@@ -393,7 +394,7 @@ impl Leases for SimJournal {
         self.reading().await?.runnable(limit).await
     }
 
-    /// Claims leases. An injected fault loses only the response; the leases are claimed anyway.
+    /// Claims leases of runs. An injected fault loses only the response; the leases are claimed anyway.
     async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
         Pause(false).await;
         if self.mutant() == Some(Mutant::ClaimNothing) {

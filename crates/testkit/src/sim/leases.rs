@@ -11,12 +11,12 @@ use holdshort_store::Leases as _;
 use super::node::NodeId;
 use super::store::Store;
 
-/// Milliseconds after a renewal for which a lease is valid in the store.
+/// Milliseconds after a renewal for which the lease of a simulated node is valid in the store.
 pub(super) const LEASE_MS: u64 = 6_000;
-/// Milliseconds after a renewal for which the node believes that its lease is valid.
+/// Milliseconds after a renewal for which the simulated node believes that its lease is valid.
 const BELIEVED_MS: u64 = 5_000;
 
-/// Number of a period, from 0, in which the lease of a node was valid without interruption.
+/// Number, from 0, of a period in which the lease of a node was valid without interruption.
 pub(super) type Term = u32;
 
 #[derive(Default)]
@@ -25,12 +25,13 @@ pub(super) struct Leases(BTreeMap<NodeId, LeaseState>);
 struct LeaseState {
     store: Arc<Store>,
     term: Term,
-    /// True if the lease is valid in the store.
+    /// True if the lease of the simulated node is valid in the store.
     stands: bool,
     renews: bool,
     renewed_at: u64,
     believed_until: u64,
-    /// True if the clock of the node has stopped. The node then goes on believing in a lease that has expired.
+    /// True if the clock of the simulated node has stopped. The node then goes on believing in a lease that has
+    /// expired.
     clock_stands: bool,
 }
 
@@ -48,7 +49,7 @@ impl Leases {
         self.0.insert(node, standing);
     }
 
-    /// Makes a node stop renewing its lease.
+    /// Makes a simulated node stop renewing its lease.
     pub(super) fn stop(&mut self, node: NodeId, clock_stands: bool) {
         if let Some(standing) = self.0.get_mut(&node) {
             standing.renews = false;
@@ -56,8 +57,8 @@ impl Leases {
         }
     }
 
-    /// Makes a node renew its lease again. If the lease had expired, the node believes in it only after another
-    /// renewal. Therefore work that began before the expiry finds that the lease has expired.
+    /// Makes a simulated node renew its lease again. If the lease had expired, the node believes in it only after
+    /// another renewal. Therefore work that began before the expiry finds that the lease has expired.
     pub(super) fn renew(&mut self, node: NodeId, now: u64) {
         let Some(standing) = self.0.get_mut(&node).filter(|standing| !standing.renews) else { return };
         standing.store.renew();
@@ -74,7 +75,6 @@ impl Leases {
         self.0.get(&node).is_some_and(|standing| standing.renews)
     }
 
-    /// Ends the lease of a node that can no longer access the store.
     pub(super) fn end(&mut self, node: NodeId) {
         if let Some(standing) = self.0.get_mut(&node) {
             standing.renews = false;
@@ -94,7 +94,6 @@ impl Leases {
         }
     }
 
-    /// Returns true if the node believes that its lease is valid.
     pub(super) fn is_believed_valid(&self, node: NodeId, now: u64) -> bool {
         self.0.get(&node).is_some_and(|standing| match standing.store.poll() {
             Some(_) => standing.clock_stands || now < standing.believed_until,
@@ -103,8 +102,8 @@ impl Leases {
         })
     }
 
-    /// Returns the number of the present period of the node's lease. Returns `None` if the lease is not valid in the
-    /// store.
+    /// Returns the number of the present period of the simulated node's lease. Returns `None` if the lease is not valid
+    /// in the store.
     pub(super) fn term(&self, node: NodeId) -> Option<Term> {
         self.0.get(&node).filter(|standing| standing.stands).map(|standing| standing.term)
     }

@@ -64,38 +64,39 @@ use site::lock;
 use turns::Sim;
 use twin::Database;
 
-/// Returns seeds that have failed before. The seeds are the lines of `seeds.txt`. The test command always plays them.
+/// Returns seeds of the simulator that have failed before. The seeds are the lines of `seeds.txt`. The test command
+/// always plays them.
 pub fn failed_once() -> impl Iterator<Item = u64> {
     include_str!("seeds.txt").lines().filter_map(|line| line.parse().ok())
 }
 
-/// Result of a simulation.
+/// Result of a simulation of the engine.
 #[derive(Clone, Debug)]
 pub struct SimulationReport {
     pub seed: u64,
-    /// Number of turns. In one turn, one of these things happens: a task continues, an append is written, a job
-    /// completes, a person acts, time passes, or something fails.
+    /// Number of turns of the simulation. In one turn, one of these things happens: a task continues, an append is
+    /// written, a job completes, a person acts, time passes, or something fails.
     pub steps: u64,
-    /// Number of written events.
+    /// Number of events that were written in the simulation.
     pub events: u64,
     /// Numbers of delivery attempts and deliveries, by their results. `outbox.rs` and `check/deliveries.rs` define the
     /// names.
     pub told: BTreeMap<&'static str, u64>,
-    /// Description of the first violated invariant. `None` if none was violated.
+    /// Description of the first invariant that the simulation violated. `None` if none was violated.
     pub problem: Option<String>,
     /// The choices of each turn, until the part without faults begins or a problem is found.
     pub turns: Vec<Turn>,
-    /// Lines of the history. Empty unless a history was requested.
+    /// Lines of the simulation's history. Empty unless a history was requested.
     pub history: Vec<String>,
 }
 
-/// Runs the simulation that a seed determines. `mutant` is a defect that is added to the engine.
+/// Runs the simulation that a seed determines. `mutant` is a deliberate defect that is added to the engine.
 pub fn play(seed: u64, mutant: Option<Mutant>) -> SimulationReport {
     play_to_end(seed, Sim::new(seed, Choices::seeded(seed), mutant, History::default(), None))
 }
 
-/// Plays a seed with two stores, the journal in memory and a real PostgreSQL, which must give the same responses.
-/// Returns `None` if the store of this seed is for one node only, because PostgreSQL is for several nodes.
+/// Runs the simulation of a seed with two stores, the journal in memory and a real PostgreSQL, which must give the same
+/// responses. Returns `None` if the store of this seed is for one node only, because PostgreSQL is for several nodes.
 pub fn play_beside_postgres(seed: u64) -> Option<SimulationReport> {
     let mut choices = Choices::seeded(seed);
     choices.next_turn();

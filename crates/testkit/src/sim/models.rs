@@ -98,15 +98,15 @@ pub(super) fn answer(
     Input::Replied { step, turn, reply }
 }
 
-/// Returns a reply that breaks off. The reply may contain a tool call.
+/// Returns a reply of a simulated model that breaks off. The reply may contain a tool call.
 fn broken_off(world: &mut World, choices: &mut Choices) -> Reply {
     let calls = if choices.one_in(2) { vec![call(world, choices)] } else { Vec::new() };
     let stop = if choices.one_in(2) { Stop::Filtered } else { Stop::Cut };
     Reply { text: "Half a".to_owned(), calls, stop, model: "simulated".to_owned(), ..Reply::default() }
 }
 
-/// Returns calls by which an agent ends its work. Some of them are wrong: a second end, an empty summary, a list of
-/// unfinished work, or another call in the same reply.
+/// Returns calls by which a simulated agent ends its work. Some of them are wrong: a second end, an empty summary, a
+/// list of unfinished work, or another call in the same reply.
 fn finishing(world: &mut World, choices: &mut Choices) -> Vec<RequestedCall> {
     let mut calls = Vec::new();
     for _ in 0..=usize::from(choices.one_in(6)) {
@@ -132,7 +132,7 @@ const JUDGEMENTS: [&str; 4] = [
     "I cannot say.",
 ];
 
-/// Returns a call of a tool that exists only in teams, or of another tool.
+/// Returns a call of a tool that exists only in workflows with a team, or of another tool.
 fn call_of_a_team(request: &Request, world: &mut World, choices: &mut Choices) -> RequestedCall {
     let own: Vec<&str> = request
         .tools

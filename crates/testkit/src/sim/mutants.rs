@@ -26,9 +26,9 @@ const SEEDS: u64 = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
-    /// Defect: an append is accepted even if its streams do not end where they should.
+    /// Defect of the simulated store: an append is accepted even if its streams do not end where the append expects.
     DropTheCompareAndSet,
-    /// Defect: an append is accepted even if the session or the installation has changed.
+    /// Defect of the simulated store: an append is accepted even if the session or the installation has changed.
     DropTheGuards,
     /// Defect: idempotency keys are not written to the store.
     ForgetKeys,
@@ -38,13 +38,13 @@ pub enum Mutant {
     AnswerBeforeWriting,
     /// Defect: the store writes the append, but reports that it is full.
     SayFullAfterWriting,
-    /// Defect: after a restart, a process uses the number (epoch) that it had before.
+    /// Defect: after a restart, a process uses the driver number (epoch) that it had before.
     KeepTheEpoch,
     /// Defect: nodes do not look for runs that no node drives, for example after a crash or a lost response.
     NeverSweep,
     /// Defect: deadlines have no effect.
     KeepNoTime,
-    /// Defect: neither the driver nor the tool checks if a file still has the content that a person saw.
+    /// Defect: neither the driver nor the tool checks if a file still has the content that was shown to a person.
     BelieveWhatWasShown,
     /// Defect: a tool runs with other arguments than those that were approved.
     RunSomethingElse,
@@ -52,39 +52,39 @@ pub enum Mutant {
     WorkTwice,
     /// Defect: if a crash interrupts a commit, the commit is treated as complete.
     ForgetTheRest,
-    /// Defect: a commit overwrites files without checking their present content.
+    /// Defect: the commit of a changeset overwrites files without checking their present content.
     WriteOverOthers,
-    /// Defect: a commit leaves out the last path.
+    /// Defect: the commit of a changeset leaves out the last path.
     LeaveTheLast,
-    /// Defect: an undo leaves out the last path.
+    /// Defect: an undo leaves out the last path of its changes.
     UndoInPart,
-    /// Defect: if the store refuses a result, the result is not sent again.
+    /// Defect: if the store refuses the result of a job, the result is not sent again.
     LoseAnswers,
     /// Defect: an append is accepted even if another living node drives the run.
     IgnoreLeases,
     /// Defect: nodes do not take over the runs of a dead node.
     ClaimNothing,
-    /// Defect: each node chooses its numbers as a driver (epochs) without asking the store.
+    /// Defect: each node chooses its driver numbers (epochs) without asking the store.
     SameEpochForAll,
     /// Defect: no node ever checks if its lease has expired.
     HoldForEver,
-    /// Defect: if a node has lost a part of its work, it treats all its work as lost, even what is still running.
+    /// Defect: a node that has lost a part of its work treats all its work as lost, even what is still running.
     AdoptEverything,
     /// Defect: when sessions or the installation are read, the last event is missing.
     ReadWhatWas,
     /// Defect: the session records a wrong sequence number for a message in a run.
     ForgetWhatWasSaid,
-    /// Defect: one vote is enough even if two are required.
+    /// Defect: one vote resolves an interrupt even if two are required.
     ForgetTheQuorum,
     /// Defect: a claim is recorded for a person who has not claimed the interrupt.
     ClaimForAnother,
-    /// Defect: a copilot's round begins, but the event that a person wanted it is missing.
+    /// Defect: a copilot's round begins, but the event which records that a person wanted this round is missing.
     ForgetTheWord,
     /// Defect: a person ends the work of a copilot, but another round follows.
     GoOnAfterTheEnd,
     /// Defect: the decision of a router about a task is written twice.
     RouteTwice,
-    /// Defect: a call has its result, but a phase that it began never ends.
+    /// Defect: a tool call has its result, but a phase that the call began never ends.
     LeaveThePhaseOpen,
     /// Defect: a changeset is committed before the event that names it is written.
     CommitBeforeWriting,
@@ -214,7 +214,7 @@ pub(super) async fn claimed(mutant: Mutant, store: &Store, claimed: &[Delivery])
 }
 
 impl Site {
-    /// Returns the append in the form in which a broken store would write it.
+    /// Returns the append in the form in which a store with the defect would write it.
     pub(super) fn mutated(&self, mut append: Append) -> Append {
         match self.mutant {
             Some(Mutant::DropTheCompareAndSet) => {
@@ -286,13 +286,13 @@ impl Site {
         append
     }
 
-    /// Renumbers the events, so that they follow the present end of their stream.
+    /// Renumbers the events of an append, so that they follow the present end of their stream.
     fn moved(&self, part: StreamAppend) -> StreamAppend {
         let Some(end) = self.end(&part).filter(|end| end.seq != part.expected) else { return part };
         self.resealed(part, end, |event| vec![event])
     }
 
-    /// If the append will be accepted, changes each of its events.
+    /// Changes each event of the append, if the append will be accepted.
     fn change(&self, append: &mut Append, change: impl Fn(&mut Event)) {
         self.replace(append, |mut event| {
             change(&mut event);
@@ -300,7 +300,7 @@ impl Site {
         });
     }
 
-    /// If the append will be accepted, replaces each of its events.
+    /// Replaces each event of the append, if the append will be accepted.
     fn replace(&self, append: &mut Append, by: impl Fn(Event) -> Vec<Event>) {
         for part in &mut append.streams {
             let Some(end) = self.end(part).filter(|end| end.seq == part.expected) else { continue };

@@ -19,7 +19,7 @@ use super::mutants::Mutant;
 use super::site::{Shared, lock};
 use crate::clock::SimClock;
 
-/// Number that identifies a node's process. Numbers are never reused.
+/// Number of a simulated node's process. Numbers are never reused.
 pub(super) type NodeId = usize;
 pub(super) type SimDriver = Driver<SimJournal, NodeClock, Hands>;
 
@@ -27,7 +27,7 @@ pub(super) type SimDriver = Driver<SimJournal, NodeClock, Hands>;
 pub(super) struct Node {
     pub(super) id: NodeId,
     pub(super) driver: Arc<SimDriver>,
-    /// True if the process of the node is suspended. Tools of the process continue to run.
+    /// True if the process of the simulated node is suspended. Tools of the process continue to run.
     pub(super) frozen: bool,
 }
 
@@ -38,8 +38,8 @@ impl Node {
         Self { id, driver, frozen: false }
     }
 
-    /// Runs the background tasks of a node: it claims runs, continues runs that no node drives, and then follows new
-    /// events.
+    /// Runs the background tasks of a simulated node: it claims runs, continues runs that no node drives, and then
+    /// follows new events.
     pub(super) async fn live(self, mutant: Option<Mutant>) {
         if mutant == Some(Mutant::NeverSweep) {
             return Box::pin(self.live_without_sweep()).await;
@@ -64,7 +64,7 @@ impl Node {
     }
 }
 
-/// The wall clock that a node has. On all nodes, time passes at the same speed, but the clocks of some nodes are ahead.
+/// Wall clock of a simulated node. On all nodes, time passes at the same speed, but the clocks of some nodes are ahead.
 #[derive(Clone, Debug)]
 pub(super) struct NodeClock {
     clock: SimClock,
@@ -91,7 +91,7 @@ impl Clock for NodeClock {
     }
 }
 
-/// Executor of a node. A job waits in the simulated world until the simulator performs it.
+/// Executor of a simulated node. A job waits in the simulated world until the simulator performs it.
 pub(super) struct Hands {
     node: NodeId,
     site: Shared,
@@ -112,8 +112,8 @@ impl Executor for Hands {
         paths.iter().map(|path| site.world.state(path)).collect()
     }
 
-    /// If the simulation includes the features from [`super::ENDINGS_FROM`] on, rejects a path outside the workspace.
-    /// In other simulations, such a path is rejected only by the inspection.
+    /// Rejects a path outside the workspace if the simulation includes the features from [`super::ENDINGS_FROM`] on. In
+    /// other simulations, such a path is rejected only by the inspection.
     async fn check_call(&self, _: &Run, _: &str, arguments: &Value) -> Result<(), Unfit> {
         Pause(false).await;
         let is_outside = arguments["path"].as_str().is_some_and(|path| path.contains(".."));

@@ -33,19 +33,19 @@ use super::site::{Shared, lock};
 use super::turns::Sim;
 use crate::clock::START;
 
-/// Maximum number of times that a delivery is tried. The first delay is [`RETRY_MS`]. Therefore the last attempt takes
-/// place within minutes.
+/// Maximum number of attempts of a simulated delivery. The first delay is [`RETRY_MS`], so the last attempt takes place
+/// within minutes.
 const ATTEMPTS: u64 = 5;
 const RETRY_MS: u64 = 1_000;
-/// Maximum number of milliseconds until all deliveries are sent. The limit is longer than the sum of all delays between
-/// the attempts of a delivery.
+/// Maximum number of milliseconds until all simulated deliveries are sent. The limit is longer than the sum of all
+/// delays between the attempts of a delivery.
 const PATIENCE_MS: u64 = 60 * 60_000;
 
 /// Messages (letters) that nodes have sent and to which the simulator has not given a response yet.
 #[derive(Default)]
 pub(super) struct Sink {
     letters: Vec<PendingLetter>,
-    /// Channels whose receivers cannot be reached at present.
+    /// Channels whose simulated receivers cannot be reached at present.
     down: BTreeSet<String>,
 }
 
@@ -60,12 +60,12 @@ struct PendingLetter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LetterAnswer {
     Well,
-    /// The receiver has read the letter, but responds with an error.
+    /// The receiver has read the message, but responds with an error.
     ReadAndFailed,
     Failed,
-    /// The receiver asks the sender to wait for this number of seconds.
+    /// The receiver asks the sender to wait for this number of seconds before the next attempt.
     Busy(u64),
-    /// The receiver has read the letter, but does not respond.
+    /// The receiver has read the message, but does not respond.
     Hangs,
     Refused,
     Gone,
@@ -104,7 +104,7 @@ impl LetterAnswer {
     }
 }
 
-/// Returns four channels: one for a program, one for people, and two that delay their messages.
+/// Returns the four channels of a simulation: one for a program, one for people, and two that delay their messages.
 pub(super) fn channels() -> Vec<Channel> {
     let minute = u16::try_from(START.as_millis() / 60_000 % (24 * 60)).unwrap_or_default();
     let from_now = |minutes| (minute + minutes) % (24 * 60);
@@ -152,7 +152,7 @@ fn channel(name: &str, via: Via, hold: Hold) -> Channel {
     }
 }
 
-/// Sends the deliveries of a node as long as the node lives.
+/// Sends the deliveries of a simulated node as long as the node lives.
 pub(super) fn worker(node: &Node, site: &Shared) -> impl Future<Output = ()> + Send + use<> {
     let opened = Channels::open(channels(), Path::new(""), &|_| None);
     let opened = opened.expect("channels without secrets can be opened");
@@ -162,7 +162,7 @@ pub(super) fn worker(node: &Node, site: &Shared) -> impl Future<Output = ()> + S
     keep_sending(node.driver.clone(), channels, hands.clone(), hands, None)
 }
 
-/// Connection from a node to the simulated receivers.
+/// Connection from a simulated node to the receivers of its channels.
 struct Hands {
     node: NodeId,
     site: Shared,
@@ -249,8 +249,8 @@ impl Pages for Hands {
 }
 
 impl Sim {
-    /// Lets a receiver respond to a message, or makes the receivers of a channel reachable or unreachable. Returns
-    /// false if none of this was possible.
+    /// Lets a simulated receiver respond to a message, or makes the receivers of a channel reachable or unreachable.
+    /// Returns false if none of this was possible.
     pub(super) fn receive(&mut self) -> bool {
         let letters = self.letters();
         if self.choices.one_in(12) {
@@ -280,17 +280,17 @@ impl Sim {
         true
     }
 
-    /// Returns how many messages have no response yet.
+    /// Returns how many messages to simulated receivers have no response yet.
     pub(super) fn letters(&self) -> usize {
         lock(&self.site).sink.letters.len()
     }
 
-    /// Makes all receivers reachable.
+    /// Makes all simulated receivers reachable.
     pub(super) fn heal_sink(&mut self) {
         lock(&self.site).sink.down.clear();
     }
 
-    /// Lets the receiver of the oldest message accept this message.
+    /// Lets the simulated receiver of the oldest message accept this message.
     pub(super) fn receive_well(&mut self) {
         self.answer(0, LetterAnswer::Well);
     }
@@ -315,7 +315,8 @@ impl Sim {
         let _nobody_waits = answer.send(sent);
     }
 
-    /// Removes the messages without a response that a dead node has sent. Their receivers may have read them before.
+    /// Removes the messages without a response that a dead simulated node has sent. Their receivers may have read them
+    /// before.
     pub(super) fn hang_up(&mut self, dead: NodeId) {
         let mut guard = lock(&self.site);
         let site = &mut *guard;
@@ -332,8 +333,8 @@ impl Sim {
         }
     }
 
-    /// Sends all waiting deliveries. After that, enables disabled channels again, and sends the deliveries that waited
-    /// for these channels.
+    /// Sends all waiting deliveries of the simulation. After that, enables disabled channels again, and sends the
+    /// deliveries that waited for these channels.
     pub(super) fn empty_outbox(&mut self) {
         if !lock(&self.site).witness.telling.plays {
             return;
@@ -365,7 +366,7 @@ impl Sim {
         }
     }
 
-    /// Returns true if a delivery is waiting although its channel is enabled.
+    /// Returns true if a delivery of the simulation is waiting although its channel is enabled.
     fn waits(&self) -> Result<bool, String> {
         let store = lock(&self.site).store.clone();
         let disabled = deliveries::list_disabled_channels(&store)?;
@@ -373,7 +374,7 @@ impl Sim {
         Ok(all.any(|each| each.state == DeliveryState::Waiting && !disabled.contains(&each.channel)))
     }
 
-    /// For each disabled channel, retries one delivery that failed. Returns true if at least one channel was disabled.
+    /// Retries, for each disabled channel, one delivery that failed. Returns true if at least one channel was disabled.
     fn try_disabled_again(&mut self) -> bool {
         let store = lock(&self.site).store.clone();
         let (Ok(disabled), Ok(all)) =

@@ -34,13 +34,13 @@ use super::{copilots, freezes, questions, workflows};
 const RUNS: usize = 8;
 const COPILOTS: usize = 3;
 
-/// A request that can be repeated.
+/// A request of a simulated person or agent, which can be repeated.
 #[derive(Clone, Debug)]
 pub(super) enum SimRequest {
     Start {
         definition: Arc<Definition>,
         task: String,
-        /// Subject of the run. Answers are stored for this subject, so that they can be used again.
+        /// Subject of the run to start. Answers are stored for this subject, so that they can be used again.
         subject: Option<&'static str>,
         unattended: bool,
         origin: Origin,
@@ -77,7 +77,6 @@ pub(super) enum SimRequest {
     CloseSession {
         session: SessionId,
     },
-    /// A person sends a message to a session.
     Say {
         session: SessionId,
         definition: Arc<Definition>,
@@ -86,18 +85,17 @@ pub(super) enum SimRequest {
         agent: Option<String>,
         key: Option<String>,
     },
-    /// A person corrects or erases a stored answer.
+    /// A simulated person corrects or erases a stored answer.
     Amend {
         run: RunId,
         input: Box<Input>,
         actor: Actor,
     },
-    /// A person undoes changes of a run.
     Undo {
         run: RunId,
         to: u64,
     },
-    /// A node once more looks for runs that it can continue.
+    /// A simulated node once more looks for runs that it can continue.
     Sweep,
 }
 
@@ -105,7 +103,7 @@ pub(super) fn of_client(tool: &str) -> bool {
     tool.starts_with("client_")
 }
 
-/// Returns a result that a client sends for a call. Possibly the client was never asked to run this call.
+/// Returns a result that a client sends for a call of the run. Possibly the client was never asked to run this call.
 fn client_result(run: &Run, choices: &mut Choices) -> Option<Input> {
     let calls: Vec<&String> =
         run.calls.iter().filter(|(_, call)| of_client(&call.tool)).map(|(id, _)| id).collect();
@@ -116,7 +114,7 @@ fn client_result(run: &Run, choices: &mut Choices) -> Option<Input> {
     Some(Input::ClientResult { call, outcome })
 }
 
-/// Returns the current plan with a change: one subtask more, one subtask less, or the reverse order.
+/// Returns the current plan of the run with a change: one subtask more, one subtask less, or the reverse order.
 fn replan(run: &Run, choices: &mut Choices) -> Input {
     let phases: Vec<&String> = run.plans.keys().collect();
     let phase = (*choices.pick(&phases)).clone();
@@ -132,11 +130,11 @@ fn replan(run: &Run, choices: &mut Choices) -> Input {
     Input::Replan { phase, version: None, plan: json!({ "subtasks": subtasks }) }
 }
 
-/// The requests that can be made in a simulation.
+/// Requests of people and agents that can be made in a simulation.
 pub(super) struct Menu {
     pub(super) workflows: Vec<Arc<Definition>>,
     pub(super) keys: usize,
-    /// Seed of the simulation. The range to which the seed belongs determines which features are included.
+    /// Seed of the simulation. The range to which the seed belongs determines which requests are included.
     seed: u64,
 }
 
@@ -166,7 +164,6 @@ impl Menu {
         Self { workflows, keys: 0, seed }
     }
 
-    /// Returns the next request that a person or an agent makes.
     pub(super) fn next_request(&mut self, site: &mut Site, choices: &mut Choices) -> SimRequest {
         let runs = site.witness.runs().count();
         let most = if self.plays_copilots() { COPILOTS } else { RUNS };
@@ -301,7 +298,7 @@ impl Menu {
         self.seed >= COPILOTS_FROM && (self.seed < QUESTIONS_FROM || self.seed.is_multiple_of(4))
     }
 
-    /// Returns a request that arrives at the same time as `deed`.
+    /// Returns a request of a simulated person that arrives at the same time as `deed`.
     pub(super) fn concurrent_request(&self, deed: &SimRequest, choices: &mut Choices) -> Option<SimRequest> {
         if self.plays_copilots() && choices.one_in(6) {
             copilots::concurrent_request(deed, choices)
@@ -310,7 +307,7 @@ impl Menu {
         }
     }
 
-    /// Returns a request that sends a message, or that acts on an interrupt without resolving it.
+    /// Returns a request that sends a message to a session, or that acts on an interrupt without resolving it.
     fn talk(&mut self, site: &Site, choices: &mut Choices) -> SimRequest {
         let sessions = sessions(site);
         let all: Vec<(&Run, &Interrupt)> = site
@@ -360,7 +357,7 @@ impl Menu {
     }
 }
 
-/// Returns all sessions: those that have runs, and those that people opened.
+/// Returns all simulated sessions: those that have runs, and those that people opened.
 fn sessions(site: &Site) -> Vec<SessionId> {
     let of_runs = site.witness.runs().filter_map(|run| run.session().cloned());
     let all: BTreeSet<SessionId> = of_runs.chain(site.witness.sessions().cloned()).collect();
@@ -408,7 +405,7 @@ fn ask(choices: &mut Choices) -> Ask {
     }
 }
 
-/// Returns a decision on one of the run's interrupts. In most cases, this interrupt is open. Possibly the actor is not
+/// Returns a decision on an interrupt of the run. In most cases, this interrupt is open. Possibly the actor is not
 /// allowed to decide.
 pub(super) fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Option<(Input, Actor)> {
     let resolved = choices.one_in(8);
@@ -445,7 +442,7 @@ pub(super) fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Opt
     Some((Input::Decide { interrupt: interrupt.opened.interrupt.clone(), decision, holder: None }, actor))
 }
 
-/// If a person can select parts in an interrupt, returns a random selection of these parts.
+/// Returns a random selection of the parts of an interrupt, if a person can select parts.
 fn some_of(interrupt: &Interrupt, choices: &mut Choices) -> Value {
     let parts = interrupt.content.pointer("/payload/trial/keep/parts").and_then(Value::as_array);
     parts.into_iter().flatten().filter(|_| choices.one_in(2)).cloned().collect()
@@ -495,7 +492,7 @@ impl SimRequest {
         }
     }
 
-    /// Sends the request. If `patient` is true, the request is repeated when the store has failed.
+    /// Sends the request to a simulated node. If `patient` is true, the request is repeated when the store has failed.
     pub(super) async fn carry_out(self, node: Node, site: Shared, patient: bool) {
         loop {
             let deed = self.with_unique_text(&site);

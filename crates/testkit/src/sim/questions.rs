@@ -16,7 +16,7 @@ use super::choices::Choices;
 use super::people::{SimRequest, someone};
 use super::workflows;
 
-/// The questions. There are only a few different ones, so that answers can be used again.
+/// Questions of simulated agents. There are only a few different ones, so that answers can be used again.
 const QUESTIONS: [&str; 3] = ["Which?", "which  ?", "When was it?"];
 const SUBJECTS: [&str; 2] = ["one", "other"];
 
@@ -51,8 +51,8 @@ pub(super) fn subject(choices: &mut Choices) -> Option<&'static str> {
     (!choices.one_in(6)).then(|| *choices.pick(&SUBJECTS))
 }
 
-/// Returns a reply in which an agent asks, in the form that the request to the model allows. Returns `None` if the
-/// agent does not ask.
+/// Returns a reply in which a simulated agent asks, in the form that the request to the model allows. Returns `None` if
+/// the agent does not ask.
 pub(super) fn asking_reply(request: &Request, choices: &mut Choices) -> Option<Reply> {
     let reply =
         |text: String, calls| Reply { text, calls, model: "simulated".to_owned(), ..Reply::default() };
@@ -90,7 +90,7 @@ pub(super) fn asking_reply(request: &Request, choices: &mut Choices) -> Option<R
     Some(reply(text.to_string(), Vec::new()))
 }
 
-/// Returns a request that corrects or erases an answer of a run.
+/// Returns a request that corrects or erases an answer to a question of a run.
 pub(super) fn amended(run: &Run, choices: &mut Choices) -> Option<SimRequest> {
     let answered: Vec<&InterruptId> =
         run.interrupts.iter().filter(|(_, each)| each.was_answered()).map(|(id, _)| id).collect();
@@ -108,7 +108,7 @@ fn amending_actor() -> Actor {
     someone("alice")
 }
 
-/// If the input corrects or erases an answer, returns the interrupt that was answered.
+/// Returns the interrupt whose answer the input corrects or erases.
 pub(super) fn amended_interrupt(input: &Input) -> Option<&InterruptId> {
     match input {
         Input::EraseAnswer { interrupt } | Input::CorrectAnswer { interrupt, .. } => Some(interrupt),

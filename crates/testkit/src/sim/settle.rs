@@ -12,8 +12,8 @@ use super::copilots;
 use super::people::{SimRequest, of_client, someone};
 use super::site::Site;
 
-/// Returns the next request by which a person helps the run to end successfully. Returns `None` if the run can go on
-/// without a person.
+/// Returns the next request by which a simulated person helps the run to end successfully. Returns `None` if the run
+/// can go on without a person.
 pub(super) fn settle(run: &Run, site: &Site) -> Option<SimRequest> {
     let send = |input, actor| SimRequest::Send { run: run.id.clone(), input: Box::new(input), actor };
     let session = run.session()?;

@@ -4,14 +4,15 @@ use super::choices::Turn;
 use super::mutants::Mutant;
 use super::{SimulationReport, replay};
 
-/// Maximum number of histories that are tried.
+/// Maximum number of shortened histories that are tried for one failed simulation.
 const TRIES: usize = 500;
 
-/// Maximum number of steps in all tried histories together. The limit is needed because a history that fails by never
-/// ending has many steps.
+/// Maximum number of simulation steps in all tried histories together. The limit is needed because a history that fails
+/// by never ending has many steps.
 const STEPS: u64 = 1_000_000;
 
-/// Returns the shortest history that still fails. The shortest history is played once more, and its lines are recorded.
+/// Returns the shortest history of a failed simulation that still fails. This history is played once more, and its
+/// lines are recorded.
 pub fn shrink(failed: &SimulationReport, mutant: Option<Mutant>) -> SimulationReport {
     let mut turns = failed.turns.clone();
     let (mut tries, mut steps) = (0, 0);

@@ -16,21 +16,21 @@ use super::world::World;
 use crate::clock::SimClock;
 
 pub(super) struct Site {
-    /// Handle with which the checks read the store. If the store is for one node only, this is the handle of that node.
-    /// Otherwise it belongs to an additional node, which drives no run.
+    /// Handle with which the checks read the simulated store. If the store is for one node only, this is the handle of
+    /// that node. Otherwise it belongs to an additional node, which drives no run.
     pub(super) store: Arc<Store>,
     pub(super) leases: Leases,
     pub(super) queue: Queue,
     pub(super) world: World,
     pub(super) sink: Sink,
     pub(super) witness: Witness,
-    /// Defect that is added to the engine in this simulation.
+    /// Deliberate defect that is added to the engine in this simulation.
     pub(super) mutant: Option<Mutant>,
     pub(super) clock: SimClock,
     pub(super) appends: u64,
     /// Number of times that leases were checked while the mutant is [`Mutant::AdoptEverything`].
     pub(super) doubts: u64,
-    /// Number of messages that people have sent.
+    /// Number of messages that simulated people have sent.
     pub(super) said: u64,
     pub(super) history: History,
 }
@@ -55,14 +55,13 @@ impl Site {
         }))
     }
 
-    /// If a history is recorded, adds a line to it.
     pub(super) fn record_history(&mut self, line: impl FnOnce() -> String) {
         let now = self.clock.now();
         self.history.record_line(now, line);
     }
 }
 
-/// Locks the site. If the lock is poisoned, a check has already panicked.
+/// Locks the state that all nodes of a simulation share. If the lock is poisoned, a check has already panicked.
 pub(super) fn lock(site: &Shared) -> MutexGuard<'_, Site> {
     site.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -25,19 +25,19 @@ use tokio::sync::watch;
 
 use super::twin::{Database, Twin};
 
-/// Handle with which one node uses the store.
 pub(super) struct Store {
     memory: Memory,
     twin: Option<Twin>,
 }
 
 impl Store {
-    /// Creates a store that only one node can use.
+    /// Creates a simulated store that only one node can use.
     pub(super) fn new() -> Self {
         Self { memory: Memory::new(), twin: None }
     }
 
-    /// Creates a store that several nodes can use. If the store has a twin, `beside` is the PostgreSQL database.
+    /// Creates a simulated store that several nodes can use. If the store has a twin, `beside` is the PostgreSQL
+    /// database.
     pub(super) fn shared(beside: Option<Arc<Database>>) -> Self {
         Self::with_database(Memory::shared(), beside)
     }
@@ -55,19 +55,18 @@ impl Store {
         Self { memory, twin }
     }
 
-    /// Ends the leases of the node, as if it had not renewed them.
+    /// Ends the leases of the simulated node, as if it had not renewed them.
     pub(super) fn lapse(&self) {
         self.memory.lapse();
         self.twin.iter().for_each(Twin::lapse);
     }
 
-    /// Renews the node's leases.
     pub(super) fn renew(&self) {
         self.memory.renew();
         self.twin.iter().for_each(Twin::renew);
     }
 
-    /// Returns the first difference between the responses of the twin and those from memory.
+    /// Returns the first difference between the responses of PostgreSQL and those of the journal in memory.
     pub(super) fn difference(&self) -> Option<String> {
         self.twin.as_ref().and_then(Twin::difference)
     }
@@ -351,8 +350,8 @@ impl Leases for Store {
         self.memory.poll()
     }
 
-    /// Compares which nodes are alive, and how many runs each of them has. The other fields are not compared, because
-    /// they differ between the two stores.
+    /// Compares which nodes are alive in memory and in PostgreSQL, and how many runs each node has. The other fields
+    /// are not compared, because they differ between the two stores.
     async fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
         let answer = self.memory.nodes().await;
         if let Some(twin) = &self.twin {

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 
 use super::node::NodeId;
 
-/// The node to which a task belongs, and the purpose of the task. When the node ends, the task ends too.
+/// The simulated node to which a task belongs, and the purpose of the task. When the node ends, the task ends too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TaskLabel {
     pub(super) node: NodeId,
@@ -17,13 +17,13 @@ pub(super) struct TaskLabel {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TaskPurpose {
-    /// The background tasks of a node.
+    /// The task runs the background tasks of a simulated node.
     Life,
-    /// Sends deliveries over channels.
+    /// The task sends deliveries over channels.
     Post,
-    /// Delivers the result of an action to the driver. The fields contain the run and the action.
+    /// The task delivers the result of an action to the driver. The fields contain the run and the action.
     Answer(String, String),
-    /// Sends a request. The simulator can drop this task before the request is complete.
+    /// The task sends a request. The simulator can drop this task before the request is complete.
     Request(String),
 }
 
@@ -70,7 +70,7 @@ impl Tasks {
             .collect()
     }
 
-    /// Polls a task once. If it is complete, removes it.
+    /// Polls a task of the simulation once. If it is complete, removes it.
     pub(super) fn poll(&mut self, index: usize) {
         let task = &mut self.0[index];
         task.woken.0.store(false, Ordering::Relaxed);
@@ -84,7 +84,6 @@ impl Tasks {
         self.0.remove(index);
     }
 
-    /// Drops every task for which `gone` returns true.
     pub(super) fn drop_those(&mut self, gone: impl Fn(&TaskLabel) -> bool) {
         self.0.retain(|task| !gone(&task.about));
     }

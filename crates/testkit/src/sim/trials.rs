@@ -20,13 +20,12 @@ use super::mutants::Mutant;
 use super::site::Site;
 use super::world::World;
 
-/// Progress of writing a changeset to the simulated files.
+/// Progress of a simulated commit, which writes a changeset to the files.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Writing {
     is_begun: bool,
-    /// Number of paths that the commit has already processed.
+    /// Number of paths that the simulated commit has already processed.
     paths: usize,
-    /// True if the commit has already changed a path.
     has_written: bool,
 }
 
@@ -47,7 +46,7 @@ fn between(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) 
 }
 
 impl World {
-    /// Returns all files in the form of changeset entries.
+    /// Returns all simulated files in the form of changeset entries.
     pub(super) fn entries(&self) -> BTreeMap<String, Entry> {
         self.files.iter().map(|(path, text)| (path.clone(), entry(text))).collect()
     }
@@ -69,7 +68,8 @@ impl World {
         words.join(" ")
     }
 
-    /// Returns the files as they would be after a command. Stores each text that the command writes, by its digest.
+    /// Returns the simulated files as they would be after a command. Stores each text that the command writes, by its
+    /// digest.
     fn after(&mut self, line: &str) -> BTreeMap<String, String> {
         let mut files = self.files.clone();
         for word in line.strip_prefix("./do").unwrap_or_default().split_whitespace() {
@@ -102,7 +102,7 @@ impl World {
         }
     }
 
-    /// Returns the changes that a command would make.
+    /// Returns the changes that a simulated command would make.
     pub(super) fn between(&mut self, line: &str) -> Changeset {
         let after = self.after(line);
         between(&self.files, &after)
@@ -120,7 +120,7 @@ impl World {
 }
 
 impl Site {
-    /// Tries a command, or computes an undo. No file changes.
+    /// Tries a simulated command, or computes an undo. No file changes.
     pub(super) fn try_on(
         &mut self,
         tool: &str,
@@ -144,7 +144,8 @@ impl Site {
         yielded(self.world.between(line), format!("tried {line}"))
     }
 
-    /// Returns the changes that an undo would make. Paths that have changed since the run are left out.
+    /// Returns the changes that an undo would make to the simulated files. Paths that have changed since the run are
+    /// left out.
     fn try_undo(&mut self, arguments: &Value) -> TrialOutcome {
         let impossible = |why: &str| TrialOutcome::Impossible { why: why.to_owned() };
         let Ok(arguments) = Arguments::deserialize(arguments) else {

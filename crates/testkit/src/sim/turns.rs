@@ -28,7 +28,7 @@ use super::twin::Database;
 use super::world::RunningJob;
 use crate::clock::SimClock;
 
-/// Maximum number of nodes that are alive at the same time.
+/// Maximum number of simulated nodes that are alive at the same time.
 const NODES: usize = 3;
 
 pub(super) struct Sim {
@@ -36,20 +36,20 @@ pub(super) struct Sim {
     pub(super) clock: SimClock,
     pub(super) site: Shared,
     pub(super) tasks: Tasks,
-    /// The nodes that are alive, including those that are suspended.
+    /// Simulated nodes that are alive, including those that are suspended.
     pub(super) nodes: Vec<Node>,
     pub(super) climate: Climate,
     pub(super) steps: u64,
     menu: Menu,
     mutant: Option<Mutant>,
-    /// Number of times that a store for one node was opened so far.
+    /// Number of times that a simulated store for one node was opened so far.
     opened: u64,
     node_ids: NodeId,
 }
 
 impl Sim {
-    /// Creates a simulation. If the store is shared by several nodes and `beside` is given, their requests are also
-    /// sent to this database.
+    /// Creates a simulation. If several nodes share the store and `beside` is given, their requests are also sent to
+    /// this database.
     pub(super) fn new(
         seed: u64,
         mut choices: Choices,
@@ -100,7 +100,7 @@ impl Sim {
         site.witness.problem().is_some()
     }
 
-    /// Plays one turn. Returns false if there are no more turns.
+    /// Plays one turn of the simulation. Returns false if there are no more turns.
     pub(super) fn turn(&mut self) -> bool {
         if !self.choices.next_turn() {
             return false;
@@ -145,7 +145,7 @@ impl Sim {
         lock(&self.site).witness.telling.plays
     }
 
-    /// Returns the tasks that can continue. Tasks of suspended nodes are left out.
+    /// Returns the tasks of the simulation that can continue. Tasks of suspended nodes are left out.
     pub(super) fn ready(&self) -> Vec<usize> {
         self.tasks.ready(|id| self.is_awake(id))
     }
@@ -154,7 +154,7 @@ impl Sim {
         self.nodes.iter().all(|node| node.id != id || !node.frozen)
     }
 
-    /// Lets a task continue until it has to wait again.
+    /// Lets a task of the simulation continue until it has to wait again.
     pub(super) fn go_on(&mut self, index: usize) {
         self.steps += 1;
         self.tasks.poll(index);
@@ -167,7 +167,7 @@ impl Sim {
     }
 
     /// Compares the state of each loaded run with the state that follows from its written events. Each run is compared
-    /// once after each append to it.
+    /// once after each append to the run.
     fn compare_loaded(&mut self) {
         let mut site = lock(&self.site);
         for run in site.witness.not_compared() {
@@ -177,8 +177,8 @@ impl Sim {
         }
     }
 
-    /// Writes one of the appends in the queue. In a store for one node, it is the oldest append. In a shared store, it
-    /// can be any of them.
+    /// Writes one of the appends in the queue of the simulated journal. In a store for one node, it is the oldest
+    /// append. In a shared store, it can be any of them.
     pub(super) fn write(&mut self, how: Write) {
         self.steps += 1;
         let queued = lock(&self.site).queue.len();
@@ -186,7 +186,7 @@ impl Sim {
         lock(&self.site).write_one(index, how);
     }
 
-    /// Performs a job. The result of the job is delivered `answers` times.
+    /// Performs a simulated job, and delivers its result `answers` times.
     pub(super) fn work(&mut self, index: usize, answers: usize) {
         self.steps += 1;
         let (held, answer) = {
@@ -235,7 +235,7 @@ impl Sim {
         });
     }
 
-    /// Sends a request. A second request may be sent at the same time.
+    /// Sends a request of a simulated person or agent. A second request may be sent at the same time.
     fn act(&mut self) {
         let deed = self.menu.next_request(&mut lock(&self.site), &mut self.choices);
         let surfaces = if self.choices.one_in(6) { 2 } else { 1 };
@@ -351,8 +351,8 @@ impl Sim {
         }
     }
 
-    /// Ends all processes. Then a new process opens the store. Before that, some of the appends in the queue are
-    /// written. In a shared store, the other appends may be written later.
+    /// Ends all processes of the simulation. Then a new process opens the store. Before that, some of the appends in
+    /// the queue are written. In a shared store, the other appends may be written later.
     pub(super) fn crash(&mut self) {
         while lock(&self.site).queue.len() > 0 && self.choices.one_in(2) {
             self.write(Write::Unheard);
@@ -368,7 +368,7 @@ impl Sim {
         self.open_node();
     }
 
-    /// Ends a node. The memory and the tools of the node are lost. Its lease expires later.
+    /// Ends a simulated node. The memory and the tools of the node are lost. Its lease expires later.
     fn die(&mut self, dead: NodeId) {
         self.tasks.drop_those(|about| about.node == dead);
         self.hang_up(dead);
@@ -378,7 +378,8 @@ impl Sim {
         site.leases.stop(dead, false);
     }
 
-    /// Opens the store in a new process. If the store is for one node, the process that used it before loses access.
+    /// Opens the simulated store in a new process. If the store is for one node, the process that used it before loses
+    /// access.
     fn open_node(&mut self) {
         self.node_ids += 1;
         let id = self.node_ids;
@@ -413,7 +414,7 @@ impl Sim {
         self.nodes.push(node);
     }
 
-    /// Makes a node stop renewing its lease, or begin again.
+    /// Makes a simulated node stop renewing its lease, or begin again.
     fn renew_or_not(&mut self, index: usize) {
         let node = self.nodes[index].id;
         let clock_stands = self.choices.one_in(2);
@@ -437,7 +438,6 @@ impl Sim {
         }
     }
 
-    /// Ends all faults.
     pub(super) fn heal(&mut self) {
         lock(&self.site).queue.failing_reads = 0;
         for index in 0..self.nodes.len() {
@@ -448,7 +448,7 @@ impl Sim {
         self.heal_sink();
     }
 
-    /// Corrects the wall clock. The clock must not be before the timestamp of the newest written event.
+    /// Corrects the simulated wall clock. The clock must not be before the timestamp of the newest written event.
     fn put_clock_right(&mut self) {
         let latest = lock(&self.site).witness.runs().map(|run| run.last_at).max();
         self.clock.set(latest.unwrap_or(Timestamp::from_millis(0)).max(self.clock.now()));

@@ -16,7 +16,7 @@ use holdshort_testpg::Server;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-/// Time for which a lease in PostgreSQL is valid. The lease is longer than any simulation.
+/// Time for which a lease of a simulated node in PostgreSQL is valid. The lease is longer than any simulation.
 const LEASE: Duration = Duration::from_hours(10);
 /// Maximum time to wait until an append is visible to a reader that reads all events in order.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -24,18 +24,18 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// Runtime that runs the background tasks of PostgreSQL nodes, because a simulation itself has no async runtime.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a runtime can be started"));
 
-/// Database for one simulation, empty at first. All twins of the simulation share it.
+/// PostgreSQL database for one simulation, empty at first. All nodes of the simulation share it.
 pub(super) struct Database {
     server: &'static Server,
     url: String,
-    /// Position that each event has in PostgreSQL. The index is the order of the events in memory.
+    /// Position in PostgreSQL of each event of the simulation. The index is the order of the events in memory.
     positions: Mutex<Vec<u64>>,
-    /// First response that differed.
+    /// First response of PostgreSQL that differed from the response of the journal in memory.
     difference: Mutex<Option<String>>,
 }
 
 impl Database {
-    /// Creates a database in the PostgreSQL server of this process.
+    /// Creates a database for one simulation in the PostgreSQL server of this process.
     pub(super) fn new() -> Self {
         let server = holdshort_testpg::shared();
         let url = server.database();
@@ -56,11 +56,11 @@ impl Database {
 pub(super) struct Twin {
     database: Arc<Database>,
     postgres: Postgres,
-    /// Number (epoch) that PostgreSQL gave to the node when it opened the store.
+    /// Driver number (epoch) that PostgreSQL gave to the node when it opened the store.
     node: u64,
 }
 
-/// Gives direct access to the node's handle of PostgreSQL. [`Twin::same`] compares its responses.
+/// Gives direct access to the node's handle of PostgreSQL, without a comparison. [`Twin::same`] compares its responses.
 impl Deref for Twin {
     type Target = Postgres;
 
@@ -70,7 +70,7 @@ impl Deref for Twin {
 }
 
 impl Twin {
-    /// Opens a node. PostgreSQL must give the node the same number (epoch) as the journal in memory.
+    /// Opens a node in PostgreSQL, which must give the node the same driver number (epoch) as the journal in memory.
     pub(super) fn open(database: Arc<Database>, epoch: u64) -> Self {
         let config =
             Config { lease: LEASE, connections: 1, ..Config::new(database.url.clone(), "simulated") };
@@ -93,7 +93,7 @@ impl Twin {
         lock(&self.database.difference).clone()
     }
 
-    /// If the response of PostgreSQL is not the expected one, records the difference.
+    /// Records a difference, if the response of PostgreSQL is not the expected one.
     pub(super) fn same<T: Debug, U: Debug>(&self, what: &str, expected: &T, asked: impl Future<Output = U>) {
         let told = format!("{:?}", RUNTIME.block_on(asked));
         let expected = format!("{expected:?}");
@@ -102,7 +102,7 @@ impl Twin {
         }
     }
 
-    /// Makes the append, and waits until all readers can see it.
+    /// Makes the append to PostgreSQL, and waits until all readers can see it.
     pub(super) fn append(&self, append: Append, expected: &Result<Appended, AppendError>) {
         let events: usize = append.streams.iter().map(|part| part.events.len()).sum();
         let told = RUNTIME.block_on(self.postgres.append(append));
@@ -135,7 +135,7 @@ impl Twin {
         }
     }
 
-    /// Returns the position that an event has in PostgreSQL, from the position that it has in memory.
+    /// Converts the position of an event in memory to its position in PostgreSQL.
     pub(super) fn position(&self, position: u64) -> u64 {
         let positions = lock(&self.database.positions);
         let index = usize::try_from(position).unwrap_or(usize::MAX).min(positions.len());

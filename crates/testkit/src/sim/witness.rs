@@ -7,14 +7,14 @@ use std::path::Path;
 use super::{Bend, Mutant};
 
 impl Mutant {
-    /// Returns the seed, from the file, with which this mutant is detected.
+    /// Returns the seed in `witnesses.txt` with which this mutant (a defect of the engine) is detected.
     pub fn witness(self) -> Option<u64> {
         seed_of(&self.to_string())
     }
 }
 
 impl Bend {
-    /// Returns the seed, from the file, with which this bend is detected.
+    /// Returns the seed in `witnesses.txt` with which this bend (a falsification of events) is detected.
     pub fn witness(self) -> Option<u64> {
         seed_of(&self.to_string())
     }

@@ -135,8 +135,8 @@ pub(super) fn team(choices: &mut Choices) -> Arc<Definition> {
     Arc::new(definition)
 }
 
-/// Changes some agents, so that they can end their work only with `finish`. The planner and the router are not changed,
-/// because their replies are texts.
+/// Changes some agents of the workflow, so that they can end their work only with `finish`. The planner and the router
+/// are not changed, because their replies are texts.
 pub(super) fn with_finish(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
     let mut definition = definition.clone();
     for (name, agent) in &mut definition.agents {
@@ -149,7 +149,7 @@ pub(super) fn with_finish(definition: &Definition, choices: &mut Choices) -> Arc
     Arc::new(definition)
 }
 
-/// Changes some interrupts, so that they require two people.
+/// Changes some interrupts of the workflow, so that they require two people.
 pub(super) fn with_quorums(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
     let mut definition = definition.clone();
     for kind in [Kind::ToolApproval, Kind::PlanApproval, Kind::Review] {
@@ -181,7 +181,8 @@ pub(super) fn with_trials(definition: &Definition, choices: &mut Choices) -> Arc
     Arc::new(definition)
 }
 
-/// Changes some grants, so that they allow a whole category of calls. Changes others, so that they expire.
+/// Changes some grants of the workflow, so that they allow a whole category of calls. Changes others, so that they
+/// expire.
 pub(super) fn with_grants(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
     let mut definition = definition.clone();
     if choices.one_in(3) {

@@ -23,25 +23,25 @@ pub(super) const WORKSPACE: &str = "/w";
 #[expect(clippy::struct_excessive_bools, reason = "each flag selects a feature")]
 pub(super) struct World {
     pub(super) files: BTreeMap<String, String>,
-    /// Running jobs, oldest first.
     pub(super) jobs: Vec<RunningJob>,
-    /// Aborted jobs. No node is waiting for the result of such a job.
+    /// Simulated jobs that were aborted. No node is waiting for the result of such a job.
     pub(super) aborted: Vec<(NodeId, RunId, ActionId)>,
-    /// Actions that a person has requested to stop.
+    /// Actions that a simulated person has requested to stop.
     pub(super) stopped: BTreeSet<(RunId, ActionId)>,
-    /// Number of texts that were made so far. With this number, each text is different from all others.
+    /// Number of texts that were made so far in the simulation. With this number, each text is different from all
+    /// others.
     written: u64,
-    /// All texts that a tool was asked to write, by their digests.
+    /// All texts that a simulated tool was asked to write, by their digests.
     pub(super) kept: BTreeMap<Digest, String>,
-    /// True if commands run as trials before they change files, and file tools propose changesets: see
+    /// True if simulated commands run as trials before they change files, and file tools propose changesets: see
     /// [`super::TRIALS_FROM`].
     pub(super) plays_trials: bool,
-    /// True if there are only three different texts, so that the same text occurs often.
+    /// True if simulated tools write only three different texts, so that the same text occurs often.
     pub(super) same_texts: bool,
-    /// True if replies can break off, agents can end their work in all possible ways, and edits are checked: see
-    /// [`super::ENDINGS_FROM`].
+    /// True if replies of simulated models can break off, agents can end their work in all possible ways, and edits are
+    /// checked: see [`super::ENDINGS_FROM`].
     pub(super) plays_endings: bool,
-    /// True if agents can ask in all possible ways: see [`super::QUESTIONS_FROM`].
+    /// True if simulated agents can ask in all possible ways: see [`super::QUESTIONS_FROM`].
     pub(super) plays_questions: bool,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct RunningJob {
     pub(super) node: NodeId,
     pub(super) job: Job,
     pub(super) deliver: Deliver,
-    /// Progress of writing a changeset to the simulated files, if the job does this.
+    /// Progress of writing a changeset to the simulated files, if the running job does this.
     pub(super) writing: Writing,
 }
 
@@ -69,15 +69,15 @@ impl World {
         Precondition { path: path.to_owned(), sha256 }
     }
 
-    /// Returns a text that is different from all earlier ones. If `same_texts` is true, returns one of only three
-    /// texts.
+    /// Returns a text for a simulated tool to write, different from all earlier ones. If `same_texts` is true, returns
+    /// one of only three texts.
     pub(super) fn text(&mut self) -> String {
         self.written += 1;
         let many = if self.same_texts { 3 } else { u64::MAX };
         format!("text {}", self.written % many)
     }
 
-    /// Changes a file in the way in which a program outside all runs would do it.
+    /// Changes a simulated file in the way in which a program outside all runs would do it.
     pub(super) fn change(&mut self, path: &str) {
         let text = self.text();
         self.files.insert(path.to_owned(), text);
@@ -105,7 +105,6 @@ impl World {
 }
 
 impl Site {
-    /// Performs a job, and returns the result of the job.
     pub(super) fn work(&mut self, job: &Job, choices: &mut Choices) -> Input {
         match &job.work {
             Work::Inspect { call, revision, tool, arguments } => Input::Inspected {

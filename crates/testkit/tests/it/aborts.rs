@@ -26,17 +26,18 @@ pub(crate) async fn play_each<S>(stops: impl Iterator<Item = S>, play: impl Asyn
     a + b + c + d
 }
 
-/// Result of one step of a scenario that a test plays.
+/// Result of one step of a scenario that a test plays against a server.
 pub(crate) enum StoryProgress {
     Over,
-    /// The scenario is not over. Either no decision was needed now, or a decision was made.
+    /// The scenario is not over. The step made a decision, or no decision was needed.
     Goes,
-    /// The server did not respond, so it has ended.
+    /// The server did not respond to the step, so it has ended.
     Gone,
 }
 
 impl StoryProgress {
-    /// Converts a result: true means that the scenario is over, and `None` means that the server did not respond.
+    /// Converts the result of a step: true means that the scenario is over, and `None` means that the server did not
+    /// respond.
     pub(crate) fn from_answer(found: Option<bool>) -> Self {
         match found {
             Some(true) => Self::Over,

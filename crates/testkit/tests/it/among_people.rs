@@ -42,7 +42,7 @@ impl Team {
         shown
     }
 
-    /// Authenticates a person once, so that later requests can name this person. Returns the person's token.
+    /// Authenticates a person at the server, so that later requests can name this person. Returns the person's token.
     async fn person(&self, id: &str, groups: &[&str]) -> String {
         let token = issued::token(id, groups, now());
         let (status, who) = self.send_request(&token, Method::GET, "/v1/login", &Value::Null).await;
@@ -55,7 +55,6 @@ impl Team {
         self.server.send(request).await.ok();
     }
 
-    /// Opens an interrupt with this assignment, as an external agent.
     async fn ask(&self, assignment: Value, more: Value) -> Value {
         let mut ask = json!({
             "kind": "tool_approval", "title": "Archive 41 branches", "payload": {"branches": 41}, "assignment": assignment,

@@ -28,7 +28,7 @@ gates:
   rules: [{tools: [ask_human], do: allow}]
 ";
 
-/// Returns `HISTORY` under the name `again`, with the setting to reuse answers of the last seven days.
+/// Returns the workflow `HISTORY` under the name `again`, with the setting to reuse answers of the last seven days.
 fn reusing() -> String {
     format!("{}asking: {{reuse: 7d}}\n", HISTORY.replace("name: solo", "name: again"))
 }
@@ -40,7 +40,7 @@ async fn server() -> (ScriptedModel, TestServer) {
     (model, server)
 }
 
-/// Starts a run that asks this question and then is done. Returns the run's id.
+/// Starts a run whose agent asks this question and then is done. Returns the run's id.
 async fn start(at: (&ScriptedModel, &TestServer), workflow: &str, subject: &str, question: &str) -> String {
     let (model, server) = at;
     model.script("solo", [one(ask(question)), done()]);
@@ -308,7 +308,6 @@ async fn an_answer_is_corrected_and_erased_and_nothing_is_left_of_it() {
     assert_eq!(server.run(&run).await["status"], "completed");
 }
 
-/// Runs a command of the binary and returns its output.
 fn client(server: &TestServer, args: &[&str]) -> String {
     let mut command: Command = server.client_command();
     let output = command.args(args).output().unwrap();

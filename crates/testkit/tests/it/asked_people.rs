@@ -15,7 +15,8 @@ people:
   audrey: {roles: [auditor]}
 ";
 
-/// Returns a server with a workflow that assigns its questions to these people, and with an agent that asks once.
+/// Returns a server with a workflow that assigns its questions to the people in `whom`, and with an agent that asks
+/// once.
 fn asking(model: &ScriptedModel, whom: &str) -> Setup {
     let workflow = format!(
         "
@@ -29,7 +30,7 @@ gates: {{question: {whom}}}
     TestServer::setup().workflow("solo", &workflow).people(PEOPLE).model(model)
 }
 
-/// Person in a browser, signed in with a login link of the operator.
+/// A person in a browser, signed in with a login link of the operator.
 struct Person<'a> {
     server: &'a TestServer,
     http: reqwest::Client,

@@ -16,7 +16,8 @@ fn file(server: &TestServer) -> PathBuf {
     server.data().join("checkpoint_key.json")
 }
 
-/// Appends at least one event and signs a checkpoint. Returns the checkpoint's note, the key, and the number of events.
+/// Appends at least one event and signs a checkpoint. Returns the checkpoint's note, the signing key, and the number of
+/// events.
 async fn sign(server: &TestServer) -> (String, String, u64) {
     ask(server, json!({})).await;
     let signed = server.post("/v1/audit/checkpoints", &json!({})).await.ok();
@@ -24,7 +25,7 @@ async fn sign(server: &TestServer) -> (String, String, u64) {
     (text("note"), text("key"), signed["size"].as_u64().unwrap())
 }
 
-/// Runs `audit verify` with these notes and these keys.
+/// Runs `audit verify` on the journal with these checkpoint notes and these keys.
 fn verify(server: &TestServer, notes: &[&str], keys: &[&str]) -> Output {
     let kept = server.workspace().join("kept.txt");
     fs::write(&kept, notes.concat()).unwrap();
@@ -40,7 +41,7 @@ fn assert_holds(server: &TestServer, notes: &[&str], keys: &[&str]) {
     assert!(ran.status.success() && said.contains("continues from"), "{ran:?}");
 }
 
-/// Returns the signing keys in the order in which the journal records them.
+/// Returns the keys that sign checkpoints, in the order in which the journal records them.
 async fn list_signing_keys(server: &TestServer) -> Vec<String> {
     let events = server.get("/v1/audit/events?type=checkpoint_key_set").await.ok();
     let mut set: Vec<&Value> = events["items"].as_array().unwrap().iter().collect();

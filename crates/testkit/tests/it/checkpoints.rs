@@ -31,7 +31,7 @@ fn sizes(received: &[ReceivedRequest]) -> Vec<u64> {
     received.iter().map(|each| each.json()["data"]["size"].as_u64().unwrap()).collect()
 }
 
-/// Returns true if `audit verify` finds that the journal extends the stored note.
+/// Returns true if `audit verify` finds that the journal extends the checkpoint in the stored note.
 fn is_checkpoint_continued(server: &TestServer, kept: &str, key: &str) -> bool {
     let file = server.workspace().join("kept.txt");
     fs::write(&file, kept).unwrap();

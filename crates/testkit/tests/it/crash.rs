@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::play::{command, count, done, one, solo, write};
 
-/// Kills the server during a request, ignores the request's response, and starts the server again.
+/// Kills the server during a request, ignores the response to the request, and starts the server again.
 async fn kill_during(server: &mut TestServer, path: &str, body: &Value) {
     let request = server.request(reqwest::Method::POST, path).json(body);
     let sent = tokio::spawn(request.send());

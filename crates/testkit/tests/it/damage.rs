@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::play::{count, done, one, solo};
 
-/// Edit of one run's events, and the audit's message about that edit.
+/// An edit of one run's stored events, and the audit's message about that edit.
 struct Damage {
     what: &'static str,
     edit: fn(&Run),
@@ -99,7 +99,6 @@ const DAMAGES: [Damage; 11] = [
     },
 ];
 
-/// Run in the database file of a stopped server.
 struct Run {
     file: Connection,
     stream: Vec<u8>,
@@ -119,7 +118,7 @@ impl Run {
         assert_eq!(by_hand::change_events(&self.file, sql, &[&self.stream]), 1, "{sql}");
     }
 
-    /// Replaces the head and the hash of the last event, as a later version would write them.
+    /// Replaces the head and the hash of the run's last event, as a later version would write them.
     fn rewrite_last(&self, rewrite: fn(&[u8]) -> Vec<u8>) {
         by_hand::with_events(&self.file, |file| {
             let sql = "SELECT seq, head, (SELECT hash FROM events WHERE stream = ?1 AND seq = last.seq - 1)

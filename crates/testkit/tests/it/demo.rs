@@ -16,7 +16,7 @@ use crate::aborts::StoryProgress;
 const PAIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workflows/pair");
 /// Environment variable with the number of the commit, counted from 1, after which `holdshort-aborting` aborts.
 pub(crate) const ABORT_AFTER: &str = "HOLDSHORT_ABORT_AFTER";
-/// File to which each run of the sample's test suite appends a line.
+/// File to which each run of the demo sample's test suite appends a line.
 const RUNS: &str = "runs.log";
 
 /// Returns a server without a model, whose workspace contains the sample of `pair`.
@@ -42,7 +42,7 @@ pub(crate) fn stage(abort_after: Option<usize>) -> TestServer {
     server
 }
 
-/// Starts the run. If this server already started the run before it was aborted, returns that run.
+/// Starts the demo's run. If the server already started the run before it was aborted, returns that run.
 pub(crate) async fn start(server: &TestServer) -> Option<String> {
     let input: Value =
         serde_json::from_str(&fs::read_to_string(format!("{PAIR}/input.json")).unwrap()).unwrap();
@@ -52,7 +52,7 @@ pub(crate) async fn start(server: &TestServer) -> Option<String> {
     Some(server.try_send(request).await?.ok()["id"].as_str().unwrap().to_owned())
 }
 
-/// Performs one step: reads the run, and decides its open interrupts.
+/// Performs one step of the reviewer: reads the demo's run, and decides its open interrupts.
 pub(crate) async fn review(server: &TestServer, run: &str) -> StoryProgress {
     let Some(at) = server.try_send(server.request(Method::GET, &format!("/v1/runs/{run}"))).await else {
         return StoryProgress::Gone;
@@ -97,7 +97,6 @@ async fn decision(server: &TestServer, run: &str, interrupt: &Value) -> Option<V
     })
 }
 
-/// Returns true if the call of a `tool_finished` event was a command.
 fn is_command(events: &[Value], finished: &Value) -> bool {
     events.iter().filter(|event| event["type"] == "model_replied").any(|replied| {
         let calls = replied["data"]["calls"].as_array().unwrap();
@@ -105,7 +104,7 @@ fn is_command(events: &[Value], finished: &Value) -> bool {
     })
 }
 
-/// Returns each file with its content, except Python's cache files.
+/// Returns each file below a folder with its content, except Python's cache files.
 pub(crate) fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(root: &Path, folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -125,7 +124,7 @@ pub(crate) fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Checks the conditions that every play must meet at the end.
+/// Checks the conditions that every play of the demo must meet at the end.
 pub(crate) async fn check(
     server: &TestServer,
     run: &str,
@@ -144,7 +143,7 @@ pub(crate) async fn check(
     accounted(server, run, what).await;
 }
 
-/// Checks that each started call has ended, and that the audit finds no error.
+/// Checks that each started call of the run has ended, and that the audit finds no error.
 pub(crate) async fn accounted(server: &TestServer, run: &str, what: &str) {
     let events = server.events(run).await;
     let of = |kind: &str, call: &Value| {

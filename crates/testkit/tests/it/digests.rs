@@ -12,11 +12,12 @@ use crate::cluster::database;
 use crate::mails::{mailed, person, to_legal};
 use crate::notifications::{ask, deliveries, resolve, wait_state};
 
-/// Interval of digests. The interval is long enough for a test to ask all its questions within one interval.
+/// Interval in which a channel collects notices for a digest. The interval is long enough for a test to ask all its
+/// questions within one interval.
 const EVERY: &str = "12s";
 const PERIOD: Duration = Duration::from_secs(12);
 
-/// Waits until an interval has just begun.
+/// Waits until an interval between two digests has just begun.
 async fn begin_of_a_period() {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let left = PERIOD.as_millis() - now.as_millis() % PERIOD.as_millis();

@@ -14,7 +14,7 @@ use crate::play::{SOLO, count, done, one};
 struct Small(tempfile::TempDir);
 
 impl Small {
-    /// Mounts the file system. Returns `None` if this user lacks the permission to mount.
+    /// Mounts a small file system. Returns `None` if this user lacks the permission to mount.
     fn mount() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let mut mount = Command::new("mount");
@@ -26,7 +26,7 @@ impl Small {
         self.0.path()
     }
 
-    /// Fills the remaining space with a file. Returns the path of that file.
+    /// Fills the remaining space of the small file system with a file. Returns the path of that file.
     fn fill(&self) -> PathBuf {
         let filler = self.path().join("filler");
         let mut size = 1 << 20;

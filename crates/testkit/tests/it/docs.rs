@@ -31,7 +31,6 @@ const DOCUMENTS: &[&str] = &[
     "workflows/research/README.md",
 ];
 
-/// Returns the JSON blocks of one section of a page.
 pub(crate) fn json_of(page: &str, part: &str) -> Vec<serde_json::Value> {
     let text = std::fs::read_to_string(root().join(page)).expect(page);
     let from = text.find(part).unwrap_or_else(|| panic!("no part `{part}`"));

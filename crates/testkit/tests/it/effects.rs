@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::play::{command, done, last_told, one, play, write};
 
-/// Runs git as the person would, outside of the sandbox.
+/// Runs git in a folder as the person would, outside of the sandbox.
 fn git(folder: &Path, arguments: &[&str]) {
     let ran = Command::new("git")
         .args(["-c", "user.name=p", "-c", "user.email=p@example.org"])
@@ -22,7 +22,6 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(ran.unwrap().status.code().is_some());
 }
 
-/// Returns the paths of all files below a directory.
 fn files(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -37,7 +36,7 @@ fn files(folder: &Path) -> Vec<String> {
 }
 
 /// Without approval, a grant for `touch` and five harmless-looking texts run no code, and they leave nothing that the
-/// person's own git would run. An earlier version failed here.
+/// person's own git would run. An earlier version of Holdshort failed here.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_grant_and_five_texts_run_nothing() {
     let config = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = touch pwned;\n\
@@ -175,7 +174,7 @@ async fn the_attack_on_pair_ends_with_a_card_that_shows_what_git_would_obey() {
     assert_eq!(fs::read(workspace.join(".git/config")).unwrap(), before);
 }
 
-/// Returns the effect of each command that started.
+/// Returns the effect of each command of the run that started.
 async fn effects(server: &TestServer, run: &str) -> Vec<Value> {
     let started = server.events_of(run, "tool_started").await;
     started.iter().map(|event| event["data"]["effect"].clone()).collect()

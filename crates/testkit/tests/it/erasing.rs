@@ -51,8 +51,8 @@ async fn start_asking_run(
     (run, question["id"].as_str().unwrap().to_owned())
 }
 
-/// Checks a receipt with the script of the documentation. Panics if the receipt is invalid. Returns the script's
-/// output.
+/// Checks the receipt of an interrupt with the script of the documentation. Panics if the receipt is invalid. Returns
+/// the script's output.
 fn checked(server: &TestServer, receipt: &Value, interrupt: &str) -> String {
     let path = server.workspace().join("receipt.json");
     fs::write(&path, receipt.to_string()).unwrap();

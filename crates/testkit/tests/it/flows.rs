@@ -24,7 +24,7 @@ fn saying(text: &str, call: (&'static str, Value)) -> Scripted {
     Scripted::Calls { text: text.to_owned(), calls: vec![(call.0.to_owned(), call.1)] }
 }
 
-/// Returns the texts of request number `n` of an agent, counted from 0.
+/// Returns the texts of an agent's model request number `n`, counted from 0.
 fn request_text(model: &ScriptedModel, agent: &str, n: usize) -> String {
     model.requests_of(agent)[n].texts().join("\n")
 }
@@ -47,7 +47,7 @@ async fn story(server: &TestServer, run: &str) -> Vec<String> {
     events.iter().filter_map(line).collect()
 }
 
-/// Flow 1: vague task → clarify → plan → plan approval → execute.
+/// Flow 1 of a copilot: vague task → clarify → plan → plan approval → execute.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_vague_task_is_clarified_planned_approved_and_carried_out() {
     let plan = json!({"subtasks": [

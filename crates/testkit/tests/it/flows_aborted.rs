@@ -16,18 +16,18 @@ use crate::demo::{ABORT_AFTER, accounted};
 use crate::play::{command, count, one, read, write};
 use crate::routed::WORKFLOW;
 
-/// Scenario that is played repeatedly, with an abort at a different point each time.
+/// Scenario of a copilot that is played repeatedly, with an abort of the server at a different point each time.
 #[derive(Clone, Copy)]
 struct Story {
     workflow: &'static str,
     task: &'static str,
-    /// Adds the model's replies and prepares the workspace.
+    /// Adds the model's replies of the scenario and prepares the workspace.
     stage: fn(&ScriptedModel) -> Setup,
-    /// Returns a person's decision on an interrupt.
+    /// Returns the decision that a person makes on an interrupt of the scenario.
     decide: fn(&Value) -> Value,
 }
 
-/// Flow 1 of contract A26, on the shipped workflow.
+/// Flow 1 of contract A26 as a scenario, on the shipped workflow.
 const FLOW_1: Story = Story {
     workflow: "copilot",
     task: "Improve the list.",
@@ -57,8 +57,8 @@ const FLOW_1: Story = Story {
     },
 };
 
-/// A router's choice, a handoff there and back within one round, a new task that needs clarification, and a second
-/// round.
+/// Scenario with a router's choice, a handoff there and back within one round, a new task that needs clarification, and
+/// a second round.
 const ROUTED: Story = Story {
     workflow: "helper",
     task: "Rework the list.",
@@ -96,7 +96,8 @@ const ROUTED: Story = Story {
     },
 };
 
-/// Decides about a command that was running at the abort. Checks, like a person, whether the command has done its work.
+/// Decides about a command that was running when the server was aborted. Checks, like a person, whether the command has
+/// done its work.
 fn look_whether_it_ran(server: &TestServer, asked: &Value) -> Value {
     let counted = fs::read_to_string(server.workspace().join("count.txt")).unwrap_or_default();
     let line = asked["payload"].to_string();
@@ -105,8 +106,8 @@ fn look_whether_it_ran(server: &TestServer, asked: &Value) -> Value {
     if ran { json!({"option": "happened", "text": "It is counted."}) } else { json!({"option": "rerun"}) }
 }
 
-/// Performs one step: reads the run and decides its interrupts. Returns true if the run has ended, or `None` if the
-/// server did not respond.
+/// Performs one step of the scenario: reads the run and decides its interrupts. Returns true if the run has ended, or
+/// `None` if the server did not respond.
 async fn look(server: &TestServer, story: Story, run: &mut Option<String>) -> Option<bool> {
     let Some(id) = run else {
         let body = server.run_body(story.workflow, story.task);
@@ -132,7 +133,7 @@ async fn look(server: &TestServer, story: Story, run: &mut Option<String>) -> Op
     Some(false)
 }
 
-/// Returns the events of a run, without the questions about unknown outcomes that only an abort causes.
+/// Returns the events of a run, without the questions about unknown outcomes that only an abort of the server causes.
 async fn collect_story(server: &TestServer, run: &str) -> Vec<String> {
     let events = server.events(run).await;
     let text = |event: &Value, key: &str| event["data"][key].as_str().unwrap_or_default().to_owned();
@@ -161,7 +162,7 @@ async fn collect_story(server: &TestServer, run: &str) -> Vec<String> {
     events.iter().filter_map(line).collect()
 }
 
-/// Removes the ids and timestamps of questions, which differ from run to run.
+/// Removes the ids and timestamps of questions from a run's result, because they differ from run to run.
 fn timeless(mut result: Value) -> Value {
     for question in result["questions"].as_array_mut().into_iter().flatten() {
         for key in ["interrupt", "at"] {
@@ -178,8 +179,8 @@ struct End {
     files: Vec<Option<String>>,
 }
 
-/// Plays the scenario with an abort after commit number `n`, or without an abort if `n` is 0. Returns the end of the
-/// run, and whether the abort happened.
+/// Plays the scenario with an abort of the server after commit number `n`, or without an abort if `n` is 0. Returns the
+/// end of the run, and whether the abort happened.
 async fn play(story: Story, n: usize) -> (End, bool) {
     let what = format!("{}: abort after commit {n}", story.workflow);
     let model = ScriptedModel::start().await;
@@ -203,7 +204,8 @@ async fn play(story: Story, n: usize) -> (End, bool) {
     (end, aborted)
 }
 
-/// Plays the scenario once per commit, with an abort after that commit. Returns the number of aborts that happened.
+/// Plays the scenario once per commit, with an abort of the server after that commit. Returns the number of aborts that
+/// happened.
 async fn abort_after_each(story: Story) -> usize {
     const ENDLESS: usize = 500;
     let wanted = play(story, 0).await.0;

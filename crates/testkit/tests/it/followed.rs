@@ -16,7 +16,7 @@ use crate::notifications::ask;
 use crate::push::{as_person, sign_in};
 use crate::sign_in::started;
 
-/// Channel that sent the notification with the link.
+/// Channel that sent a notification with a link to an interrupt.
 #[derive(Clone, Copy, Debug)]
 enum NotificationChannel {
     Mail,
@@ -25,7 +25,7 @@ enum NotificationChannel {
 
 const ALL: [NotificationChannel; 2] = [NotificationChannel::Mail, NotificationChannel::Teams];
 
-/// Server with a mail channel and a Teams channel. People sign in to the server through a provider.
+/// A server with a mail channel and a Teams channel, to which people sign in through a provider.
 struct Stage {
     mailbox: Mailbox,
     teams: WebhookSink,
@@ -33,7 +33,6 @@ struct Stage {
     server: TestServer,
 }
 
-/// Open interrupt, and the links in the messages about it.
 struct NotifiedInterrupt {
     id: String,
     run: String,
@@ -64,7 +63,7 @@ impl Stage {
         Self { mailbox, teams, _provider: provider, server }
     }
 
-    /// Opens the interrupt with this number.
+    /// Opens the interrupt with this number at the server.
     async fn ask(&self, nth: usize) -> NotifiedInterrupt {
         let Self { mailbox, teams, server, .. } = self;
         let id = ask(server, to_legal(&json!({}))).await;
@@ -77,7 +76,7 @@ impl Stage {
 
 const CARDS: &str = "  cards: {type: teams, url_env: TEAMS_URL, allow: [127.0.0.0/8], events: [opened]}\n";
 
-/// Returns the path behind the first button of a Teams card.
+/// Returns the path behind the first button of a Teams card about an interrupt.
 fn link_of(server: &TestServer, card: &Value) -> String {
     let actions = card["attachments"][0]["content"]["actions"].as_array().unwrap();
     assert!(actions.iter().all(|action| action["type"] == "Action.OpenUrl"), "a card calls nobody back");
@@ -94,7 +93,7 @@ async fn through(server: &TestServer, visitor: &mut Visitor, card: &str) -> Page
     visitor.get(&back).await
 }
 
-/// Returns the value of the field `version` in the form of a page.
+/// Returns the value of the field `version` in the form of a decision page.
 fn version(page: &str) -> &str {
     let field = page.split("name=\"version\" value=\"").nth(1).unwrap_or_else(|| panic!("{page}"));
     field.split('"').next().unwrap()

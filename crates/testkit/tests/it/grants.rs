@@ -14,7 +14,7 @@ async fn server(workflow: &str) -> (ScriptedModel, TestServer) {
     (model, server)
 }
 
-/// Starts a run in this session, or in a new session.
+/// Starts a run in the given session, or in a new session.
 async fn start(server: &TestServer, session: Option<&Value>) -> String {
     let mut body = server.run_body("solo", "count");
     if let Some(session) = session {
@@ -23,7 +23,7 @@ async fn start(server: &TestServer, session: Option<&Value>) -> String {
     server.post("/v1/runs", &body).await.ok()["id"].as_str().unwrap().to_owned()
 }
 
-/// Returns a session with a grant for the command of `count`.
+/// Returns a session with a grant for the command that the function `count` runs.
 async fn allowed(server: &TestServer) -> Value {
     let run = start(server, None).await;
     let asked = server.wait_one(&run).await;

@@ -28,8 +28,8 @@ gates:
   trial: on
 ";
 
-/// Changes 48 paths in total: 28 created files, 12 changed files (of 40 written files), 4 deleted files, a directory, a
-/// link, a mode, and a directory that becomes empty.
+/// Command line that changes 48 paths in total: 28 created files, 12 changed files (of 40 written files), 4 deleted
+/// files, a directory, a link, a mode, and a directory that becomes empty.
 pub(crate) const LINE: &str = "mkdir made && for i in $(seq 28); do echo new > made/$i; done && \
                     for i in $(seq 12); do echo new >> kept$i; done && rm -r gone && ln -s kept1 link && chmod 700 kept13";
 const PATHS: usize = 28 + 12 + 4 + 1 + 1 + 1 + 1;
@@ -45,7 +45,6 @@ pub(crate) fn fill(workspace: &Path) {
     }
 }
 
-/// Returns each path below a directory, with its mode and content.
 pub(crate) fn tree(folder: &Path) -> BTreeMap<String, String> {
     fn walk(root: &Path, folder: &Path, tree: &mut BTreeMap<String, String>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -73,7 +72,7 @@ fn differ(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>) -> u
     names.into_iter().filter(|name| one.get(*name) != other.get(*name)).count()
 }
 
-/// Returns the expected tree before the command and after the command, computed without a server.
+/// Returns the expected tree of files before the command and after the command, computed without a server.
 fn wanted() -> (BTreeMap<String, String>, BTreeMap<String, String>) {
     let folder = tempfile::tempdir().unwrap();
     fill(folder.path());
@@ -85,8 +84,8 @@ fn wanted() -> (BTreeMap<String, String>, BTreeMap<String, String>) {
     (before, after)
 }
 
-/// Plays the scenario with one abort, and approves the command when a person is asked. Returns true if the abort
-/// happened.
+/// Plays the scenario with one abort of the server, and approves the command when a person is asked. Returns true if
+/// the abort happened.
 async fn play_with(stop: Stop, before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> bool {
     let what = format!("{stop:?}");
     let (variable, n) = match stop {
@@ -168,16 +167,18 @@ async fn play_with(stop: Stop, before: &BTreeMap<String, String>, after: &BTreeM
     aborted
 }
 
-/// Point at which the server is aborted.
+/// Point of the scenario at which the server is aborted.
 #[derive(Clone, Copy, Debug)]
 enum Stop {
-    /// During the commit of the changeset, after this number of paths.
+    /// The server is aborted during the commit of the changeset, after this number of paths.
     InChangeset(usize),
-    /// After the journal commit with this number. A journal commit contains one or several events.
+    /// The server is aborted after the journal commit with this number. A journal commit contains one or several
+    /// events.
     AfterEvent(usize),
 }
 
-/// Plays the scenario once for each point of abort. Returns the number of points that were reached.
+/// Plays the scenario once for each point at which the server is aborted. Returns the number of points that were
+/// reached.
 async fn play_all(stops: impl Iterator<Item = Stop>) -> usize {
     let (before, after) = wanted();
     play_each(stops, async |stop| play_with(stop, &before, &after).await).await

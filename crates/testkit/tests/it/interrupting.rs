@@ -15,7 +15,7 @@ use crate::demo::ABORT_AFTER;
 use crate::play::{command, count, done, last_told, one, play, write};
 use crate::stopping::{TRYING, is_gone, long, runs};
 
-/// Longest time that a person has to wait (issue 16).
+/// Longest time that a person has to wait for the effect of an interruption (issue 16).
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// Workflow whose commands need no approval and run directly in the workspace.
@@ -127,7 +127,7 @@ async fn words_that_come_with_it_count_at_once_and_from_the_command_line() {
     }
 }
 
-/// The remaining calls of the reply do not start, and the agent learns this.
+/// After an interruption, the remaining calls of the reply do not start, and the agent is given this fact.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_is_interrupted_with_the_calls_behind_it() {
     let reply = Scripted::calls([command(&long("621.25")), count("second")]);
@@ -259,8 +259,8 @@ async fn another_node_interrupts_what_one_is_told() {
     cluster.assert_one_story(&run).await;
 }
 
-/// Performs one step: reads the run and acts as the person. Returns true if the run has ended, or `None` if the server
-/// did not respond.
+/// Performs one step of the scenario: reads the run and acts as the person. Returns true if the run has ended, or
+/// `None` if the server did not respond.
 async fn look(server: &TestServer, model: &ScriptedModel, run: &mut Option<String>) -> Option<bool> {
     let Some(id) = run else {
         let body = server.run_body("solo", "Write it.");
@@ -297,7 +297,7 @@ async fn look(server: &TestServer, model: &ScriptedModel, run: &mut Option<Strin
     Some(false)
 }
 
-/// Plays the scenario with an abort after commit number `n`. Returns true if the abort happened.
+/// Plays the scenario with an abort of the server after commit number `n`. Returns true if the abort happened.
 async fn abort_after(n: usize) -> bool {
     let what = format!("abort after commit {n}");
     let model = ScriptedModel::start().await;

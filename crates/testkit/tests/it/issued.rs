@@ -7,7 +7,7 @@ use holdshort_testkit::issuer::Signer;
 use holdshort_testkit::server::TestServer;
 use serde_json::json;
 
-/// Secret key that the issuer shares with the server.
+/// Secret key with which the issuer signs tokens and the server verifies them.
 const SECRET: &[u8] = b"a secret of forty bytes, for tests alone";
 
 const CONFIG: &str = r#"
@@ -19,7 +19,6 @@ secret_file = "issuer.secret"
 roles = { readers = "reviewer" }
 "#;
 
-/// Makes the server trust the issuer after its next start.
 pub(crate) fn trust_issuer(server: &TestServer) {
     for (name, bytes) in [("issuer.secret", SECRET), ("holdshort.toml", CONFIG.as_bytes())] {
         let path = server.data().join(name);
@@ -28,7 +27,8 @@ pub(crate) fn trust_issuer(server: &TestServer) {
     }
 }
 
-/// Returns a token of a reviewer that is valid for 50 minutes. `now` is the server's time in seconds since 1970.
+/// Returns a token of a person with the role reviewer that is valid for 50 minutes. `now` is the server's time in
+/// seconds since 1970.
 pub(crate) fn token(who: &str, groups: &[&str], now: i64) -> String {
     let claims = json!({
         "iss": "https://issuer.example", "aud": "holdshort", "sub": who, "roles": ["readers"], "groups": groups,

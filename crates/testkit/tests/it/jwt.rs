@@ -11,12 +11,12 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-/// Starts a server that trusts this issuer and fetches the issuer's keys as often as the limits allow.
+/// Starts a server that trusts the issuer of these keys and fetches the keys as often as the limits allow.
 async fn believing(keys: &KeyServer) -> TestServer {
     believing_beside(keys, "").await
 }
 
-/// Starts a server as [`believing`] does. `more` is appended to the configuration.
+/// Starts a server as [`believing`] does. `more` is put before the issuer's section of the configuration.
 async fn believing_beside(keys: &KeyServer, more: &str) -> TestServer {
     let mut server = TestServer::setup().stopped();
     let config = format!(
@@ -201,7 +201,7 @@ async fn the_keys_of_an_issuer_change_and_go_away() {
     assert_eq!(get(&server, &of_new, "/v1/login").await.0, 200);
 }
 
-/// When a token expires, the connections that it opened end.
+/// When a token expires, the server ends the connections that were opened with it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_open_ends_with_the_token() {
     let key = Signer::ed();
@@ -220,7 +220,7 @@ async fn what_is_open_ends_with_the_token() {
     assert_eq!((status, &refused["code"]), (401, &json!("credential_expired")));
 }
 
-/// Returns a copy of the claims in which one claim has this value.
+/// Returns a copy of a token's claims in which one claim has this value.
 fn with(claims: &Value, name: &str, value: impl Into<Value>) -> Value {
     let mut claims = claims.clone();
     claims[name] = value.into();
@@ -368,7 +368,7 @@ async fn what_is_open_ends_with_what_the_person_was() {
     }
 }
 
-/// Reads a socket until it is closed. Returns its last frame and the close code.
+/// Reads a socket until the server closes it. Returns its last frame and the close code.
 async fn closed(socket: &mut WebSocketStream<MaybeTlsStream<TcpStream>>) -> (Value, u16) {
     let (mut last, mut code) = (Value::Null, 0);
     while let Some(message) = socket.next().await {

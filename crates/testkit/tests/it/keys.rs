@@ -10,7 +10,7 @@ use tokio_tungstenite::tungstenite::Message;
 
 use crate::cluster::Cluster;
 
-/// Creates a key for an agent. Returns the id and the secret of the key.
+/// Creates an API key for an agent. Returns the id and the secret of the key.
 pub(crate) async fn key(server: &TestServer, name: &str) -> (String, String) {
     let made = server.post("/v1/keys", &json!({"name": name})).await.ok();
     let text = |field: &str| made[field].as_str().expect(field).to_owned();
@@ -23,7 +23,8 @@ async fn status(server: &TestServer, secret: &str) -> u16 {
     request.send().await.expect("an answer").status().as_u16()
 }
 
-/// Open connections that use a key. Each task ends when the key ends, and returns how its connection ended.
+/// Open connections that use an agent's key. Each task ends when the key is revoked, and returns how its connection
+/// ended.
 struct Open {
     socket: tokio::task::JoinHandle<(Value, u16)>,
     stream: tokio::task::JoinHandle<String>,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::play::{count, done, one};
 
-/// Task of issue 1.
+/// Unclear task of issue 1, which should be clarified before a plan.
 const UNCLEAR: &str = "Write a Python script. Generate a plan to clarify requirements";
 const LONGER: &str = "write python script. No further details provided. Generate a plan";
 

@@ -13,13 +13,13 @@ use holdshort_core::definition;
 
 const PAGE: &str = "../docs/reference/limits.md";
 
-/// Beginning of the line that names the source files of the next table.
+/// Beginning of the line in `limits.md` that names the source files of the next table.
 const MARK: &str = "<!-- constants: ";
 
-/// Section whose table lists the default values of a type.
+/// Section of `limits.md` whose table lists the default values of a type.
 const WORKFLOW_DEFAULTS: &str = "Runs of a workflow";
 
-/// Files of limits that have another name than `limits`.
+/// Source files with limits that have another name than `limits`.
 const OTHER_FILES: [&str; 9] = [
     "workflow/src/bounds.rs",
     "models/src/provider.rs",
@@ -37,7 +37,7 @@ const HEAD: &str = "| limit | value | meaning |\n|---|---|---|\n";
 /// Numeric constant in a source file with limits.
 struct Constant {
     name: String,
-    /// Value in milliseconds for durations, or a plain number.
+    /// Value of the constant, in milliseconds for durations, or a plain number.
     value: u128,
     unit: Unit,
     /// Doc comment of the constant, as one line.
@@ -59,7 +59,7 @@ fn read(file: &str) -> String {
     fs::read_to_string(path(file)).expect(file)
 }
 
-/// Returns the numeric constants of a file, in the order of the file.
+/// Returns the numeric constants of a source file with limits, in the order of the file.
 fn constants(file: &str) -> Vec<Constant> {
     let text = read(file);
     let mut found: Vec<Constant> = Vec::new();
@@ -94,7 +94,7 @@ fn constants(file: &str) -> Vec<Constant> {
     found
 }
 
-/// Evaluates a product of numbers and previously defined constants, or a duration.
+/// Evaluates the value of a constant: a product of numbers and previously defined constants, or a duration.
 fn evaluated(text: &str, earlier: &[Constant]) -> u128 {
     let calls = [
         ("Duration::from_millis(", 1),
@@ -115,7 +115,7 @@ fn evaluated(text: &str, earlier: &[Constant]) -> u128 {
     text.split('*').map(|each| factor(each).unwrap_or_else(|| panic!("{text} is no product"))).product()
 }
 
-/// Renders a value in the largest unit that gives a whole number.
+/// Renders the value of a limit in the largest unit that gives a whole number.
 fn rendered(value: u128, unit: Unit) -> String {
     let units: &[(&str, u128)] = match unit {
         Unit::Time => &[("days", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)],
@@ -129,7 +129,7 @@ fn rendered(value: u128, unit: Unit) -> String {
     }
 }
 
-/// Returns the page with newly generated tables.
+/// Returns the page `limits.md` with newly generated tables.
 fn generated(page: &str) -> String {
     let mut text = String::new();
     let mut is_table = false;
@@ -156,7 +156,7 @@ fn generated(page: &str) -> String {
     text
 }
 
-/// Returns true for files with constants that are limits.
+/// Returns true for source files with constants that are limits.
 fn is_of_limits(file: &Path) -> bool {
     let name = file.file_name().and_then(|name| name.to_str());
     let folder = file.parent().and_then(Path::file_name).and_then(|name| name.to_str());

@@ -22,21 +22,22 @@ use holdshort_testkit::server::real;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Number of questions per run.
+/// Number of questions in each run of the long journal.
 const ASKS: usize = 10;
-/// Number of appends that are committed together.
+/// Number of appends to the long journal that are committed together.
 const TOGETHER: u64 = 256;
-/// Number of digits at the end of each id that distinguish the copies. Decimal digits are valid characters of an id.
+/// Number of digits at the end of each id that distinguish the copies of a run. Decimal digits are valid characters of
+/// an id.
 const DIGITS: usize = 6;
-/// Number of runs. An audit reads the journal in pages, and this number exceeds one page of streams, events and
-/// interrupts.
+/// Number of runs in the long journal. An audit reads the journal in pages, and this number exceeds one page of
+/// streams, events and interrupts.
 const RUNS: u64 = 640;
 
-/// Events of the run that is copied.
+/// Events of the run whose copies fill the long journal.
 struct Template {
     definition: Blob,
     events: Vec<Sealed>,
-    /// For each event, the positions in its head at which ids end.
+    /// For each event of the copied run, the positions in its head at which ids end.
     ends: Vec<Vec<usize>>,
     rows: Rows,
 }
@@ -102,7 +103,6 @@ impl Template {
         Self { definition: Blob::new(json::canonical(&*definition)), events, ends, rows }
     }
 
-    /// Returns copy number `n` of the run.
     fn copy(&self, n: u64) -> Append {
         let digits = format!("{n:0DIGITS$}");
         let id = |id: &str| format!("{}{digits}", &id[..id.len() - DIGITS]);
@@ -132,7 +132,7 @@ impl Template {
     }
 }
 
-/// Returns the positions in a head at which ids end. No other text in a head begins like an id.
+/// Returns the positions in an event's head at which ids end. No other text in a head begins like an id.
 fn ends_of_ids(head: &[u8]) -> Vec<usize> {
     const LENGTH: usize = "run_".len() + 26;
     let starts = ["\"run_", "\"ses_", "\"int_"];
@@ -144,7 +144,7 @@ fn ends_of_ids(head: &[u8]) -> Vec<usize> {
     ends.collect()
 }
 
-/// Writes the copies into a data folder. Returns the number of events and the journal's head hash.
+/// Writes copies of the template's run into a data folder. Returns the number of events and the journal's head hash.
 async fn fill(folder: &Path, template: &Template) -> (u64, String) {
     let store = Sqlite::open(folder).unwrap();
     for first in (0..RUNS).step_by(usize::try_from(TOGETHER).unwrap()) {
@@ -191,7 +191,7 @@ async fn an_audit_of_many_pages_is_right() {
     assert_eq!(damages[0]["stream"], json!(last));
 }
 
-/// Changes the database of a stopped server with this SQL. Returns the stream of the last event.
+/// Changes the database of a stopped server with this SQL. Returns the stream of the journal's last event.
 fn last_of(folder: &Path, sql: &str) -> String {
     let database = rusqlite::Connection::open(folder.join("holdshort.db")).unwrap();
     let head: Vec<u8> = by_hand::with_events(&database, |database| {

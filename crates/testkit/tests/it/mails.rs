@@ -12,13 +12,13 @@ pub(crate) use holdshort_testkit::reviewer::{channel, link, mailed, number, page
 
 use crate::notifications::{ask, deliveries, resolve, wait_state};
 
-/// Returns YAML lines for a second mail channel, which follow those of the first channel.
+/// Returns the YAML lines of a second mail channel, which follow those of the first channel.
 fn again(name: &str, mailbox: &Mailbox, more: &str) -> String {
     let channel = channel(mailbox, more);
     channel.replacen("channels:\n", "", 1).replacen("  mail:", &format!("  {name}:"), 1)
 }
 
-/// Adds a person to the group `legal`.
+/// Adds a person to the group `legal` at the server.
 pub(crate) async fn person(server: &TestServer, id: &str, more: Value) {
     let mut body = json!({"roles": ["reviewer"], "groups": ["legal"],
         "addresses": {"email": format!("{id}@example.org")}});
@@ -38,7 +38,6 @@ pub(crate) fn to_legal(more: &Value) -> Value {
     body
 }
 
-/// Returns the mail that was sent to this address.
 fn to<'m>(mails: &'m [Value], address: &str) -> &'m Value {
     mails.iter().find(|mail| mail["to"] == json!([address])).unwrap_or_else(|| panic!("none: {mails:#?}"))
 }

@@ -8,7 +8,7 @@ use holdshort_testkit::server::TestServer;
 use crate::aborts::{StoryProgress, play_each, play_until_over};
 use crate::demo::{ABORT_AFTER, check, review, stage, start, undisturbed};
 
-/// Plays the run with an abort after commit number `n`. Returns true if the abort happened.
+/// Plays the demo's run with an abort of the server after commit number `n`. Returns true if the abort happened.
 async fn abort_after(n: usize, undisturbed: &BTreeMap<String, Vec<u8>>) -> bool {
     let what = format!("abort after commit {n}");
     let mut server = stage(Some(n));

@@ -17,7 +17,8 @@ use crate::cluster::database;
 pub(crate) const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const NEXT_SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 
-/// Returns a channels file with one channel that sends to the sink. `more` is added to the keys of the channel.
+/// Returns a channels file with one channel that sends to the webhook receiver. `more` is added to the keys of the
+/// channel.
 fn channel(sink: &WebhookSink, more: &str) -> String {
     let url = sink.url("/hook");
     format!(
@@ -386,7 +387,7 @@ async fn receivers_verify_it_with_the_libraries_of_standard_webhooks() {
     }
 }
 
-/// These libraries produce the same signatures as the test vectors in the documentation (lesson 58).
+/// The libraries of Standard Webhooks produce the same signatures as the test vectors in the documentation (lesson 58).
 #[test]
 fn the_vectors_of_the_documents_are_those_of_the_libraries() {
     let vectors = crate::docs::json_of("docs/reference/webhooks.md", "## Vectors");
@@ -437,7 +438,7 @@ async fn while_secrets_rotate_each_of_them_verifies() {
     }
 }
 
-/// Returns the JSON input for a script that calls a receiver's library.
+/// Returns the JSON input for a script that verifies a received webhook with a library of Standard Webhooks.
 fn verification_input(received: &ReceivedRequest, secret: &str) -> Value {
     json!({
         "secret": secret,
@@ -450,7 +451,7 @@ fn verification_input(received: &ReceivedRequest, secret: &str) -> Value {
     })
 }
 
-/// Programs and their scripts, each of which calls a receiver's library.
+/// Programs and their scripts, each of which calls a library of Standard Webhooks.
 const LIBRARIES: [(&str, &str); 2] = [("python3", "verify.py"), ("node", "verify.js")];
 
 fn said_by((program, script): (&str, &str), given: &Value) -> String {

@@ -26,7 +26,7 @@ const LOG: &str = "holdshort.db-wal";
 const INDEX: &str = "holdshort.db-shm";
 const PIN: &str = "holdshort.head";
 
-/// Longest time until `/readyz` must report a failure.
+/// Longest time until `/readyz` must report a failure of the database.
 const NOTICE: Duration = Duration::from_secs(3);
 
 /// Returns the POSIX locks that the server holds on its database and on the index of its log, as listed in
@@ -58,7 +58,7 @@ fn locks(server: &TestServer) -> BTreeSet<String> {
     listed.lines().filter_map(lock).collect()
 }
 
-/// Opens the database in a separate process, reads, and closes the database.
+/// Opens the database of the server in a separate process, reads, and closes the database.
 fn foreign_reader(data: &Path) -> Output {
     let read = "import sqlite3, sys\n\
                 database = sqlite3.connect(sys.argv[1])\n\
@@ -67,7 +67,6 @@ fn foreign_reader(data: &Path) -> Output {
     Command::new("python3").args(["-c", read]).arg(data.join(DATABASE)).output().unwrap()
 }
 
-/// Runs a command of the binary while the server runs.
 fn verb(server: &TestServer, arguments: &[&str]) -> Output {
     server.client_command().args(arguments).output().unwrap()
 }
@@ -96,7 +95,7 @@ async fn events(server: &TestServer) -> u64 {
     server.get("/v1/audit/head").await.ok()["events"].as_u64().unwrap()
 }
 
-/// Waits until `/readyz` returns this status.
+/// Waits until the path `/readyz` of the server returns this HTTP status.
 async fn wait_ready(server: &TestServer, status: u16) -> Answer {
     let asked = Instant::now();
     let answer = eventually(&format!("/readyz says {status}"), async || {
@@ -127,7 +126,7 @@ async fn an_audit_beside_a_foreign_reader_loses_nothing_that_was_acknowledged() 
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// Returns every path that supports `GET`. `interrupt` replaces each id in a path.
+/// Returns every path of the server that supports `GET`. `interrupt` replaces each id in a path.
 async fn readable_routes(server: &TestServer, interrupt: &str) -> Vec<String> {
     let document = server.get("/v1/openapi.json").await.ok();
     let paths = document["paths"].as_object().unwrap().iter();
@@ -190,7 +189,7 @@ async fn no_route_and_no_verb_drops_a_lock_of_the_database() {
     }
 }
 
-/// Function that deletes or replaces a file of the server.
+/// Function that deletes or replaces a file of the server's data folder.
 type Displacement = fn(&Path);
 
 #[tokio::test]
@@ -238,7 +237,7 @@ async fn a_server_whose_files_were_replaced_acknowledges_nothing_and_saves_what_
     }
 }
 
-/// The server also makes the copy if it receives no requests.
+/// A server whose log file was deleted also makes a copy of the database if it receives no requests.
 #[tokio::test]
 async fn an_idle_server_notices_that_its_log_was_deleted() {
     let server = TestServer::setup().without_model().start().await;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::play::{count, done, last_told, one, play, read, write};
 
-/// Returns a workflow that allows everything, so that only smart approval asks a person.
+/// Returns a workflow whose rules allow everything, so that only smart approval asks a person.
 fn watched(smart: &str) -> String {
     format!(
         "

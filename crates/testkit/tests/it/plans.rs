@@ -33,7 +33,6 @@ fn proposes(subtasks: &[Value]) -> Scripted {
     Scripted::text(format!("This is what I would do: {}", plan(subtasks)))
 }
 
-/// Starts a run whose planner replies with these plans.
 async fn proposed(workflow: &str, plans: &[Scripted]) -> (ScriptedModel, TestServer, String) {
     let model = ScriptedModel::start().await;
     model.script("planner", plans);

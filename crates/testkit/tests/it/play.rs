@@ -4,7 +4,7 @@ use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-/// Workflow that allows reads and questions. All other calls need an approval.
+/// Workflow with one agent that allows reads and questions. All other calls need an approval.
 pub(crate) const SOLO: &str = "
 name: solo
 agents:
@@ -35,7 +35,7 @@ pub(crate) fn command(command: &str) -> (&'static str, Value) {
     ("run_command", json!({ "command": command }))
 }
 
-/// Returns a call of a command that appends a line to `count.txt`.
+/// Returns a tool call of a command that appends a line to `count.txt`.
 pub(crate) fn count(what: &str) -> (&'static str, Value) {
     command(&format!("echo {what} >> count.txt"))
 }

@@ -27,7 +27,7 @@ fn push_setup(more: &str) -> Setup {
     ))
 }
 
-/// Runs the browser's part, `webhooks/push.js`, in Node.
+/// Runs the browser's part of push notifications, `webhooks/push.js`, in Node.
 fn node(given: &Value) -> Value {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/webhooks"));
     assert!(folder.join("node_modules/http_ece").exists(), "run `npm ci` in {}", folder.display());
@@ -43,7 +43,6 @@ fn node(given: &Value) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Browser with a subscription at a push service.
 struct Browser {
     keys: Value,
     endpoint: String,
@@ -58,7 +57,7 @@ impl Browser {
         json!({"endpoint": self.endpoint, "p256dh": self.keys["p256dh"], "auth": self.keys["auth"]})
     }
 
-    /// Decrypts a message. Returns its `payload`, and the `claims` and `key` of the sender.
+    /// Decrypts a received push message. Returns its `payload`, and the `claims` and `key` of the sender.
     fn read(&self, received: &ReceivedRequest) -> Value {
         let mut given = self.keys.clone();
         given["authorization"] = received.header("authorization").into();

@@ -12,13 +12,13 @@ use serde_json::json;
 use crate::cluster::database;
 use crate::notifications::{ask, wait_state, webhook_setup};
 
-/// Maximum number of deliveries that one channel sends at a time (`engine/src/outbox/limits.rs`).
+/// Maximum number of deliveries that one channel of the server sends at a time (`engine/src/outbox/limits.rs`).
 const SENT_AT_ONCE: usize = 4;
 
 /// Maximum number of deliveries that the test can list before the receiver's response would time out.
 const LISTED_IN_TIME: usize = 1_000;
 
-/// Returns the number of waiting deliveries that a process has claimed.
+/// Returns the number of waiting deliveries that a server process has claimed.
 async fn claimed(server: &TestServer) -> usize {
     let (mut claimed, mut cursor) = (0, String::new());
     loop {
@@ -31,7 +31,7 @@ async fn claimed(server: &TestServer) -> usize {
     }
 }
 
-/// Opens `many` interrupts while nothing is sent, and restarts the server before it sends.
+/// Opens `many` interrupts while nothing is sent, and restarts the server before it sends their notices.
 async fn all_are_sent_afterwards(many: usize) {
     let sink = WebhookSink::start().await;
     let mut server = webhook_setup(&sink, "").start().await;

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use crate::mails::person;
 use crate::notifications::{SECRET, ask, resolve, wait_state, webhook_setup};
 
-/// Returns the receipt as an HTML page.
 async fn page(server: &TestServer, interrupt: &str) -> String {
     let request = server.request(Method::GET, &format!("/v1/receipts/{interrupt}/page"));
     request.send().await.unwrap().text().await.unwrap()

@@ -5,7 +5,7 @@ use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-/// Workflow with a router, a team, turns, and checkpoints around tasks that are not simple.
+/// Workflow with a router, a team, several rounds, and checkpoints around tasks that are not simple.
 pub(crate) const WORKFLOW: &str = "
 name: helper
 agents:
@@ -17,7 +17,7 @@ phases:
 gates: {rules: [{tools: [read_file, run_command], do: allow}]}
 ";
 
-/// Returns the workflow without turns, so that the run ends after its first round.
+/// Returns the copilot's workflow with a single round, after which the run ends.
 pub(crate) fn once() -> String {
     WORKFLOW.replace(", conversational: true", "")
 }
@@ -36,12 +36,11 @@ async fn routed(workflow: &str, answers: &[Value]) -> (ScriptedModel, TestServer
     (model, server)
 }
 
-/// Returns the texts of an agent's first model request.
 fn first_request_text(model: &ScriptedModel, agent: &str) -> String {
     model.requests_of(agent).first().unwrap_or_else(|| panic!("`{agent}` was not asked")).texts().join("\n")
 }
 
-/// Returns each routing in the journal, as route, router, complexity, and reason.
+/// Returns each routing of the run in the journal, as route, router, complexity, and reason.
 async fn routings(server: &TestServer, run: &str) -> Vec<(String, String, Option<u64>, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let routed = server.events_of(run, "task_routed").await;

@@ -28,7 +28,7 @@ gates:
 
 const IGNORED: &str = "__pycache__/\nnode_modules/\n.venv/\n*.log\n.env\n*.sqlite\n/build/\n/out/\n";
 
-/// Fills a repository with ignored files, as it is after a day of work.
+/// Fills the workspace with a repository and ignored files, as after a day of work.
 pub(crate) fn fill(workspace: &Path) {
     let made = std::process::Command::new("git").args(["init", "-q", "."]).current_dir(workspace).status();
     assert!(made.unwrap().success());
@@ -419,7 +419,7 @@ async fn no_tool_writes_through_a_link_of_the_layer() {
     assert!(told.contains("not written to the workspace: app.log") && !told.contains("mine: 4711"), "{told}");
 }
 
-/// Creates a sparse file that uses up the maximum size of a layer.
+/// Creates a sparse file that uses up the maximum size of a run's layer.
 fn fill_layer(layer: &Path, bytes: u64) {
     fs::create_dir_all(layer.join("files")).unwrap();
     fs::File::create(layer.join("files/large.log")).unwrap().set_len(bytes).unwrap();

@@ -12,12 +12,13 @@ use serde_json::{Value, json};
 
 use crate::play::{SOLO, count, done, one};
 
-/// Number of simultaneous connections. Each connection sends one request after another.
+/// Number of simultaneous connections to the server. Each connection sends one decision after another.
 const CONNECTIONS: usize = 200;
-/// Timeout that is far longer than needed, even on a busy machine.
+/// Timeout of the test that is far longer than needed, even on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// Returns decision number `n`. All decisions differ, because a repeated decision would get the status 200.
+/// Returns decision number `n` on the interrupt. All decisions differ, because a repeated decision would get the status
+/// 200.
 fn decision(n: usize) -> Value {
     match n % 4 {
         0 => json!({"option": "approve", "text": format!("yes {n}")}),

@@ -60,12 +60,12 @@ async fn it_ends_in_time_and_says_no_more_than_it_may() {
     server.events(&run).await;
 }
 
-/// Returns a command that starts a background process, which appends a line every 20 ms.
+/// Returns a call of a command that starts a background process, which appends a line every 20 ms.
 fn ticking() -> Scripted {
     one(command("(while true; do echo x >> ticks.txt; sleep 0.02; done) & wait"))
 }
 
-/// Waits until no line has been appended for 500 ms, which is many times the usual pause.
+/// Waits until no background process has appended a line for 500 ms, which is many times the usual pause.
 async fn wait_for_silence(server: &TestServer) {
     let mut last = server.lines("ticks.txt");
     let mut since = Instant::now();

@@ -26,13 +26,13 @@ gates:
     - {tools: [run_command], changes: ignored, do: allow}
 ";
 
-/// Project whose build output is ignored by git.
+/// A tiny project whose build output is ignored by git.
 struct Project {
     files: &'static [(&'static str, &'static str)],
     line: &'static str,
-    /// Text that the result of each of the two builds must contain.
+    /// Text that the result of each of the project's two builds must contain.
     says: &'static str,
-    /// Paths that must exist in the run's layer after the builds.
+    /// Paths that must exist in the run's layer after the project's builds.
     leaves: &'static [&'static str],
 }
 
@@ -75,7 +75,6 @@ fn path() -> String {
     format!("{toolchain}:{}", std::env::var("PATH").unwrap())
 }
 
-/// Returns true if the program is installed.
 fn is_installed(program: &str, arguments: &[&str]) -> bool {
     Command::new(program).args(arguments).output().is_ok_and(|ran| ran.status.success())
 }

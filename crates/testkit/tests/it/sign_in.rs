@@ -27,7 +27,7 @@ async fn believing(provider: &Provider) -> TestServer {
     started(TestServer::setup(), provider).await
 }
 
-/// Starts a server with this setup. People sign in to the server through this provider.
+/// Starts a server with this setup, to which people sign in through this provider.
 pub(crate) async fn started(setup: Setup, provider: &Provider) -> TestServer {
     let mut server = setup.env("HOLDSHORT_OIDC_SECRET", "a secret of this test").stopped();
     let config = format!(
@@ -51,14 +51,14 @@ pub(crate) async fn started(setup: Setup, provider: &Provider) -> TestServer {
     server
 }
 
-/// Credentials of a signed-in browser: the session cookie and the secret.
+/// Credentials of a browser that is signed in: the session cookie and the secret.
 struct Login {
     cookie: String,
     secret: String,
     answer: Value,
 }
 
-/// Begins a sign-in. Returns the address of the provider's sign-in page.
+/// Begins a sign-in at the server. Returns the address of the provider's sign-in page.
 async fn begin_sign_in(server: &TestServer, visitor: &mut Visitor) -> String {
     let page = visitor.get(&format!("{}/login/oidc?to=/inbox/int_1", server.base())).await;
     assert_eq!(page.status, 303, "{}", page.text);
@@ -67,7 +67,6 @@ async fn begin_sign_in(server: &TestServer, visitor: &mut Visitor) -> String {
     page.location.expect("an address").into()
 }
 
-/// Signs in at the provider. Returns the address to which the provider redirects the browser.
 async fn sign_in_at_provider(server: &TestServer, visitor: &mut Visitor, address: &str) -> String {
     let callback = format!("{}/login/oidc/callback", server.base());
     match visitor.signs_in(address, &callback).await {
@@ -76,13 +75,13 @@ async fn sign_in_at_provider(server: &TestServer, visitor: &mut Visitor, address
     }
 }
 
-/// Redeems a code as the page of the app does, with the browser's cookies.
+/// Redeems the code of a sign-in as the page of the app does, with the browser's cookies.
 async fn redeem(server: &TestServer, visitor: &Visitor, code: &str) -> reqwest::Response {
     let request = server.request(Method::POST, "/v1/login").json(&json!({"code": code}));
     request.header("cookie", visitor.cookie_line()).send().await.expect("an answer")
 }
 
-/// Follows the redirect back to the server, and redeems its code.
+/// Follows the provider's redirect back to the server, and redeems its code.
 async fn redeemed(server: &TestServer, visitor: &mut Visitor, back: &str) -> Login {
     let page = visitor.get(back).await;
     assert_eq!(page.status, 303, "{}", page.text);
@@ -110,7 +109,7 @@ async fn ask(server: &TestServer, login: &Login, method: Method, path: &str) -> 
     (answer.status().as_u16(), answer.json().await.unwrap_or_default())
 }
 
-/// Opens the stream of all events as a browser does.
+/// Opens the stream of all events as a signed-in browser does.
 async fn followed(server: &TestServer, login: &Login) -> reqwest::Response {
     let client = holdshort_http::plain().no_proxy().build().expect("a client");
     let request = client.request(Method::GET, format!("{}/v1/events", server.base()));
@@ -126,7 +125,7 @@ async fn person_status(server: &TestServer, id: &str) -> u16 {
     server.get(&format!("/v1/people/{id}")).await.status
 }
 
-/// Opens a page that must refuse the sign-in. Returns the status, code and text of the page.
+/// Opens a page of the server that must refuse the sign-in. Returns the status, code and text of the page.
 async fn refused(visitor: &mut Visitor, url: &str) -> (u16, String) {
     let page = visitor.get(url).await;
     assert_eq!(page.location, None, "{url}");
@@ -375,7 +374,7 @@ async fn a_provider_that_is_away_lets_nobody_in_and_stops_nothing_else() {
     assert_eq!((status, said.split(':').next()), (503, Some("identity_unavailable")), "{said}");
 }
 
-/// Returns a command as a person on a different machine would run it, with a separate data folder.
+/// Returns a terminal command as a person on a different machine would run it, with a separate data folder.
 fn terminal(server: &TestServer, folder: &std::path::Path) -> Command {
     let mut command = server.client_command();
     command.env("HOLDSHORT_DATA", folder).env("HOLDSHORT_SERVER", server.base());

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use holdshort_testkit::sim::{self, Bend, Mutant};
 
-/// Number of seeds per range that the test command plays. `cargo xtask sim` plays many more seeds.
+/// Number of seeds per range that the test plays in the simulator. `cargo xtask sim` plays many more seeds.
 const SEEDS: usize = 20;
 
-/// Number of seeds in the range with channels: enough for each event in `MET_BY_CHANNELS`.
+/// Number of seeds that the test plays in the range with channels: enough for each event in `MET_BY_CHANNELS`.
 const WITH_OUTBOX: usize = 40;
 
-/// Number of seeds to play with PostgreSQL. Seeds whose store is for one node are skipped. `cargo xtask sim --postgres
-/// N` plays more seeds.
+/// Number of seeds that the test plays with PostgreSQL. Seeds whose store is for one node are skipped. `cargo xtask sim
+/// --postgres N` plays more seeds.
 const BESIDE_POSTGRES: u64 = 4;
 
 /// Events that must occur at least once in the simulations with channels.
@@ -131,8 +131,8 @@ fn a_start_that_slips_by_a_suspension_is_noticed() {
     );
 }
 
-/// Number of seeds for assignments, large enough that quorums, stages, delegates, reminders and escalations all occur
-/// often.
+/// Number of seeds that the test plays in the simulation of assignments, large enough that quorums, stages, delegates,
+/// reminders and escalations all occur often.
 const ASKED: u64 = 1_500;
 
 #[test]

@@ -36,7 +36,6 @@ fn app(slack: &Slack, more: &str) -> Setup {
         .env("SLACK_SIGNING", SIGNING)
 }
 
-/// Calls Slack's own SDK, and returns its output.
 fn sdk(given: &Value) -> Value {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/webhooks");
     let installed = std::path::Path::new(folder).join("node_modules/.python/slack_sdk");
@@ -57,12 +56,12 @@ fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
 }
 
-/// Sends an interaction as Slack does, signed with this secret and this timestamp.
+/// Sends an interaction to the server as Slack does, signed with this secret and this timestamp.
 async fn interact(server: &TestServer, payload: &Value, secret: &str, at: u64) -> (u16, Value) {
     sent(server, payload, (secret, at), 0).await
 }
 
-/// Sends an interaction with Slack's retry number `again`. Retry number 0 is the first attempt.
+/// Sends an interaction to the server with Slack's retry number `again`. Retry number 0 is the first attempt.
 async fn sent(server: &TestServer, payload: &Value, (secret, at): (&str, u64), again: u32) -> (u16, Value) {
     let form = Url::parse_with_params("http://x", [("payload", payload.to_string())]).unwrap();
     let body = form.query().unwrap().to_owned();
@@ -95,7 +94,7 @@ fn send(user: &str, view: &Value, words: &str) -> Value {
     }})
 }
 
-/// Returns a person's notification address in Slack.
+/// Returns the field of a person that contains the person's address in Slack.
 fn in_slack(id: &str) -> Value {
     json!({"addresses": {"slack": id}})
 }
@@ -106,7 +105,7 @@ async fn looks(server: &TestServer, id: &str) -> Vec<Value> {
     server.events_of(run.as_str().unwrap(), "interrupt_viewed").await
 }
 
-/// Returns the value of the button with this label.
+/// Returns the value of the button with this label in a Slack message.
 fn button(posted: &Value, words: &str) -> Value {
     let elements = posted["blocks"].as_array().unwrap().iter().filter(|block| block["type"] == "actions");
     let mut buttons = elements.flat_map(|block| block["elements"].as_array().unwrap());

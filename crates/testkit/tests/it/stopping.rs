@@ -57,7 +57,8 @@ async fn stop(server: &TestServer, run: &str, call: &str, body: &Value) -> (u16,
     (status, answer.body["code"].as_str().unwrap_or_default().to_owned())
 }
 
-/// Follows the run over a WebSocket. Returns the preview of a call's output as soon as it contains `wanted`.
+/// Follows the run over a WebSocket. Returns the preview of a tool call's output as soon as the preview contains
+/// `wanted`.
 async fn previewed(server: &TestServer, run: &str, call: &str, wanted: &str) -> String {
     let url = format!("{}/v1/ws", server.base().replacen("http", "ws", 1));
     let mut request = url.into_client_request().unwrap();

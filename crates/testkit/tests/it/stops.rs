@@ -27,7 +27,8 @@ async fn after_sigterm_a_command_ends_and_no_model_is_asked() {
     a_command_ends_and_no_model_is_asked(|server| server.signal("TERM")).await;
 }
 
-/// Ctrl-C in a terminal sends a signal to the server's process group. A command is not in that group.
+/// After Ctrl-C in a terminal, a running command ends by itself. Ctrl-C sends a signal to the server's process group,
+/// and the command is not in that group.
 #[tokio::test]
 async fn after_ctrl_c_a_command_ends_and_no_model_is_asked() {
     a_command_ends_and_no_model_is_asked(TestServer::press_ctrl_c).await;

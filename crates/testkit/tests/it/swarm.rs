@@ -12,7 +12,7 @@ fn over(to: &'static str, message: &str) -> Scripted {
     one((tool, json!({"message": message})))
 }
 
-/// Returns the workflow without a router, so that the phase's own agent begins.
+/// Returns the copilot's workflow without a router, so that the phase's own agent begins.
 fn swarm() -> String {
     WORKFLOW.replace("routing: balanced, router: router, team: [writer], ", "")
 }

@@ -32,7 +32,7 @@ enum Detection {
 use Detection::{AgainstCheckpoint, Alone, No};
 
 impl Detection {
-    /// Returns the cells of the table: the results without and with a checkpoint.
+    /// Returns the cells of a row in the documentation: how the audit detects the change without and with a checkpoint.
     fn cells(self) -> &'static str {
         match self {
             Alone => "found | found",
@@ -42,22 +42,23 @@ impl Detection {
     }
 }
 
-/// Change of the store by an expert, and how the expert hides the change.
+/// A change of the stopped server's store by an expert, and how the expert hides the change.
 struct Tampering {
     what: &'static str,
     change: fn(&Files<'_>),
     hides: Concealment,
     found: Detection,
-    /// Message of the audit that detects the change.
+    /// Message of the audit that detects the change of the store.
     said: &'static str,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Concealment {
     Nothing,
-    /// Recomputes positions, hashes, the chain over all events and the stored head (the pin), and rebuilds the lists.
+    /// The expert recomputes positions, hashes, the chain over all events and the stored head (the pin), and rebuilds
+    /// the lists.
     Everything,
-    /// Does the same as `Everything`, and signs the journal with a different key.
+    /// The expert does the same as with `Everything`, and signs the journal with a different key.
     EverythingAndSigns,
 }
 use Concealment::{Everything, EverythingAndSigns, Nothing};
@@ -200,13 +201,12 @@ const TABLE: [Tampering; 17] = [
 const LAST_TWO: &str =
     "DELETE FROM events WHERE stream = ?1 AND seq > (SELECT max(seq) - 2 FROM events WHERE stream = ?1)";
 
-/// History before the changes: three data directories with the same history up to different points, and the items that
-/// were stored elsewhere.
+/// History of the store before the changes: three data directories with the same history up to different points, and
+/// the items that were stored elsewhere.
 struct Story {
     folders: TempDir,
     /// Server that runs the commands that write and read data directories. The server does not use its own directory.
     server: TestServer,
-    /// Run whose content was erased.
     erased: String,
     decided: String,
     key: String,
@@ -256,7 +256,7 @@ async fn completed(server: &TestServer, task: &str) -> String {
     run
 }
 
-/// Stops the server, and copies its data folder.
+/// Stops the server, and copies its data folder to `copy`.
 async fn leave(server: &mut TestServer, copy: &Path) {
     assert!(server.stop().await.success());
     copy_files(&server.data(), copy);
@@ -271,14 +271,14 @@ fn copy_files(from: &Path, to: &Path) {
     }
 }
 
-/// Returns the packed stream id of a run. The events contain the full name instead.
+/// Returns the packed stream id of a run in the database. The events contain the full name instead.
 fn stream(file: &Connection, run: &str) -> Vec<u8> {
     let named = format!("\"stream\":\"{run}\"").into_bytes();
     let sql = "SELECT DISTINCT stream FROM appends WHERE instr(heads, ?1) > 0";
     file.query_row(sql, [named], |row| row.get(0)).unwrap()
 }
 
-/// Data directory that no server uses.
+/// A data directory that no server uses.
 struct Files<'s> {
     story: &'s Story,
     folder: TempDir,
@@ -308,14 +308,14 @@ impl<'s> Files<'s> {
         assert!(changed > 0, "{sql}");
     }
 
-    /// Runs an SQL statement on the events of the decided run.
+    /// Runs an SQL statement on the events of the run that a person decided.
     fn of_decided(&self, sql: &str) {
         let file = self.database();
         let stream = stream(&file, &self.story.decided);
         assert!(by_hand::change_events(&file, sql, &[&stream]) > 0, "{sql}");
     }
 
-    /// Replaces the operator as the actor of an action.
+    /// Replaces the operator as the actor of an event in the data directory.
     fn change_author(&self) {
         self.of_decided(
             "UPDATE events SET head = CAST(replace(CAST(head AS TEXT), '\"id\":\"operator\"', '\"id\":\"somebody\"') AS BLOB)
@@ -330,7 +330,7 @@ impl<'s> Files<'s> {
         assert_eq!(by_hand::change_events(&file, sql, &[&stream, &salt, &content]), 1);
     }
 
-    /// Recomputes the hashes of the events of one stream only.
+    /// Recomputes the hashes of the events of one stream only, in the data directory.
     fn hash_stream(&self) {
         let file = self.database();
         let stream = stream(&file, &self.story.decided);
@@ -348,8 +348,8 @@ impl<'s> Files<'s> {
         });
     }
 
-    /// Recomputes positions without a gap, hashes, the chain over all events and the pin (the stored head). Rebuilds
-    /// the lists.
+    /// Recomputes positions without a gap, hashes, the chain over all events and the pin (the stored head) of the data
+    /// directory. Rebuilds the lists.
     fn compute_anew(&self) {
         let head = by_hand::with_events(&self.database(), |file| {
             let mut statement =
@@ -378,7 +378,8 @@ impl<'s> Files<'s> {
         }
     }
 
-    /// Signs the changed journal with a different key, and writes the note into the file of stored checkpoints.
+    /// Signs the changed journal of the data directory with a different key, and writes the note into the file of
+    /// stored checkpoints.
     async fn sign_with_another_key(&self, kept: &Path) {
         fs::remove_file(self.path(KEY)).unwrap();
         let mut server = TestServer::setup().data(self.folder.path()).start().await;
@@ -388,13 +389,12 @@ impl<'s> Files<'s> {
         assert!(server.stop().await.success());
     }
 
-    /// Runs a command of the binary on this data folder.
     fn ran(&self, arguments: &[&str]) -> Output {
         let mut command = self.story.server.client_command();
         command.args(arguments).env("HOLDSHORT_DATA", self.folder.path()).output().unwrap()
     }
 
-    /// Returns whether the audit succeeds, and its complete output.
+    /// Returns whether the audit of the data directory succeeds, and its complete output.
     fn verify(&self, against: &[&str]) -> (bool, String) {
         let ran = self.ran(&[&["audit", "verify"], against].concat());
         assert!(matches!(ran.status.code(), Some(0..=2)), "{ran:?}");

@@ -26,7 +26,6 @@ fn setup(model: &ScriptedModel, collector: &Collector) -> Setup {
         .env("OTEL_EXPORTER_OTLP_HEADERS", &format!("authorization=Bearer%20{KEY}"))
 }
 
-/// Waits until the collector has received the spans of the run, and returns the spans.
 async fn wait_for_spans(collector: &Collector, run: &str) -> Vec<Span> {
     eventually("the run is told of", async || {
         let spans = collector.spans_for_run(run);
@@ -35,7 +34,6 @@ async fn wait_for_spans(collector: &Collector, run: &str) -> Vec<Span> {
     .await
 }
 
-/// Returns the value of a counter or gauge of the server.
 async fn metric(server: &TestServer, name: &str) -> u64 {
     let response = server.request(Method::GET, "/metrics").send().await.unwrap();
     let told = response.text().await.unwrap();
@@ -43,7 +41,7 @@ async fn metric(server: &TestServer, name: &str) -> u64 {
     found.unwrap_or_else(|| panic!("no {name} in\n{told}"))
 }
 
-/// Returns, for each span, the name of its parent, its own name, and its outcome.
+/// Returns, for each span of a trace, the name of its parent, its own name, and its outcome.
 fn tree(spans: &[Span]) -> Vec<(String, String, String)> {
     let names: BTreeMap<&[u8], &str> = spans.iter().map(|span| (&*span.span_id, &*span.name)).collect();
     let above = |span: &Span| names.get(&*span.parent_span_id).copied().unwrap_or("-").to_owned();

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::play::{command, done, last_told, one, play};
 use crate::stopping::{is_gone, runs};
 
-/// Returns a workflow with one agent that runs commands, with `trial: on` and these gates.
+/// Returns a workflow with one agent that runs commands, with `trial: on` and the given gates.
 fn gated(gates: &str) -> String {
     format!(
         "

@@ -14,7 +14,7 @@ use crate::play::{command, done, one, write};
 
 type Tree = BTreeMap<String, String>;
 
-/// Run that created a file in a directory, edited a file, and ran a command with forty changes.
+/// A run that created a file in a directory, edited a file, and ran a command with forty changes.
 struct Played {
     server: TestServer,
     _model: ScriptedModel,
@@ -56,7 +56,6 @@ impl Played {
         (id, asked)
     }
 
-    /// Approves an undo, and waits until its run has ended.
     async fn release(&self, (undo, asked): (String, Value)) -> String {
         self.server.choose(&asked, "approve").await;
         self.server.wait_status(&undo, &["completed"]).await;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::play::{command, done, one, solo};
 
-/// Runs a terminal command. Returns its exit code, and its output joined into one line.
+/// Runs a terminal command of the binary `holdshort`. Returns its exit code, and its output joined into one line.
 fn verb(server: &TestServer, arguments: &[&str]) -> (i32, String) {
     let output = server.client_command().args(arguments).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);

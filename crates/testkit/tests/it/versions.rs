@@ -20,14 +20,13 @@ use crate::play::{SOLO, ask, done, one};
 /// Version number of the directory that `record` writes.
 const NEXT: &str = "3";
 
-/// Files of the data folder, without the lock and the tokens, which are not part of the journal.
+/// Files of the recorded data folder, without the lock and the tokens, which are not part of the journal.
 const FILES: [&str; 2] = ["holdshort.db", "holdshort.head"];
 
 fn folder(version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/versions").join(version)
 }
 
-/// Returns the names of the directories in `tests/versions`.
 fn versions() -> Vec<String> {
     let found = std::fs::read_dir(folder("")).unwrap().map(|entry| entry.unwrap().file_name());
     let mut versions: Vec<String> = found.map(|name| name.into_string().unwrap()).collect();
@@ -43,7 +42,7 @@ fn setup(model: &ScriptedModel) -> Setup {
     TestServer::setup().workflow("solo", SOLO).workflow("codelab_ide", &lasting).model(model)
 }
 
-/// Returns those fields of a list that every version must return unchanged.
+/// Returns those fields of a list of the API that every version must return unchanged.
 async fn list(server: &TestServer, path: &str, fields: &[&str]) -> Vec<Value> {
     let page = server.get(path).await.ok();
     let of = |item: &Value| -> Value {
@@ -80,7 +79,7 @@ async fn frames(server: &TestServer, session: &str, since: &str) -> Vec<Value> {
     frames
 }
 
-/// Creates everything that may be pending at an upgrade, and some work that has ended.
+/// Creates everything that may be pending at an upgrade of the server, and some work that has ended.
 async fn play(server: &TestServer, model: &ScriptedModel) -> Value {
     // Create a run that ended and gave a grant, a waiting run, and a waiting run in a suspended session.
     let calls = Scripted::calls([("write_file", json!({ "path": "a.txt", "content": "a" })), ask("Which?")]);
@@ -132,8 +131,8 @@ async fn play(server: &TestServer, model: &ScriptedModel) -> Value {
     told
 }
 
-/// Returns those fields of frames that every version must send unchanged: types, ids, texts of agents, and calls to
-/// run.
+/// Returns those fields of `CodeLab` frames that every version must send unchanged: types, ids, texts of agents, and
+/// calls to run.
 fn lasting(frames: &Value) -> Vec<Value> {
     let of = |frame: &Value| {
         let is_said = frame["type"] == "assistant_message";
@@ -255,8 +254,8 @@ pub(crate) async fn psql(arguments: &[&str]) {
     tokio::task::spawn_blocking(run).await.unwrap().unwrap();
 }
 
-/// Returns false for lines of a dump that a different version of PostgreSQL may not know. These lines only protect the
-/// dump itself.
+/// Returns false for lines of a database dump that a different version of PostgreSQL may not know. These lines only
+/// protect the dump itself.
 fn is_plain(line: &str) -> bool {
     !line.starts_with("\\restrict")
         && !line.starts_with("\\unrestrict")

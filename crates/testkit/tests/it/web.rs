@@ -19,7 +19,6 @@ fn workflow(rest: &str) -> String {
 
 const LOOPBACK: &str = "web: {allow_addresses: [\"127.0.0.1/32\"]}\n";
 
-/// Starts a site with a few pages. Returns the address of the site.
 async fn site() -> String {
     let to = |location: &'static str| {
         get(move || async move { (StatusCode::FOUND, [(header::LOCATION, location)]) })

@@ -11,7 +11,7 @@ use crate::problem::Problems;
 
 const PLAIN: &str = "headers";
 const FILES: &str = "header_files";
-/// Words in the name of a header that indicate a secret value. Such a header must be in `header_files`.
+/// Words in the name of a webhook header that indicate a secret value. Such a header must be in `header_files`.
 const SECRET: [&str; 13] = [
     "apikey",
     "auth",

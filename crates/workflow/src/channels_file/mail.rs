@@ -8,16 +8,16 @@ use crate::item::{Fields, Item};
 use crate::problem::Problems;
 use crate::yaml::Value;
 
-/// Keys that only an e-mail channel may have.
+/// Keys in the channels file that only an e-mail channel may have.
 pub(super) const KEYS: [&str; 7] =
     ["server", "security", "from", "user", "password_file", "password_env", "to"];
-/// Keys that only other types of channels may have. An e-mail channel with one of them is rejected.
+/// Keys in the channels file that only other types of channels may have. An e-mail channel with one of them is
+/// rejected.
 const OF_OTHERS: [&str; 6] = ["url", "url_file", "url_env", "secret_file", "secret_files", "secret_env"];
 const SECURITIES: [(&str, Security); 3] =
     [("starttls", Security::Starttls), ("tls", Security::Tls), ("none", Security::None)];
 const PEOPLE: &str = "people";
 
-/// Settings of an e-mail channel, as the channels file contains them.
 pub(super) struct Read {
     pub(super) url: Source,
     pub(super) mail: Mail,
@@ -116,7 +116,7 @@ fn password(item: &Item<'_>, fields: &Fields<'_>, has_user: bool, problems: &mut
     Some(if key == "password_env" { Source::Env(text) } else { Source::File(text) })
 }
 
-/// Reads the key `to`: the word `people`, or a list of mail addresses.
+/// Reads the key `to` of an e-mail channel: the word `people`, or a list of mail addresses.
 fn to(fields: &Fields<'_>, problems: &mut Problems) -> Option<To> {
     let Some(item) = fields.find("to") else { return Some(To::People) };
     match &item.node.value {

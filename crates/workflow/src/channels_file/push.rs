@@ -8,10 +8,10 @@ use crate::item::Fields;
 use crate::problem::Problems;
 
 pub(super) const KEYS: [&str; 1] = ["contact"];
-/// Keys that only other types of channels may have. A push channel with one of them is rejected.
+/// Keys in the channels file that only other types of channels may have. A push channel with one of them is rejected.
 const NOT: [&str; 7] = ["url", "url_file", "url_env", "secret_file", "secret_files", "secret_env", "headers"];
 
-/// Reads the key `contact`, an address of the operator for push services (RFC 8292, 2.1).
+/// Reads the key `contact` of a push channel, an address of the operator for push services (RFC 8292, 2.1).
 pub(super) fn read(fields: &Fields<'_>, problems: &mut Problems) -> Option<Source> {
     for (key, found) in NOT.iter().filter_map(|key| Some((key, fields.find(key)?))) {
         problems.at(found, format!("`{key}` is not allowed in a channel of the type `push`: remove it"));

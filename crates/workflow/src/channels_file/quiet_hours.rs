@@ -20,8 +20,8 @@ const PERSONAL: Keys = Keys { known: &["zone", "quiet", "digest"], later: &[] };
 const DAILY: &str = "daily ";
 const OFF: &str = "off";
 
-/// Reads the quiet hours and the digest of a channel. Also reads the entries of `personal`, each of which replaces
-/// these settings for one person.
+/// Reads the quiet hours and the digest of a channel. Also reads the channel's entries of `personal`, each of which
+/// replaces these settings for one person.
 pub(super) fn read(
     via: Via,
     has_people: bool,
@@ -63,7 +63,8 @@ pub(super) fn read(
     (all, personal)
 }
 
-/// Reads the quiet hours and the digest of a channel or a person. If a key is missing, its value is taken from `all`.
+/// Reads the quiet hours and the digest of a channel or a person in the channels file. If a key is missing, its value
+/// is taken from `all`.
 fn hold(fields: &Fields<'_>, all: &Hold, problems: &mut Problems) -> Hold {
     let zone = fields.find("zone").and_then(|item| zone(item, problems));
     let quiet = match fields.find("quiet") {
@@ -100,7 +101,7 @@ fn is_off(item: &Item<'_>) -> bool {
         || matches!(item.node.value, Value::Bool(false))
 }
 
-/// Reads a quiet period, a list of quiet periods, or `off`.
+/// Reads the quiet hours of a channel or a person: a period, a list of periods, or `off`.
 fn quiet(item: &Item<'_>, own_zone: Option<&str>, problems: &mut Problems) -> Vec<Quiet> {
     if is_off(item) {
         return Vec::new();
@@ -154,7 +155,7 @@ fn time(item: &Item<'_>, problems: &mut Problems) -> Option<u16> {
     read
 }
 
-/// Reads the interval of digests: `1h`, `daily 08:00`, or `off`.
+/// Reads the interval of digests for a channel or a person: `1h`, `daily 08:00`, or `off`.
 fn digest(item: &Item<'_>, zone: Option<&str>, problems: &mut Problems) -> Option<Digest> {
     if is_off(item) {
         return None;

@@ -8,7 +8,8 @@ use crate::bounds::{LINE, NAME};
 use crate::item::{Fields, Item};
 use crate::problem::Problems;
 
-/// Keys of a channel that uses a Slack app instead of a webhook URL. One of these keys makes it such a channel.
+/// Keys in the channels file of a channel that uses a Slack app instead of a webhook URL. Any of these keys makes the
+/// channel such a channel.
 pub(super) const KEYS: [&str; 5] =
     ["channel", "token_file", "token_env", "signing_secret_file", "signing_secret_env"];
 const PEOPLE: &str = "people";

@@ -52,7 +52,7 @@ pub(crate) fn parse_for(
     read(file_name, text, Some(&Played { workflow, tools }))
 }
 
-/// The workflow to which the script belongs, and the names of the tools that the script may call.
+/// The workflow to which a rehearsal script belongs, and the names of the tools that the script may call.
 struct Played<'w> {
     workflow: &'w Definition,
     tools: BTreeSet<&'w str>,
@@ -212,7 +212,7 @@ fn call(
     Some(ScriptedCall { name: label, tool, arguments })
 }
 
-/// Checks the templates in all strings of a call's arguments.
+/// Checks the templates in all strings of the arguments of a prepared tool call.
 fn templates(item: &Item<'_>, labels: &BTreeSet<String>, problems: &mut Problems) {
     match &item.node.value {
         yaml::Value::Text(text) => template::check(text, item, labels, problems),

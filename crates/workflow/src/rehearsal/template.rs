@@ -8,12 +8,12 @@ use minijinja::Environment;
 use crate::item::Item;
 use crate::problem::Problems;
 
-/// Variables that a template of a rehearsal script may use.
 const VARIABLES: [&str; 4] = ["task", "results", "last", "messages"];
-/// Functions of minijinja that a template may use.
+/// Functions of minijinja that a template of a rehearsal script may use.
 const FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];
 
-/// Reports invalid syntax, unknown variables, and each `results.LABEL` without an earlier call that has this label.
+/// Reports problems of a template in a rehearsal script: invalid syntax, unknown variables, and each `results.LABEL`
+/// without an earlier call that has this label.
 pub(super) fn check(text: &str, item: &Item<'_>, labels: &BTreeSet<String>, problems: &mut Problems) {
     let environment = Environment::new();
     let template = match environment.template_from_str(text) {

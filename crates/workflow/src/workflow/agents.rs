@@ -22,9 +22,9 @@ const ENDS: [(&str, EndCondition); 2] = [("reply", EndCondition::Reply), ("finis
 /// disabled.
 #[derive(Default)]
 pub(super) struct Agents {
-    /// Agents by name. An agent with a problem is included, so that references to it are not reported too.
+    /// Agents of the workflow by name. An agent with a problem is included, so that references to the agent are not
+    /// reported too.
     by_name: BTreeMap<String, Agent>,
-    /// Tools for handing over work to another agent, by name.
     handoffs: BTreeMap<String, tool::Spec>,
 }
 
@@ -37,19 +37,19 @@ impl Agents {
         self.by_name.contains_key(name)
     }
 
-    /// Returns the names of all tools that at least one agent has.
+    /// Returns the names of all tools that at least one agent of the workflow has.
     pub(super) fn tools(&self) -> BTreeSet<&str> {
         self.by_name.values().flat_map(|agent| &agent.tools).map(String::as_str).collect()
     }
 
-    /// Returns the number of different tools with which at least one agent asks people.
+    /// Returns the number of different tools with which at least one agent of the workflow asks people.
     pub(super) fn asking(&self, catalogue: &[tool::Spec]) -> usize {
         let named = self.tools();
         let asks = |spec: &&tool::Spec| spec.runs == tool::Runs::Opens(tool::Opens::Question);
         catalogue.iter().filter(asks).filter(|spec| named.contains(spec.name.as_str())).count()
     }
 
-    /// Returns the agents and the specifications of their tools, in the form that the engine runs.
+    /// Returns the agents of the workflow and the specifications of their tools, in the form that the engine runs.
     pub(super) fn resolve(
         &self,
         catalogue: &[tool::Spec],
@@ -98,7 +98,7 @@ pub(super) fn read(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Pro
     Some(agents)
 }
 
-/// Reads an agent. Returns its hand-offs unread, because they may name agents that follow.
+/// Reads an agent of the workflow. Returns its hand-offs unread, because they may name agents that follow.
 fn agent<'a>(
     item: &Item<'a>,
     catalogue: &[tool::Spec],

@@ -124,8 +124,8 @@ pub(super) fn groups(item: &Item<'_>, deciders: &Deciders, problems: &mut Proble
     named.into_iter().map(|(name, _)| name).collect()
 }
 
-/// Joins the first names to a list, for an error message. The names are not secret, because authors of workflows may
-/// see all people and groups.
+/// Joins the first names of a set to a list, for an error message. The names are not secret, because authors of
+/// workflows may see all people and groups.
 fn listed(names: &BTreeSet<String>) -> String {
     const SHOWN: usize = 10;
     let mut shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();

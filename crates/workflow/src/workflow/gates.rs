@@ -36,7 +36,7 @@ const OWN: [&str; 13] = [
     "withhold",
     "release_ends_step",
 ];
-/// Number of gates around steps, which are the first entries of `OWN`.
+/// Number of gates around steps, which are the first entries of the constant `OWN`.
 const AROUND_STEPS: usize = 3;
 const KNOWN: [&str; OWN.len() + Kind::ALL.len()] = {
     let mut keys = [""; OWN.len() + Kind::ALL.len()];
@@ -50,8 +50,8 @@ const KNOWN: [&str; OWN.len() + Kind::ALL.len()] = {
 
 const ASK_OR_OFF: [(&str, bool); 2] = [("ask", true), ("off", false)];
 const ON_OR_OFF: [(&str, bool); 2] = [("on", true), ("off", false)];
-/// Values of `after_step`. The first flag is true if the gate asks a person after a step. The second flag is true if
-/// the gate does not ask after a step without findings.
+/// Values of the gate `after_step`. The first flag is true if the gate asks a person after a step. The second flag is
+/// true if the gate does not ask after a step without findings.
 const AFTER_STEP: [(&str, (bool, bool)); 3] =
     [("ask", (true, false)), ("unless_clean", (true, true)), ("off", (false, false))];
 const ASK_OR_SHOW: [(&str, PlanGate); 2] = [("ask", PlanGate::Ask), ("show", PlanGate::Show)];
@@ -117,7 +117,7 @@ pub(super) fn read(
     (around_steps, gates)
 }
 
-/// Reads `grants`: which calls a grant for the session allows, and when it expires.
+/// Reads `gates.grants`: which calls a grant for the session allows, and when the grant expires.
 fn grants(item: &Item<'_>, problems: &mut Problems) -> Option<Grants> {
     const GRANTS: Keys = Keys { known: &["covers", "expires_after"], later: &[] };
     const COVERS: [(&str, GrantCovers); 2] =
@@ -129,9 +129,9 @@ fn grants(item: &Item<'_>, problems: &mut Problems) -> Option<Grants> {
     })
 }
 
-/// Reads `mandatory`: the checkpoints that always ask. An entry is a name, or for example `{before_execution: {trial:
-/// true}}`. With `trial: true`, the checkpoint asks after the trial, and otherwise before it. If both forms are listed,
-/// it asks before the trial.
+/// Reads `gates.mandatory`: the checkpoints that always ask. An entry is a name, or for example `{before_execution:
+/// {trial: true}}`. With `trial: true`, the checkpoint asks after the trial, and otherwise before it. If both forms are
+/// listed, it asks before the trial.
 fn mandatory(item: &Item<'_>, gates: &mut Gates, problems: &mut Problems) {
     const BEFORE_EXECUTION: Keys = Keys { known: &[Checkpoint::BeforeExecution.as_str()], later: &[] };
     const TRIAL: Keys = Keys { known: &["trial"], later: &[] };
@@ -160,8 +160,8 @@ fn mandatory(item: &Item<'_>, gates: &mut Gates, problems: &mut Problems) {
     gates.mandatory.extend(by_name);
 }
 
-/// Reads the gates of a phase: its gates around steps, which override those of the workflow, and its settings for kinds
-/// of interrupts.
+/// Reads the gates of a phase: the phase's gates around steps, which override those of the workflow, and its settings
+/// for kinds of interrupts.
 pub(super) fn of_phase(
     item: &Item<'_>,
     read: &Read,
@@ -201,8 +201,8 @@ pub(super) fn of_phase(
     (if named { around_steps(&fields, around.gates, problems) } else { read.gates }, own)
 }
 
-/// Returns true if the gate around steps has an effect in phases of this kind. A checkpoint phase has no steps.
-/// Planning and idea generation have other gates for their results.
+/// Returns true if a gate around steps has an effect in phases of this kind. A checkpoint phase has no steps. Planning
+/// and idea generation have other gates for their results.
 fn is_applicable(key: &str, kind: &PhaseKind) -> bool {
     match kind {
         PhaseKind::OneShot { .. } | PhaseKind::Control(_) | PhaseKind::Copilot(_) => true,

@@ -10,7 +10,7 @@ use crate::bounds;
 use crate::item::Item;
 use crate::problem::Problems;
 
-/// Targets of a hand-off that exist in every workflow and are not defined there.
+/// Targets of a hand-off that exist in every workflow, so that no workflow defines them.
 const BUILT_IN: [&str; 2] = [TERMINATOR, ADMIN];
 
 /// Reports a problem if an agent has the name of a built-in hand-off target or of the judge of calls.
@@ -23,7 +23,7 @@ pub(super) fn check_name(name: &str, item: &Item<'_>, problems: &mut Problems) {
     }
 }
 
-/// Returns one tool for each listed target, with which an agent hands over its work.
+/// Returns one hand-off tool for each listed target, with which an agent hands over its work.
 pub(super) fn read(from: &str, item: &Item<'_>, agents: &Agents, problems: &mut Problems) -> Vec<Spec> {
     let mut named = item.texts(bounds::AGENTS, bounds::LINE, problems).unwrap_or_default();
     named.retain(|(to, item)| {

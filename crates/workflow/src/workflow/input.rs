@@ -8,7 +8,7 @@ use crate::item::Item;
 use crate::problem::Problems;
 use crate::yaml;
 
-/// Returns the schema of a workflow's input if the file has none: a task as text.
+/// Returns the schema of a workflow's input if the workflow states none: a task as text.
 pub(super) fn default() -> Value {
     json!({"type": "object", "properties": {"task": {"type": "string"}}, "required": ["task"]})
 }
@@ -17,7 +17,7 @@ pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Value> {
     object(item, "the input of a run", problems)
 }
 
-/// Reads a JSON Schema whose type is `object`.
+/// Reads a JSON Schema of a workflow whose type is `object`.
 pub(super) fn object(item: &Item<'_>, of: &str, problems: &mut Problems) -> Option<Value> {
     let before = problems.len();
     let schema = item.json(problems)?;
@@ -44,8 +44,8 @@ pub(super) fn object(item: &Item<'_>, of: &str, problems: &mut Problems) -> Opti
     Some(schema)
 }
 
-/// Returns the message for a problem in a schema. It names the rejected keyword, because the reported position shows
-/// only the keyword's value.
+/// Returns the message for a problem in a JSON Schema. The message names the rejected keyword, because the reported
+/// position shows only the keyword's value.
 fn describe_problem(problem: &schema::Problem) -> String {
     match problem.pointer.rsplit('/').next() {
         Some(keyword) if keyword.starts_with('$') => format!("`{keyword}` {}", problem.message),
@@ -53,7 +53,7 @@ fn describe_problem(problem: &schema::Problem) -> String {
     }
 }
 
-/// Returns the value at a JSON pointer. If the value is missing, returns the last existing value on the path.
+/// Returns the YAML value at a JSON pointer. If the value is missing, returns the last existing value on the path.
 fn find<'a>(item: &Item<'a>, pointer: &str) -> Item<'a> {
     let mut found = item.clone();
     for part in pointer.split('/').skip(1) {

@@ -36,11 +36,12 @@ const REJECT: [(&str, Effect); 4] = [
     ("fail_run", Effect::FailRun),
 ];
 
-/// A kind of interrupt, with the options that a gate can offer.
+/// A kind of interrupt, with the options that a gate of the workflow can offer.
 #[derive(Clone, Copy)]
 pub(super) struct Table {
     kind: Kind,
-    /// Ids of the options that the gate can offer. Empty if it can offer all options of the kind.
+    /// Ids of the options that a gate can offer in an interrupt of this kind. Empty if it can offer all options of the
+    /// kind.
     only: &'static [&'static str],
 }
 
@@ -66,7 +67,7 @@ impl Table {
         rows.filter(move |row| self.only.is_empty() || self.only.contains(&row.id))
     }
 
-    /// Returns the description of an option. Reports a problem if the option is unknown.
+    /// Returns the description of an option of an interrupt. Reports a problem if the option is unknown.
     fn row(self, item: &Item<'_>, id: &str, problems: &mut Problems) -> Option<&'static Row> {
         let row = self.rows().find(|row| row.id == id);
         if row.is_none() {
@@ -78,8 +79,8 @@ impl Table {
     }
 }
 
-/// Reads the settings for one kind of interrupt. A missing key has its value in `usual`, which in a phase are the
-/// settings of the workflow.
+/// Reads the settings of a gate for one kind of interrupt. A missing key has its value in `usual`, which in a phase are
+/// the settings of the workflow.
 pub(super) fn read(
     item: &Item<'_>,
     table: Table,
@@ -114,8 +115,8 @@ pub(super) fn read(
     Some(gate)
 }
 
-/// Reads the offered options, in order. Reports a problem if every option lets the work continue, because a person
-/// could then not refuse.
+/// Reads the options that a gate offers, in order. Reports a problem if every option lets the work continue, because a
+/// person could then not refuse.
 fn options(item: &Item<'_>, table: Table, problems: &mut Problems) -> Vec<String> {
     let before = problems.len();
     let named = item.texts(bounds::LIST, bounds::LINE, problems).unwrap_or_default();

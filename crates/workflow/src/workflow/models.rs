@@ -76,8 +76,8 @@ fn price(item: &Item<'_>, problems: &mut Problems) -> Option<Price> {
     Some(Price { input_per_million: input?, output_per_million: output?, currency: currency? })
 }
 
-/// Reads an amount of money in millionths of the currency unit. The amount must be a text in YAML, so that it never
-/// becomes a floating-point number.
+/// Reads an amount of money in millionths of the currency unit. The amount must be a text in YAML, so that the amount
+/// never becomes a floating-point number.
 pub(super) fn money(item: &Item<'_>, problems: &mut Problems) -> Option<u64> {
     let text = item.text(bounds::NAME, problems)?;
     let amount = pricing::millionths(&text).filter(|amount| *amount <= bounds::MONEY);

@@ -5,15 +5,14 @@ use std::collections::BTreeSet;
 use crate::item::Item;
 use crate::problem::Problems;
 
-/// A phase with the phases that it needs.
 pub(super) struct Node<'a> {
     pub(super) id: String,
-    /// Ids of the needed phases. The item is the position of the need in the file. Without `needs` in the file, a phase
-    /// needs the phase before it, and there is no item.
+    /// Ids of the phases that this phase needs. The item is the position of the need in the file. Without `needs` in
+    /// the file, a phase needs the phase before it, and there is no item.
     pub(super) needs: Vec<(String, Option<Item<'a>>)>,
 }
 
-/// Reports each need that names an unknown phase, and each cycle of needs once.
+/// Reports each need of a phase that names an unknown phase, and each cycle of needs once.
 pub(super) fn check(nodes: &[Node<'_>], problems: &mut Problems) {
     for (need, item) in nodes.iter().flat_map(|node| &node.needs) {
         if let Some(item) = item
@@ -46,8 +45,8 @@ pub(super) fn before(nodes: &[Node<'_>], at: usize) -> Vec<usize> {
     found
 }
 
-/// Searches for cycles with a depth-first search. `way` is the path of needs that leads to `at`. The recursion is at
-/// most [`crate::bounds::PHASES`] deep.
+/// Searches for cycles in the needs of phases with a depth-first search. `way` is the path of needs that leads to `at`.
+/// The recursion is at most [`crate::bounds::PHASES`] deep.
 fn walk(nodes: &[Node<'_>], at: usize, way: &mut Vec<usize>, seen: &mut [bool], problems: &mut Problems) {
     if let Some(start) = way.iter().position(|earlier| *earlier == at) {
         report(nodes, &way[start..], problems);
@@ -66,7 +65,7 @@ fn walk(nodes: &[Node<'_>], at: usize, way: &mut Vec<usize>, seen: &mut [bool], 
     way.pop();
 }
 
-/// Reports a cycle of needs, at the first need of the cycle that the file contains.
+/// Reports a cycle in the needs of phases, at the first need of the cycle that the file contains.
 fn report(nodes: &[Node<'_>], ring: &[usize], problems: &mut Problems) {
     let Some(first) = ring.first() else { return };
     let after = ring.iter().skip(1).chain([first]);

@@ -40,7 +40,7 @@ const KINDS: [(&str, Kind); 10] = [
     ("hitl_control", Kind::HumanControl),
 ];
 
-/// Known keys of a phase: first those of all kinds of phases, then those of certain kinds.
+/// Keys that a phase of a workflow may have: first those of all kinds of phases, then those of certain kinds.
 pub(super) const KEYS: Keys = Keys {
     known: &[
         "id",
@@ -73,18 +73,18 @@ pub(super) const KEYS: Keys = Keys {
     ],
     later: &[],
 };
-/// Number of keys that phases of all kinds have.
+/// Number of keys that phases of all kinds have: the first entries of the known keys.
 const COMMON: usize = 3;
 const PLANNING_AGENTS: Keys = Keys { known: &["planner", "improver", "reviewer"], later: &[] };
 const IDEA_AGENTS: Keys = Keys { known: &["maker", "critic"], later: &[] };
-/// Roles of agents in phases of all kinds.
+/// Keys with which a phase of any kind names the agent in a certain role.
 const ROLES: Keys = Keys { known: &["planner", "improver", "reviewer", "maker", "critic"], later: &[] };
 
 const ROUTING: [(&str, Mode); 3] =
     [("minimal", Mode::Minimal), ("balanced", Mode::Balanced), ("aggressive", Mode::Aggressive)];
 
-/// Values of `then`: what happens after the last plan was rejected. True means that the next plan is carried out
-/// without approval.
+/// Values of the key `then` of a phase: what happens after the last plan was rejected. True means that the next plan is
+/// carried out without approval.
 const THEN: [(&str, bool); 2] = [("fail", false), ("settle", true)];
 
 /// Default number of plans that a person is shown (contracts A9, A11, A13).
@@ -126,7 +126,7 @@ impl Kind {
         }
     }
 
-    /// Returns the limits that have no effect in a phase of this kind.
+    /// Returns the keys of the limits that have no effect in a phase of this kind.
     fn without(self) -> &'static [&'static str] {
         match self {
             Self::OneShot | Self::Copilot => &["parallel"],
@@ -138,20 +138,19 @@ impl Kind {
         }
     }
 
-    /// Returns the default gates around the steps of a phase. A phase of the kind `hitl_control` asks a person before
-    /// each step, if the workflow has no gates around steps (contract A14).
+    /// Returns the default gates around the steps of a phase of this kind. A phase of the kind `hitl_control` asks a
+    /// person before each step, if the workflow has no gates around steps (contract A14).
     fn gates(self, base: StepGates) -> StepGates {
         let before_step = self == Self::HumanControl && base == StepGates::default();
         StepGates { before_step: base.before_step || before_step, ..base }
     }
 }
 
-/// The kind of a phase and its settings, as they are in the file.
+/// The kind of a phase and the settings of the phase, as they are in the workflow file.
 pub(super) struct Read {
     pub(super) kind: PhaseKind,
-    /// Name of the kind.
     pub(super) word: &'static str,
-    /// Default gates around steps. The phase's own values override them.
+    /// Default gates around the steps of the phase. The phase's own values override them.
     pub(super) gates: StepGates,
 }
 
@@ -188,8 +187,8 @@ pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Prob
     Some(Read { kind: read, word, gates: kind.gates(around.gates) })
 }
 
-/// Checks the keys of a phase with a missing or unknown kind. Otherwise the wrong kind would hide all other problems of
-/// the phase.
+/// Checks the keys of a phase whose kind is missing or unknown. Otherwise the wrong kind would hide all other problems
+/// of the phase.
 fn of_no_kind(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) {
     maybe_agent(fields, "agent", around, problems);
     if let Some(roles) = fields.find("agents").and_then(|item| item.fields(&ROLES, problems)) {

@@ -17,12 +17,11 @@ use crate::{bounds, name};
 
 /// Settings of the workflow that are needed to read a phase.
 pub(super) struct Around<'a> {
-    /// Agents of the workflow. `None` if they could not be read; names of agents are then not checked.
+    /// Agents of the workflow. `None` if the agents could not be read; names of agents are then not checked.
     pub(super) agents: Option<&'a Agents>,
     pub(super) gates: StepGates,
     pub(super) kinds: &'a BTreeMap<Kind, KindGate>,
     pub(super) limits: Limits,
-    /// Tools that agents can have.
     pub(super) catalogue: &'a [tool::Spec],
     pub(super) deciders: &'a Deciders,
 }
@@ -51,7 +50,7 @@ pub(super) fn read(item: &Item<'_>, around: &Around<'_>, problems: &mut Problems
     Some(phases)
 }
 
-/// Builds a phase. The caller sets its `id` and `needs`.
+/// Builds a phase of the workflow. The caller sets the phase's `id` and `needs`.
 fn phase(fields: &Fields<'_>, read: Read, around: &Around<'_>, problems: &mut Problems) -> Phase {
     let input = fields.find("input").and_then(|item| item.text(bounds::TEXT, problems));
     let limits = fields.find("limits");

@@ -43,12 +43,12 @@ const CATEGORIES: [(&str, Category); 6] = [
     ("install", Category::Install),
     ("web", Category::Web),
 ];
-/// Shell operators between commands, and redirections.
+/// Shell operators between commands, and redirections, which a pattern for commands must not contain.
 const OPERATORS: [&str; 9] = ["|", "||", "&", "&&", ";", ">", ">>", "<", "2>&1"];
-/// A rule with `tools: ["*"]` applies to every call.
+/// Name in `tools` of a rule that means every tool: a rule with `tools: ["*"]` applies to every call.
 const EVERY_TOOL: &str = "*";
 
-/// Reads the rules of the rules file, for which the existing agents and tools are unknown.
+/// Reads the rules of the installation's rules file, for which the existing agents and tools are unknown.
 pub(crate) fn of_installation(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<Rule>> {
     read(item, None, &[], problems)
 }
@@ -109,7 +109,7 @@ fn strings<'a>(fields: &Fields<'a>, key: &str, problems: &mut Problems) -> Vec<(
     fields.find(key).and_then(|item| item.texts(bounds::LIST, bounds::LINE, problems)).unwrap_or_default()
 }
 
-/// Reads full names of tools. Returns an empty list for `["*"]`, which matches every tool.
+/// Reads the full names of tools in a rule. Returns an empty list for `["*"]`, which matches every tool.
 fn tools(
     fields: &Fields<'_>,
     agents: Option<&Agents>,
@@ -151,8 +151,8 @@ fn tools(
     tools
 }
 
-/// Reads patterns for the words of one simple command. A pattern with quotes or operators is rejected, because it could
-/// never match: these are removed from the command before the comparison.
+/// Reads the patterns of a rule for the words of one simple command. A pattern with quotes or operators is rejected,
+/// because it could never match: these are removed from the command before the comparison.
 fn commands(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     let mut patterns = strings(fields, "commands", problems);
     patterns.retain(|(pattern, item)| {
@@ -168,7 +168,7 @@ fn commands(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     patterns.into_iter().map(|(pattern, _)| pattern).collect()
 }
 
-/// Reads `changes` of a rule: a word, or a list of globs.
+/// Reads `changes` of a rule: a word such as `none`, or a list of globs.
 fn scope(item: &Item<'_>, problems: &mut Problems) -> Option<ChangeScope> {
     if matches!(item.node.value, Value::List(_)) {
         let texts = item.texts(bounds::LIST, bounds::LINE, problems).unwrap_or_default();
@@ -190,7 +190,7 @@ fn paths(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     globs(strings(fields, "paths", problems), problems)
 }
 
-/// Reads globs for paths relative to the workspace.
+/// Reads the globs of a rule for paths relative to the workspace.
 fn globs(texts: Vec<(String, Item<'_>)>, problems: &mut Problems) -> Vec<String> {
     let mut paths = Vec::new();
     for (text, item) in texts {
@@ -209,7 +209,7 @@ fn globs(texts: Vec<(String, Item<'_>)>, problems: &mut Problems) -> Vec<String>
     paths
 }
 
-/// Reads patterns for the host and the path of a URL.
+/// Reads the patterns of a rule for the host and the path of a URL.
 fn urls(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     let mut patterns = strings(fields, "urls", problems);
     patterns.retain(|(pattern, item)| match Pattern::parse(pattern) {

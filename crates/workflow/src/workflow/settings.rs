@@ -22,7 +22,7 @@ const ASKING: Keys =
 const FORM: [(&str, Form); 2] = [("tool", Form::Tool), ("reply", Form::Reply)];
 const DELIVER: [(&str, Deliver); 2] = [("at_once", Deliver::AtOnce), ("per_stage", Deliver::PerStage)];
 
-/// Returns the limits in the file. A missing limit has its value in `base`.
+/// Returns the limits of a workflow or a phase. A limit that the file does not state has its value in `base`.
 pub(super) fn limits(item: &Item<'_>, base: Limits, problems: &mut Problems) -> Limits {
     let mut limits = base;
     let Some(fields) = item.fields(&LIMITS, problems) else { return limits };
@@ -62,7 +62,7 @@ pub(super) fn limits(item: &Item<'_>, base: Limits, problems: &mut Problems) -> 
     limits
 }
 
-/// Reports limits that have no effect in a phase of this kind.
+/// Reports limits in the file that have no effect in a phase of this kind.
 pub(super) fn meaningless(item: &Item<'_>, keys: &[&str], kind: &str, problems: &mut Problems) {
     let Some(fields) = item.fields(&LIMITS, &mut Problems::for_file("")) else { return };
     for key in keys {
@@ -72,8 +72,8 @@ pub(super) fn meaningless(item: &Item<'_>, keys: &[&str], kind: &str, problems: 
     }
 }
 
-/// Reads `asking`. `who_asks` is the number of tools with which agents can ask people, or `None` if the agents could
-/// not be read.
+/// Reads `asking` of a workflow. `who_asks` is the number of tools with which agents can ask people, or `None` if the
+/// agents could not be read.
 pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Problems) -> Option<Asking> {
     let fields = item.fields(&ASKING, problems)?;
     let flag = |key: &str, problems: &mut Problems| fields.find(key).and_then(|item| item.flag(problems));
@@ -104,7 +104,8 @@ pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Pr
     Some(asking)
 }
 
-/// Reads the address ranges that `web_fetch` may reach. Reports a problem if no agent has the tool `web_fetch`.
+/// Reads `web` of a workflow: the address ranges that `web_fetch` may reach. Reports a problem if no agent has the tool
+/// `web_fetch`.
 pub(super) fn web(item: &Item<'_>, agents: Option<&Agents>, problems: &mut Problems) -> Option<Web> {
     let fields = item.fields(&WEB, problems)?;
     if agents.is_some_and(|agents| !agents.tools().contains(FETCH)) {

@@ -11,7 +11,7 @@ use crate::yaml::Value;
 const KEYS: Keys = Keys { known: &["keywords", "judge"], later: &[] };
 const ON_OR_OFF: [(&str, bool); 2] = [("on", true), ("off", false)];
 
-/// Reads the key `smart`. A mapping, even an empty one, means `on`.
+/// Reads the key `smart` of a workflow's gates. A mapping, even an empty one, means `on`.
 pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Smart> {
     if matches!(item.node.value, Value::Text(_)) {
         return item.one_of(&ON_OR_OFF, problems)?.then(Smart::default);

@@ -14,11 +14,11 @@ use crate::yaml::Value;
 const REMINDERS: Keys = Keys { known: &["after", "every", "limit"], later: &[] };
 const STEP: Keys = Keys { known: &["after", "approvers", "groups", "replace"], later: &[] };
 
-/// Default number of reminders if `every` is set.
+/// Default number of reminders about an open interrupt, if the key `every` is set.
 const USUAL: u32 = 10;
 
-/// Reads a duration that a gate needs. With `working_time`, a duration in days is rejected, because the length of a
-/// working day depends on the person and the date.
+/// Reads a duration that a gate needs. With the key `working_time`, a duration in days is rejected, because the length
+/// of a working day depends on the person and the date.
 pub(super) fn length(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems) -> Option<u64> {
     let is_working =
         fields.find("working_time").is_some_and(|item| matches!(item.node.value, Value::Bool(true)));

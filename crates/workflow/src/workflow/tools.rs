@@ -19,7 +19,8 @@ const KEYS: Keys = Keys {
 
 const EFFECTS: [(&str, Effect); 2] = [("read", Effect::Read), ("write", Effect::Write)];
 
-/// Categories for tools that write. A tool without a category is treated as if it could do anything.
+/// Names of the categories for a workflow's tools that write. A tool without a category is treated as if it could do
+/// anything.
 const CATEGORIES: [(&str, Category); 5] = [
     ("file_write", Category::FileWrite),
     ("bash", Category::Bash),
@@ -28,10 +29,10 @@ const CATEGORIES: [(&str, Category); 5] = [
     ("web", Category::Web),
 ];
 
-/// Reserved beginnings of tool names, for tools that each run defines.
+/// Beginnings of tool names that a workflow may not use, because each run defines tools with such names.
 const RESERVED: [&str; 2] = ["handoff_to_", "invoke_"];
 
-/// Returns all tools that an agent can have: first those of the workflow, then the built-in ones.
+/// Returns all tools that an agent of the workflow can have: first those of the workflow, then the built-in ones.
 pub(super) fn catalogue(own: Option<&Item<'_>>, built_in: &[Spec], problems: &mut Problems) -> Vec<Spec> {
     let mut tools: Vec<Spec> = Vec::new();
     for item in own.and_then(|item| item.list(bounds::LIST, problems)).unwrap_or_default() {
@@ -49,7 +50,8 @@ pub(super) fn catalogue(own: Option<&Item<'_>>, built_in: &[Spec], problems: &mu
     tools
 }
 
-/// Reads a tool. Returns a tool with problems if its name is valid, so that references to it are not reported too.
+/// Reads a tool that the workflow defines. Returns a tool with problems if its name is valid, so that references to the
+/// tool are not reported too.
 fn read(fields: &Fields<'_>, built_in: &[Spec], problems: &mut Problems) -> Option<Spec> {
     let name = fields.need("name", problems).and_then(|item| read_name(item, built_in, problems));
     let description = fields.need("description", problems).and_then(|item| item.text(bounds::TEXT, problems));

@@ -9,7 +9,7 @@ use crate::stage::{Stage, calls, hands, plans, says};
 use holdshort_core::message::Reply;
 use serde_json::json;
 
-/// Team that plans. Its control agent chooses an agent for each subtask that names no agent.
+/// Workflow of a team that plans. Its control agent chooses an agent for each subtask that names no agent.
 const TEAM: &str = "
 name: team
 agents:
@@ -33,14 +33,14 @@ fn planning(subtasks: &[&'static str]) -> [(&'static str, Vec<Reply>); 2] {
     [("planner", vec![plans(subtasks), plans(subtasks)]), ("plan_reviewer", vec![says("Good.")])]
 }
 
-/// Runs the team with a plan of these subtasks.
+/// Runs the team's workflow with a plan of these subtasks.
 fn team(gates: &str, subtasks: &[&'static str], script: &[(&str, &[Reply])]) -> Stage {
     let planning = planning(subtasks);
     let planning = planning.iter().map(|(agent, replies)| (*agent, replies.as_slice()));
     stage(gates, &planning.chain(script.iter().copied()).collect::<Vec<_>>())
 }
 
-/// Without people: control → engineer, researcher or terminator.
+/// Without people, the order of agents is: control → engineer, researcher or terminator.
 #[test]
 fn control_chooses_and_says_when_it_is_done() {
     let control = [hands("engineer", "Write the script."), hands("terminator", "The script is there.")];
@@ -92,7 +92,7 @@ fn whoever_works_knows_the_subtask() {
     );
 }
 
-/// Mandatory checkpoint: reviewer → admin → control.
+/// With a mandatory checkpoint, the order is: reviewer → admin → control.
 #[test]
 fn a_person_stands_between_the_plan_and_the_work() {
     let gates = "gates: {plan: show, mandatory: [after_planning]}\n";
@@ -104,7 +104,7 @@ fn a_person_stands_between_the_plan_and_the_work() {
     assert!(team.request("work/look").contains("Mind the gaps."));
 }
 
-/// engineer → admin → engineer: the agent itself hands over to a person.
+/// With a question to a person, the order is: engineer → admin → engineer. The agent itself hands over to the person.
 #[test]
 fn the_same_agent_goes_on_after_a_person() {
     let engineer = [hands("admin", "500 files would go."), says("Done.")];
@@ -127,8 +127,8 @@ fn the_same_agent_goes_on_after_a_person() {
     );
 }
 
-/// All gates: planner → reviewer → admin → control. Then for each step: gate before → work with a gate on a call → gate
-/// after.
+/// With all gates, the order is: planner → reviewer → admin → control. Then for each step: gate before → work with a
+/// gate on a call → gate after.
 #[test]
 fn both_layers_ask_in_their_own_places() {
     let gates = "
@@ -149,7 +149,7 @@ gates:
     assert_eq!((team.decide("continue", "").as_str(), team.ended().as_str()), ("", "completed done"));
 }
 
-/// Gate on a hand-off: control → admin → the deploying agent.
+/// With a gate on a hand-off, the order is: control → admin → the deploying agent.
 #[test]
 fn a_person_stands_before_the_agent_that_deploys() {
     let team = TEAM

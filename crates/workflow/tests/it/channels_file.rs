@@ -39,7 +39,7 @@ channels:
     assert_eq!(siem.headers, BTreeMap::from(wanted));
 }
 
-/// The name of the channel that sends callbacks to agents is reserved.
+/// The channels file may not use the reserved name of the channel that sends callbacks to agents.
 #[test]
 fn the_name_of_a_channel_of_ours_is_taken() {
     let text = "channels:\n  agent-callbacks: {type: teams, url_env: TEAMS}\n";

@@ -11,7 +11,7 @@ agents: {pair: {instructions: Work., tools: [read_file]}}
 phases: [{id: work, kind: one_shot, agent: pair}]
 ";
 const SCRIPT: &str = "agents: {pair: [{text: Hello.}]}";
-/// Script that calls and expects tools. `ask_human` is built in, although no agent has it.
+/// Rehearsal script that calls and expects tools. `ask_human` is built in, although no agent has it.
 const UNKNOWN_TOOLS: &str = "agents:
   pair:
     - calls: [{tool: read_fil}, {tool: read_file}, {tool: ask_human}]

@@ -4,7 +4,7 @@ use holdshort_workflow::{EDGES, PRESETS, parse, rehearsal, shipped};
 
 use crate::catalogue::catalogue;
 
-/// Pseudo-random generator `SplitMix64`: good enough to choose positions, and equal on every machine.
+/// Pseudo-random generator `SplitMix64`, good enough to choose positions of mutations, and equal on every machine.
 struct Random(u64);
 
 impl Random {

@@ -8,16 +8,15 @@ use holdshort_workflow::rehearsal::{Play, ScriptedCall, Step};
 use minijinja::{Environment, UndefinedBehavior, context};
 use serde_json::Value;
 
-/// Decisions of the person.
 #[derive(Clone, Copy)]
 pub(crate) struct Person {
-    /// Answer to every question.
+    /// Answer that the simulated person gives to every question.
     pub(crate) answer: &'static str,
-    /// Labels of the calls that the person refuses.
+    /// Labels of the calls that the simulated person refuses.
     pub(crate) refuses: &'static [&'static str],
 }
 
-/// Result of playing: the results by label, and all rendered texts and arguments.
+/// Result of playing a rehearsal: the results by label, and all rendered texts and arguments.
 pub(crate) struct Played {
     pub(crate) results: BTreeMap<String, String>,
     pub(crate) said: Vec<String>,
@@ -25,7 +24,7 @@ pub(crate) struct Played {
 }
 
 impl Played {
-    /// Returns the arguments of the call that requests a review.
+    /// Returns the arguments of that call of the rehearsal which requests a review.
     pub(crate) fn review(&self) -> &Value {
         let review = self.calls.iter().rfind(|(tool, _)| tool == "request_review");
         &review.expect("it asks for a review").1
@@ -98,7 +97,7 @@ fn run(tool: &str, arguments: &Value, folder: &Path, person: Person) -> String {
     }
 }
 
-/// Runs a command and returns its combined output, followed by `exit code N`.
+/// Runs a command in the folder of the rehearsal and returns its combined output, followed by `exit code N`.
 pub(crate) fn shell(command: &str, folder: &Path) -> String {
     let output = Command::new("/bin/sh")
         .args(["-c", &format!("{command} 2>&1")])

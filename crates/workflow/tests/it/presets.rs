@@ -9,8 +9,8 @@ use serde_json::json;
 use crate::catalogue::catalogue;
 use crate::stage::{Stage, calls, finishes, hands, plans, says};
 
-/// Plays a subtask without an agent, and a subtask of the engineer with a failing command. The person agrees to
-/// everything.
+/// Plays the workflow of a preset: a subtask without an agent, and a subtask of the engineer with a failing command.
+/// The person agrees to everything.
 fn played(preset: &str) -> (Vec<String>, String) {
     let plan = plans(&["look", "build@engineer"]);
     let planner = [plan.clone(), plan];

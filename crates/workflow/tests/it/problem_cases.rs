@@ -1,6 +1,6 @@
 //! Problems of invalid workflows, word for word: one table of texts and problems.
 
-/// Workflow text, whose first line is line 1, with the expected problems.
+/// An invalid workflow, whose first line is line 1, with the expected problems.
 pub(crate) struct Case {
     pub(crate) about: &'static str,
     pub(crate) text: &'static str,

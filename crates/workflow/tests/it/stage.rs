@@ -18,16 +18,16 @@ use holdshort_core::time::Timestamp;
 use holdshort_core::tool::{Inspection, InspectionOutcome, Outcome, SandboxLevel, TrialOutcome, TrialResult};
 use serde_json::{Value, json};
 
-/// 2026-01-31T09:30:00Z.
+/// Time at which the simulated run takes place: 2026-01-31T09:30:00Z.
 const NOW: Timestamp = Timestamp::from_millis(1_769_851_800_000);
 
 pub(crate) struct Stage {
     pub(crate) run: Run,
     session: Session,
     system: System,
-    /// Remaining replies of each agent.
     script: BTreeMap<String, VecDeque<Reply>>,
-    /// Agents that were called and interrupts that were opened, in order: `planner`, `(plan_approval)`.
+    /// Agents that were called and interrupts that were opened in the simulated run, in order: `planner`,
+    /// `(plan_approval)`.
     chain: Vec<String>,
     seeds: u64,
 }
@@ -45,13 +45,13 @@ pub(crate) fn hands(to: &str, message: &str) -> Reply {
     calls(&format!("handoff_to_{to}"), json!({ "message": message }))
 }
 
-/// Returns the last reply of an agent that has `ends: finish`.
+/// Returns the last scripted reply of an agent that has `ends: finish`.
 pub(crate) fn finishes(summary: &str) -> Reply {
     calls("finish", json!({ "summary": summary }))
 }
 
-/// Returns a plan with these subtasks. Each subtask needs the previous one. A subtask may name its agent:
-/// `build@engineer`.
+/// Returns a scripted reply with a plan of these subtasks. Each subtask needs the previous one. A subtask may name its
+/// agent: `build@engineer`.
 pub(crate) fn plans(subtasks: &[&'static str]) -> Reply {
     let mut before: Option<&'static str> = None;
     let mut subtask = |written: &&'static str| {
@@ -68,7 +68,7 @@ pub(crate) fn plans(subtasks: &[&'static str]) -> Reply {
 }
 
 impl Stage {
-    /// Starts a run. `script` holds the replies of each agent.
+    /// Starts a simulated run of a workflow. `script` holds the replies of each agent.
     pub(crate) fn new(definition: Arc<Definition>, script: &[(&str, &[Reply])]) -> Self {
         let mut draw = Draw::new(Seed([1; 16]), NOW);
         let script = script.iter().map(|(agent, replies)| ((*agent).to_owned(), replies.to_vec().into()));
@@ -115,7 +115,7 @@ impl Stage {
         self.run = decided.run;
     }
 
-    /// Performs pending actions until the run waits for a person or the script has no further replies.
+    /// Performs pending actions of the simulated run until it waits for a person or the script has no further replies.
     fn play(&mut self) {
         while self.play_once() {}
     }
@@ -180,18 +180,19 @@ impl Stage {
         })
     }
 
-    /// Returns the result of a tool call. The command `false` fails. All other calls succeed.
+    /// Returns the result of a simulated tool call. The command `false` fails. All other calls succeed.
     fn outcome(&self, call: &str) -> Outcome {
         let code = i32::from(self.run.calls[call].argument("command") == Some("false"));
         Outcome::Done { text: format!("exit code {code}"), data: json!({ "exit_code": code }) }
     }
 
-    /// Returns the agents and interrupts since the previous call of this function, in order.
+    /// Returns the agents that were called and the interrupts that were opened since the previous call of this
+    /// function, in order.
     pub(crate) fn chain(&mut self) -> String {
         std::mem::take(&mut self.chain).join(" ")
     }
 
-    /// Decides the only open interrupt and continues. Returns the agents and interrupts since the decision.
+    /// Decides the only open interrupt and continues the run. Returns the agents and interrupts since the decision.
     #[track_caller]
     pub(crate) fn decide(&mut self, option: &str, text: &str) -> String {
         let open: Vec<InterruptId> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
@@ -207,14 +208,14 @@ impl Stage {
         self.chain()
     }
 
-    /// Returns the option that agrees to the open interrupt. None if no interrupt is open.
+    /// Returns the option that agrees to the open interrupt, or `None` if no interrupt is open.
     pub(crate) fn agrees(&self) -> Option<&'static str> {
         let (_, open) = self.run.open_interrupts().next()?;
         ["approve", "continue", "retry"].into_iter().find(|option| open.offers(option).is_some())
     }
 
-    /// Returns the text of the next model request of a step. Checks that every call in the request is followed by its
-    /// result.
+    /// Returns the text of the next model request of a step in the simulated run. Checks that every call in the request
+    /// is followed by its result.
     #[track_caller]
     pub(crate) fn request(&self, step: &str) -> String {
         let messages = self.run.request(step).expect("the step has started").messages;
@@ -237,7 +238,7 @@ impl Stage {
         said.collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the end of the run: `completed done`, or the status and the reason with its text.
+    /// Returns how the simulated run ended: `completed done`, or the status and the reason with its text.
     pub(crate) fn ended(&self) -> String {
         match &self.run.ended {
             Some(ended) => {

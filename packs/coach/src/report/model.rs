@@ -6,31 +6,31 @@ use jiff::civil::Date;
 
 use crate::report::{Chart, KnownNumbers};
 
-/// A report. The fields are in the order of the page.
+/// The coach's report. Its fields are in the order of the page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     pub title: String,
     pub athlete: String,
     pub date: Date,
-    /// True if prepared replies replaced the models that write the texts.
+    /// True if prepared replies replaced the models that write the texts of the report.
     pub is_rehearsal: bool,
-    /// Reason why the run is incomplete. `None` if it has finished.
+    /// Reason why the run of the report is incomplete. `None` if the run has finished.
     pub partial: Option<String>,
-    /// Sections in the order of the page.
+    /// Sections of the report, each the text of one agent, in the order of the page.
     pub sections: Vec<Section>,
     pub charts: Vec<Chart>,
     pub computed: Vec<Computed>,
-    /// Values that were read from the training data, each with its place in a file.
+    /// Values that agents received from the training data, each with its place in a file.
     pub given: Vec<TrainingValue>,
     /// Explanations of the caveats about computed numbers, by the name of the caveat.
     pub caveats: BTreeMap<String, String>,
     pub not_computed: Vec<NotComputed>,
-    /// Summary of the training data that was not read. `None` if all was read.
+    /// Summary of the training data that was not read. `None` if all training data was read.
     pub unread: Option<Unread>,
     pub competitions: Vec<Competition>,
     pub questions: Vec<Question>,
     pub assumptions: Vec<Assumption>,
-    /// Numbers from tool results and inputs, which agents may quote. The page also accepts the numbers in
+    /// Numbers from tool results and inputs, which agents may quote in the report. The page also accepts the numbers in
     /// [`Self::computed`], in charts, in competitions and in answers.
     pub known: KnownNumbers,
 }
@@ -59,16 +59,16 @@ impl Report {
     }
 }
 
-/// Text of one agent.
+/// Section of the report with the text of one agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// Name of the section, which becomes part of its HTML id.
+    /// Name of the report's section, which becomes part of its HTML id.
     pub id: String,
     pub title: String,
     pub agent: String,
-    /// Text as Markdown.
+    /// Text of the report's section as Markdown.
     pub text: String,
-    /// True if the text is a plan. Its numbers are then proposals of the agent, and are not looked up.
+    /// True if the text of the section is a plan. Its numbers are then proposals of the agent, and are not looked up.
     pub plans: bool,
 }
 
@@ -79,26 +79,27 @@ pub struct Computed {
     pub label: String,
     pub value: String,
     pub unit: String,
-    /// Formula with which the number is computed.
+    /// Formula with which the tool computed the number.
     pub how: String,
-    /// Description of the inputs and the caveats, such as `6 activities, 7 days; resting of days`.
+    /// Description of the inputs and the caveats of the computed number, such as `6 activities, 7 days; resting of
+    /// days`.
     pub inputs: String,
-    /// Names of all inputs.
+    /// Names of all inputs of the computed number.
     pub named: Vec<String>,
 }
 
-/// Value from the training data.
+/// Value in the training data that an agent received.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingValue {
-    /// Name of the measure, with the day or the activity of the measurement.
+    /// Name of the value's measure, with the day or the activity of the measurement.
     pub label: String,
     pub value: f64,
     pub unit: String,
-    /// File name and location in the file, such as a line.
+    /// Place of the value: file name and location in the file, such as a line.
     pub place: String,
 }
 
-/// Number that could not be computed.
+/// Number that no tool could compute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotComputed {
     pub label: String,
@@ -108,31 +109,31 @@ pub struct NotComputed {
 /// Training data that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
-    /// Sentence that tells how much data was not read.
+    /// Sentence that tells how much training data was not read.
     pub told: String,
     pub rows: Vec<UnreadRow>,
-    /// Sentence about further unread data that `rows` does not list.
+    /// Sentence about further training data that was not read and that `rows` does not list.
     pub more: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadRow {
-    /// File name, and the first place in the file with the problem.
+    /// Name of the file with the unread data, and the first place in the file with the problem.
     pub place: String,
     pub message: String,
     pub code: String,
     pub places: u64,
     pub what_to_do: String,
-    /// True if the whole file is ignored.
+    /// True if the whole file of training data is ignored.
     pub is_refused: bool,
-    /// True if the athlete need not do anything, because this data would not improve the report.
+    /// True if the athlete need not do anything about the unread data, because it would not improve the report.
     pub needs_nothing: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Competition {
     pub name: String,
-    /// Date as the athlete wrote it.
+    /// Date of the competition as the athlete wrote it.
     pub date: String,
     pub priority: Option<String>,
     pub target: Option<String>,
@@ -144,7 +145,7 @@ pub struct Question {
     pub question: String,
     pub kind: Option<String>,
     pub context: Option<String>,
-    /// One or two words that tell if the question was answered.
+    /// One or two words that tell if a person answered the question.
     pub outcome: String,
     pub answer: Option<String>,
     pub by: Option<String>,

@@ -1,12 +1,12 @@
 //! Formats numbers. The text is the same on every machine, because it depends on no logarithm and no locale.
 
-/// Returns the power of ten of the value's first significant digit.
+/// Returns the power of ten of a value's first significant digit.
 pub(crate) fn exponent(value: f64) -> i32 {
     format!("{value:e}").split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0)
 }
 
-/// Formats a value. A value in `s` becomes a duration. Any other value gets four significant digits, or all digits of a
-/// longer whole part, in groups of three.
+/// Formats a value of the report. A value in `s` becomes a duration. Any other value gets four significant digits, or
+/// all digits of a longer whole part, in groups of three.
 pub(crate) fn with_unit(value: f64, unit: &str) -> String {
     if unit == "s" { duration(value) } else { number(value) }
 }

@@ -43,7 +43,8 @@ pub fn html(report: &Report) -> String {
     out
 }
 
-/// Returns all numbers that an agent may quote: those from tools and inputs, and those that the page shows elsewhere.
+/// Returns all numbers that an agent may quote in the report: those from tools and inputs, and those that the page
+/// shows elsewhere.
 fn collect_known_numbers(report: &Report) -> KnownNumbers {
     let mut known = report.known.clone();
     known.add_day(report.date);
@@ -131,12 +132,13 @@ fn day(date: jiff::civil::Date) -> String {
     format!("{} {month} {}", date.day(), date.year())
 }
 
-/// Returns a unique HTML id. It consists of the number of the section, and the letters, digits and hyphens of `id`.
+/// Returns a unique HTML id for a section of the report. It consists of the number of the section, and the letters,
+/// digits and hyphens of `id`.
 fn anchor(at: usize, id: &str) -> String {
     format!("section-{}-{}", at + 1, slug(id)).trim_end_matches('-').to_owned()
 }
 
-/// Entries of the table of contents, each with its HTML id and title.
+/// Entries of the report's table of contents, each with its HTML id and title.
 pub(crate) type Contents = Vec<(String, String)>;
 
 pub(crate) fn open(out: &mut String, anchor: &str, title: &str, contents: &mut Contents) {
@@ -272,7 +274,7 @@ fn computed(out: &mut String, report: &Report, contents: &mut Contents) {
     out.push_str("</section>\n");
 }
 
-/// Writes the section that shows where quoted numbers are in the training data.
+/// Writes the section of the report that shows where quoted numbers are in the training data.
 fn found(out: &mut String, found: &[FoundNumber], contents: &mut Contents) {
     if found.is_empty() {
         return;
@@ -371,7 +373,7 @@ fn assumptions(out: &mut String, assumptions: &[Assumption], contents: &mut Vec<
     out.push_str("</ol>\n</section>\n");
 }
 
-/// Writes the section that explains how the numbers in texts were looked up, and how many were not found.
+/// Writes the section of the report that explains how the numbers in texts were looked up, and how many were not found.
 fn numbers(out: &mut String, sections: &[Section], untraced: usize, contents: &mut Vec<(String, String)>) {
     let plans: Vec<String> =
         sections.iter().filter(|section| section.plans).map(|section| line(&section.title)).collect();

@@ -9,21 +9,21 @@ use holdshort_core::history::NOTHING;
 use holdshort_protocol::{Decision, Interrupt, Kind, plain};
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-/// Width of the horizontal lines around a question.
+/// Width in characters of the horizontal lines around a question in the terminal.
 const WIDTH: usize = 70;
 
-/// Words that cancel the run if a line contains nothing else, in upper or lower case.
+/// Words that cancel the run if the person types nothing else, in upper or lower case.
 const LEAVES: [&str; 3] = ["quit", "exit", "cancel"];
 
-/// State of the terminal dialogue that is kept between questions.
+/// State of the coach's terminal dialogue that is kept between questions.
 #[derive(Debug, Default)]
 pub(crate) struct Runner {
-    /// Position of the shown question among the open questions (from 1), and the number of open questions.
+    /// Position of the question in the terminal among the open questions (from 1), and the number of open questions.
     at: usize,
     of: usize,
-    /// Id of the shown interrupt. An interrupt that is shown again keeps its position.
+    /// Id of the interrupt that the terminal shows. An interrupt that is shown again keeps its position.
     shown: String,
-    /// True if the person entered an empty line, so that the question was asked again.
+    /// True if the person entered an empty line, so that the terminal asked the question again.
     was_empty: bool,
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::story::Story;
 use crate::report::{Bar, Bars, Chart, Lines, Row, Series, Zones};
 
-/// Daily measures that have a chart, with the chart's title.
+/// Daily measures that have a chart in the report, with the chart's title.
 const DAYS: [(&str, &str); 3] =
     [("hrv", "Heart-rate variability"), ("resting_heart_rate", "Resting heart rate"), ("sleep", "Sleep")];
 
@@ -33,7 +33,7 @@ fn value(piece: &Value, name: &str) -> Option<f64> {
     values.iter().find(|value| value["name"] == name)?["value"].as_f64()
 }
 
-/// Makes the chart of the training hours per week and sport.
+/// Makes the report's chart of the training hours per week and sport.
 fn weeks(computed: &Value) -> Option<Chart> {
     let mut hours: BTreeMap<&str, BTreeMap<&str, f64>> = BTreeMap::new();
     let mut sports = BTreeSet::new();
@@ -54,7 +54,7 @@ fn weeks(computed: &Value) -> Option<Chart> {
         .then(|| Chart::Bars(Bars { title: "Hours a week".to_owned(), unit: "h".to_owned(), parts, bars }))
 }
 
-/// Makes the chart of the completed and the planned hours per week. The latest plan for a week counts.
+/// Makes the report's chart of the completed and the planned hours per week. The latest plan for a week counts.
 pub(super) fn planned(story: &Story) -> Vec<Chart> {
     const PARTS: [&str; 2] = ["done", "planned"];
     let mut hours: BTreeMap<&str, [Option<f64>; 2]> = BTreeMap::new();
@@ -117,7 +117,7 @@ fn zones(computed: &Value, story: &Story) -> Option<Chart> {
     (!rows.is_empty()).then(|| Chart::Zones(Zones { title, unit: "s".to_owned(), zones, rows }))
 }
 
-/// Makes the chart of a daily measure that an analyst received.
+/// Makes the report's chart of a daily measure that an analyst received.
 fn days(story: &Story, (name, title): &(&str, &str)) -> Option<Chart> {
     let mut unit = String::new();
     let mut points = BTreeMap::new();

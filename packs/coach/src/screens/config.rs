@@ -38,9 +38,10 @@ pub(super) struct Config {
     style_guide: Option<String>,
     #[serde(default, deserialize_with = "or_usual")]
     output: Output,
-    /// Credentials with which garmin-ai-coach downloads data. This pack downloads nothing and ignores them.
+    /// Credentials in `coach.yaml` with which garmin-ai-coach downloads data. This pack downloads nothing and ignores
+    /// them.
     credentials: Option<Value>,
-    /// Race calendars from which garmin-ai-coach downloads races. This pack downloads nothing and ignores this key.
+    /// Race calendars from which garmin-ai-coach downloads races. This pack downloads nothing and ignores them.
     outside: Option<Value>,
     bikereg: Option<Value>,
     runreg: Option<Value>,
@@ -48,7 +49,8 @@ pub(super) struct Config {
     skireg: Option<Value>,
 }
 
-/// Deserializes a section of the configuration. An empty section, as in the unfilled template, becomes its default.
+/// Deserializes a section of the configuration `coach.yaml`. An empty section, as in the unfilled template, becomes its
+/// default.
 fn or_usual<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
@@ -66,7 +68,8 @@ struct Athlete {
     birth_date: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     time_zone: Option<String>,
-    /// Units in the settings of the account that exported the tables. Used for tables that do not state their units.
+    /// Units in the settings of the account that exported the athlete's tables. Used for tables that do not state their
+    /// units.
     #[serde(skip_serializing_if = "Option::is_none")]
     units: Option<Units>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,7 +121,7 @@ impl Default for Extraction {
     }
 }
 
-/// Value of `mode`, which selects the model (contract E37).
+/// Value of `mode` in `coach.yaml`, which selects the model (contract E37).
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Mode {
@@ -162,25 +165,24 @@ struct Output {
     directory: Option<PathBuf>,
 }
 
-/// Input and settings of a run, made from the configuration.
+/// Input and settings of a run, made from the configuration `coach.yaml`.
 #[derive(Debug)]
 pub(super) struct RunSetup {
     pub input: Value,
-    /// Path of the folder with the training data.
+    /// Path of the folder with the athlete's training data.
     pub data: PathBuf,
-    /// True if the configuration has the key `data`.
     names_data: bool,
     pub output: PathBuf,
     pub model: Option<String>,
     pub asks: bool,
     pub plots: bool,
-    /// Notices about keys of the configuration that have no effect.
+    /// Notices about keys of the configuration `coach.yaml` that have no effect.
     pub notices: Vec<String>,
 }
 
 impl RunSetup {
-    /// Checks the folders of the configuration. A folder in the key `data` must exist, because a typing error would
-    /// otherwise look like missing data.
+    /// Checks the folders that the configuration names. A folder in the key `data` must exist, because a typing error
+    /// would otherwise look like missing data.
     pub(super) fn check(&self) -> Result<(), String> {
         let data = self.data.display();
         if self.names_data && !self.data.is_dir() {
@@ -200,7 +202,7 @@ impl RunSetup {
 const TEMPLATE_ADDRESS: &str = "you@example.com";
 
 impl Config {
-    /// Reads and checks a configuration file. Each error message is one line.
+    /// Reads and checks the configuration file `coach.yaml`. Each error message is one line.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
         let shown = path.display();
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
@@ -285,8 +287,8 @@ impl Config {
         ColumnMap::new(self.columns.iter().map(|(name, header)| (&**name, &**header)))
     }
 
-    /// Adds the columns from the command line, each written as `NAME=HEADER`. They replace columns of the file with the
-    /// same name.
+    /// Adds the table columns from the command line, each written as `NAME=HEADER`. They replace columns of the
+    /// configuration with the same name.
     pub(super) fn with_columns<'a>(
         mut self,
         columns: impl IntoIterator<Item = &'a String>,
@@ -304,8 +306,8 @@ impl Config {
         Ok(self)
     }
 
-    /// Prepares a run. `beside` is the folder of the configuration file. `today` is the day of the run if the
-    /// configuration sets none.
+    /// Prepares a run of the coach. `beside` is the folder of the configuration file. `today` is the day of the run if
+    /// the configuration sets none.
     pub(super) fn prepare(mut self, beside: &Path, output: Option<&Path>, today: Date) -> RunSetup {
         self.remove_blanks();
         let notices = self.notices();
@@ -343,7 +345,8 @@ impl Config {
         }
     }
 
-    /// Removes values that the athlete has not filled in: the template contains empty texts and an empty race.
+    /// Removes values of the configuration that the athlete has not filled in: the template contains empty texts and an
+    /// empty race.
     fn remove_blanks(&mut self) {
         let filled = |text: &String| !text.trim().is_empty();
         self.athlete.name = self.athlete.name.take().filter(filled);
@@ -356,7 +359,7 @@ impl Config {
         self.competitions = Some(races.collect());
     }
 
-    /// Returns notices about keys of garmin-ai-coach that have no effect here and are not empty.
+    /// Returns notices about keys of garmin-ai-coach in the configuration that have no effect here and are not empty.
     fn notices(&self) -> Vec<String> {
         let mut notices = Vec::new();
         if self.credentials.as_ref().is_some_and(has_content) {
@@ -390,7 +393,7 @@ impl Config {
         notices
     }
 
-    /// Returns the day of the run, without a time that may follow the date.
+    /// Returns the day of the run, without a time that may follow the date in the configuration.
     fn day(&self, today: Date) -> Date {
         self.current_date.as_deref().and_then(|text| text.trim().parse().ok()).unwrap_or(today)
     }
@@ -443,7 +446,7 @@ fn is_address(text: &str) -> bool {
         && !text.chars().any(|c| c.is_whitespace() || c.is_control())
 }
 
-/// Returns true if a value contains a number, a boolean or a text that is not blank.
+/// Returns true if a value of the configuration contains a number, a boolean or a text that is not blank.
 fn has_content(value: &Value) -> bool {
     match value {
         Value::Null => false,

@@ -31,7 +31,6 @@ const PLOTS: &str = "plot_series";
 
 const TEMPLATE: &str = include_str!("template.yaml");
 
-/// Default path for the template of `coach.yaml`.
 const FILE: &str = "coach.yaml";
 
 /// Ids of the options that the coach adds to the command `holdshort run`.
@@ -84,7 +83,7 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     }
 }
 
-/// Reads the configuration, and creates the folders that it names.
+/// Reads the configuration `coach.yaml`, and creates the folders that it names.
 #[expect(clippy::disallowed_methods, reason = "the default day of a run is today")]
 fn prepared(arguments: &RunArguments<'_>, path: &Path) -> anyhow::Result<Prepared> {
     if arguments.workflow != WORKFLOW {
@@ -135,7 +134,7 @@ fn report_unread_data(described: &RunSetup) {
 }
 
 impl RunSetup {
-    /// Returns the settings of the workflow that this run overrides.
+    /// Returns the settings of the coach's workflow that this run overrides.
     fn config(&self) -> RunConfig {
         RunConfig {
             model: self.model.clone(),
@@ -146,8 +145,8 @@ impl RunSetup {
     }
 }
 
-/// Writes the results of a run into the folder that the person chose, and prints the names of the files. Does nothing
-/// for a run of another workflow.
+/// Writes the results of a coach run into the folder that the person chose, and prints the names of the files. Does
+/// nothing for a run of another workflow.
 pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
     let Files { folder, rests, json } = to;
     let written = match client.get::<Run>(&format!("/v1/runs/{run}")).await {

@@ -9,7 +9,8 @@ use crate::limits::REPORT_ROWS;
 use crate::report::{Computed, NotComputed};
 use crate::training::tools::format_number;
 
-/// Returns one row per computed value, in the order of the computations. Calls with equal results are listed once.
+/// Returns one row of the report's table per computed value, in the order of the computations. Calls with equal results
+/// are listed once.
 pub(super) fn from_story(story: &Story) -> Vec<Computed> {
     let entries = crate::training::catalogue();
     let mut seen: Vec<&Value> = Vec::new();
@@ -111,7 +112,7 @@ pub(super) fn caveats(story: &Story) -> BTreeMap<String, String> {
     of_all.filter_map(|(name, text)| Some((spaced(name), text.as_str()?.to_owned()))).collect()
 }
 
-/// Returns the numbers that could not be computed, without duplicates. An entry is about a whole call or one activity
+/// Returns the numbers that no tool could compute, without duplicates. An entry is about a whole call or one activity
 /// in a call.
 pub(super) fn missing(story: &Story) -> Vec<NotComputed> {
     let mut rows = Vec::new();

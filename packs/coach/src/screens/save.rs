@@ -30,14 +30,13 @@ const UNNAMED: &str = "Athlete";
 const PAGES: [(&str, &str, bool); 2] =
     [("analysis.html", "Analysis", false), ("planning.html", "Plan", true)];
 
-/// Returns the names of all files that a run may write.
 fn names() -> Vec<&'static str> {
     let parts = PARTS.iter().map(|part| part.1);
     parts.chain(PAGES.iter().map(|page| page.0)).chain([SUMMARY]).collect()
 }
 
-/// Returns an error if the folder contains a file with the name of a result that no run has written. Such a file is
-/// never overwritten.
+/// Returns an error if the output folder contains a file with the name of a result that no run has written. Such a file
+/// is never overwritten.
 pub(super) fn check(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
     let own = folder::find_unmanaged_files(folder, &names()).map_err(|error| format!("{shown}: {error}"))?;
@@ -51,7 +50,6 @@ pub(super) fn check(folder: &Path) -> Result<(), String> {
     ))
 }
 
-/// Returns a notice if the folder contains files of an earlier run.
 pub(super) fn earlier_run_notice(folder: &Path) -> Option<String> {
     let earlier = folder::earlier(folder).ok()??;
     let shown = plain::line(&folder.display().to_string()).into_owned();
@@ -67,7 +65,7 @@ pub(super) fn earlier_run_notice(folder: &Path) -> Option<String> {
     })
 }
 
-/// Writes the results that the run has produced so far into files. Returns the folder and the names of the files.
+/// Writes the results that the coach run has produced so far into files. Returns the folder and the names of the files.
 pub(super) async fn save(
     client: &Client,
     run: &Run,
@@ -146,12 +144,12 @@ fn page(run: &Run, story: &Story, title: &str, plans: bool) -> Report {
     report
 }
 
-/// Returns true if the agent works on the step: a step `X_plan` belongs to the agent `X_planner`.
+/// Returns true if the agent works on the step: the step `X_plan` belongs to the agent `X_planner`.
 fn belongs(agent: &str, step: &str) -> bool {
     agent == step || step.strip_suffix("_plan").is_some_and(|part| agent == format!("{part}_planner"))
 }
 
-/// Returns the reason why the run is incomplete. Returns None for a completed run.
+/// Returns the reason why the coach run is incomplete. Returns `None` for a completed run.
 fn unfinished(run: &Run) -> Option<String> {
     let why = run.end_message.as_deref().map(|text| format!(": {text}")).unwrap_or_default();
     match run.status {
@@ -164,7 +162,8 @@ fn unfinished(run: &Run) -> Option<String> {
     }
 }
 
-/// Returns all numbers that an analysis may quote: from tool results, the input of the run, and answers to questions.
+/// Returns all numbers that an analysis in the report may quote: from tool results, the input of the run, and answers
+/// to questions.
 fn collect_known_numbers(run: &Run, story: &Story) -> KnownNumbers {
     let mut known = KnownNumbers::default();
     known.add_json(&run.input);
@@ -194,7 +193,7 @@ fn competitions(input: &Value) -> Vec<Competition> {
         .collect()
 }
 
-/// Converts a question from the journal. `schema` is the JSON Schema of a structured answer.
+/// Converts a question of an agent from its form in the journal. `schema` is the JSON Schema of a structured answer.
 fn question(it: &Value, schema: Option<&Value>) -> Question {
     let text = |key: &str| it[key].as_str().map(str::to_owned);
     let outcome = match (text("outcome").as_deref(), text("option").as_deref()) {

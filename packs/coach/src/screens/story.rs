@@ -7,12 +7,11 @@ use holdshort_cli::kit::Client;
 use holdshort_protocol::{Event, Run, RunResult, Status};
 use serde_json::Value;
 
-/// Data of a run. The fields are in the order of the report.
+/// Data of a coach run. The fields are in the order of the report.
 #[derive(Debug, Default)]
 pub(super) struct Story {
-    /// Text of each completed step, by step id.
+    /// Text of each completed step of the run, by step id.
     pub texts: BTreeMap<String, String>,
-    /// Agent of each step, by step id.
     pub agents: BTreeMap<String, String>,
     /// Results of `compute_metric`, each with the name of the agent that called the tool.
     pub computed: Vec<(String, Value)>,
@@ -20,7 +19,7 @@ pub(super) struct Story {
     pub plots: Vec<Value>,
     /// Weeks of each `plan_weeks` call, with the completed weeks before the plan.
     pub weeks: Vec<Value>,
-    /// Metrics that could not be computed, each with the reason.
+    /// Metrics that no tool could compute, each with the reason.
     pub refused: Vec<Value>,
     /// Values of the training data that analysts received. An agent may quote these numbers.
     pub given: Vec<Value>,
@@ -64,7 +63,7 @@ async fn ended(client: &Client, run: &Run) -> anyhow::Result<Option<Value>> {
 #[derive(Default)]
 struct Reader {
     story: Story,
-    /// Agent, tool and arguments of each call, by call id.
+    /// Agent, tool and arguments of each tool call, by call id.
     calls: BTreeMap<String, (String, String, Value)>,
     /// Index of each question in `questions`, by interrupt id.
     asked: BTreeMap<String, usize>,

@@ -7,7 +7,8 @@ use super::story::Story;
 use super::unread;
 use crate::report::TrainingValue;
 
-/// Returns the values without duplicates, which exist because several analysts receive the same values.
+/// Returns the values of the training data without duplicates, which exist because several analysts receive the same
+/// values.
 pub(super) fn from_story(story: &Story) -> Vec<TrainingValue> {
     let mut all = Vec::new();
     for given in &story.given {

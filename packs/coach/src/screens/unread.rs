@@ -9,8 +9,8 @@ use crate::limits::NOT_READ_NAMED;
 use crate::report::{Unread, UnreadRow};
 use crate::training::{Severity, UnreadData};
 
-/// Describes the unread data in one line: `31 files, 9 not read: a.fit (fit_crc), b.csv (csv_unit) and 7 more; 2 with
-/// something left out or assumed: c.csv (bad_date)`. Returns `None` if all data was read.
+/// Describes the unread training data in one line: `31 files, 9 not read: a.fit (fit_crc), b.csv (csv_unit) and 7 more;
+/// 2 with something left out or assumed: c.csv (bad_date)`. Returns `None` if all data was read.
 pub(super) fn line(not_read: &UnreadData) -> Option<String> {
     let list = |severity: Severity| -> Vec<String> {
         let mut files: Vec<(&str, &str)> = Vec::new();
@@ -45,7 +45,7 @@ pub(super) fn line(not_read: &UnreadData) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{} {files}, {}", not_read.files, parts.join("; ")))
 }
 
-/// Returns the report's section about training data that was not read. Returns `None` if all was read.
+/// Returns the report's section about training data that was not read. Returns `None` if all training data was read.
 pub(super) fn from_story(story: &Story) -> Option<Unread> {
     let told = &story.not_read;
     let rows: Vec<UnreadRow> = told["problems"].as_array()?.iter().map(row).collect();
@@ -70,7 +70,7 @@ pub(super) fn from_story(story: &Story) -> Option<Unread> {
     })
 }
 
-/// Formats a place in a file for use after the file name, such as `, line 44`.
+/// Formats a place in a training file for use after the file name, such as `, line 44`.
 pub(super) fn format_place(place: &Value) -> String {
     match place.as_object().and_then(|place| place.iter().next()) {
         Some((kind, at)) if kind == "pointer" => format!(", {}", at.as_str().unwrap_or_default()),

@@ -14,11 +14,10 @@ use serde_json::{Map, Value};
 use crate::limits;
 use crate::training::{self, Analyst, Code, File, Format, Options, Reading, UnreadData, parts};
 
-/// Training data that was read from a folder.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub reading: Reading,
-    /// Parts of the data files, by analyst. `None` if these parts are too large for the analyst.
+    /// Parts of the data files in the folder, by analyst. `None` if these parts are too large for the analyst.
     pub parts: BTreeMap<&'static str, Option<Map<String, Value>>>,
 }
 
@@ -32,8 +31,8 @@ pub(super) fn not_read(folder: &Path, options: &Options) -> io::Result<UnreadDat
     Ok(load(&named, &dir, options)?.reading.not_read(limits::TRAINING_TOLD))
 }
 
-/// Reads a folder, or returns the cached result. The cache contains only the last folder, so two runs with different
-/// folders read their folders for each call.
+/// Reads the training data of a folder, or returns the cached result. The cache contains only the last folder, so two
+/// runs with different folders read their folders for each call.
 pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<Loaded>> {
     static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
     let mut found = FolderScan::default();
@@ -77,14 +76,14 @@ fn is_ignored_name(name: &str) -> bool {
 #[derive(Default)]
 struct FolderScan {
     files: Vec<Stamp>,
-    /// Paths of files that are not opened, each with a problem code and a reason.
+    /// Paths of files in the training folder that are not opened, each with a problem code and a reason.
     left: Vec<(String, &'static str, String)>,
 }
 
 struct Stamp {
     path: String,
     bytes: u64,
-    /// Modification time in nanoseconds since 1970, negative before 1970.
+    /// Modification time of a training file in nanoseconds since 1970, negative before 1970.
     changed: i128,
 }
 
@@ -121,7 +120,7 @@ impl FolderScan {
         Ok(())
     }
 
-    /// Selects the newest files up to the limits, and reports all other files as not opened.
+    /// Selects the newest training files up to the limits, and reports all other files as not opened.
     fn choose(&mut self) {
         self.files.sort_by(|one, other| (other.changed, &other.path).cmp(&(one.changed, &one.path)));
         let (mut bytes, mut files) = (0_u64, 0_usize);

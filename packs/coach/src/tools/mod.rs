@@ -56,7 +56,6 @@ impl Work for TrainingCall {
     }
 }
 
-/// A call of one of the coach's tools, with its arguments.
 #[derive(Debug)]
 enum TrainingCall {
     Data(Analyst),
@@ -97,7 +96,7 @@ enum Series {
 
 const SERIES: [&str; 5] = ["weekly_hours", "heart_rate_variability", "resting_heart_rate", "sleep", "weight"];
 
-/// The athlete and the period in the input of a run. All other keys of the input are only for the agents.
+/// The athlete and the period in the input of a coach run. All other keys of the input are only for the agents.
 #[derive(Debug, Deserialize)]
 struct RunInput {
     #[serde(default)]
@@ -112,7 +111,7 @@ struct RunInput {
     columns: BTreeMap<String, String>,
 }
 
-/// Default of `activities_days` (contract C2).
+/// Default number of days in `activities_days` (contract C2).
 const fn a_week() -> u16 {
     7
 }
@@ -156,7 +155,6 @@ impl RunInput {
         })
     }
 
-    /// Returns the options with which the training data is read.
     #[expect(clippy::disallowed_methods, reason = "the time zone that the input states is looked up")]
     fn options(&self) -> Result<Options, Refusal> {
         let zone = self.athlete.time_zone.as_deref().map(|name| {
@@ -218,8 +216,8 @@ fn run(workspace: &Workspace, input: &Value, request: &TrainingCall) -> Result<O
     }
 }
 
-/// Returns the data for an analyst: a summary, parts of the data files, and a list of unread data. If the result is too
-/// large, it lacks the oldest entries and tells how many.
+/// Returns the training data for an analyst: a summary, parts of the data files, and a list of unread data. If the
+/// result is too large, it lacks the oldest entries and tells how many.
 fn data(given: &Summary, analyst: Analyst, loaded: &Loaded) -> Outcome {
     const TOO_LARGE: &str = "left out: too large";
     let mut parts = loaded.parts.get(analyst.name()).and_then(Option::as_ref).map(|parts| json!(parts));
@@ -268,7 +266,8 @@ fn metric(reading: &Reading, settings: &Settings, call: &ComputeMetric) -> Resul
     }
 }
 
-/// Renders a result as text for a model, one line per group of numbers. The result's data has the exact values.
+/// Renders a computed metric as text for a model, one line per group of numbers. The data of the result has the exact
+/// values.
 fn render_computed(computed: &Computed) -> String {
     let mut lines: Vec<String> = computed.results.iter().map(|piece| line(computed, piece)).collect();
     lines.extend(computed.missing.iter().map(|missing| format!("no result: {}", missing.message)));
@@ -289,7 +288,7 @@ fn line(computed: &Computed, piece: &Piece) -> String {
     format!("{}{of}: {}", metric.replace('_', " "), values.join(", "))
 }
 
-/// Formats a value with its unit. A duration of at least one minute is also shown as `4:05`.
+/// Formats a value of a metric with its unit. A duration of at least one minute is also shown as `4:05`.
 fn quantity(value: f64, unit: &str) -> String {
     let number = format_number(value);
     match unit {

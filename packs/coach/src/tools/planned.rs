@@ -14,7 +14,7 @@ use super::weeks;
 use crate::limits::PLANNED_WEEKS;
 use crate::training::{Reading, Settings};
 
-/// Number of completed weeks before the plan that are drawn.
+/// Number of completed weeks before the plan that the report draws.
 const WEEKS_BEFORE: usize = 8;
 
 /// Maximum hours of a planned week. No athlete trains more, so a higher number must be a mistake.
@@ -55,7 +55,7 @@ pub(super) fn plan(reading: &Reading, settings: &Settings, call: &PlanWeeks) -> 
     Ok(Outcome::Done { text, data: json!({ "weeks": { "done": done, "planned": planned } }) })
 }
 
-/// Checks the planned weeks, which begin on Mondays. Weeks that occur twice or are in the past are rejected.
+/// Checks the weeks of a plan, which begin on Mondays. Weeks that occur twice or are in the past are rejected.
 fn checked(call: &PlanWeeks, as_of: Date) -> Result<BTreeMap<Date, f64>, Refusal> {
     let refuse = |at: &str, what: String| Err(Refusal::new("bad_arguments", format!("/weeks{at}: {what}")));
     if call.weeks.is_empty() || call.weeks.len() > PLANNED_WEEKS {

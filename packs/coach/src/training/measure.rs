@@ -13,19 +13,20 @@ pub enum Level {
     Day,
 }
 
-/// Unit of a measure, the kind of object that it describes, and its smallest and largest plausible value.
+/// Unit of a measure, the kind of object (activity or day) that it describes, and its smallest and largest plausible
+/// value.
 struct Row(&'static str, Level, f64, f64);
 
 named! {
     /// Measure of an activity or of a day.
     Measure: Row;
-    /// Time during which the device's timer ran. Pauses are excluded.
+    /// Time during which the device's timer ran in an activity. Pauses are excluded.
     Duration "duration" ("s", Activity, 1.0, 7.0 * 86_400.0)
     Distance "distance" ("m", Activity, 0.0, 3_000_000.0)
     HeartRateAverage "heart_rate_average" ("bpm", Activity, 25.0, 250.0)
     HeartRateMax "heart_rate_max" ("bpm", Activity, 25.0, 250.0)
     PowerAverage "power_average" ("W", Activity, 0.0, 2_500.0)
-    /// Normalised power, as the device computed it. If the activity has samples,
+    /// Normalised power of an activity, as the device computed it. If the activity has samples,
     /// [`crate::training::metrics::power::normalised_power`] computes it from them instead.
     PowerNormalised "power_normalised" ("W", Activity, 0.0, 2_500.0)
     /// Perceived exertion of the whole session on the CR-10 scale (0 to 10).
@@ -48,7 +49,7 @@ impl Measure {
         self.row().1
     }
 
-    /// Returns the smallest and the largest plausible value. Values outside are left out and reported.
+    /// Returns the smallest and the largest plausible value of the measure. Values outside are left out and reported.
     pub const fn plausible(self) -> (f64, f64) {
         let Row(_, _, least, most) = self.row();
         (least, most)

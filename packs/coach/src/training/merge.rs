@@ -20,17 +20,16 @@ const SAME_START_S: i64 = 120;
 /// Maximum number of seconds between the start of a recording and the start in a training log of the same activity.
 /// People write down approximate times.
 const LOGGED_START_S: i64 = 600;
-/// Minimum ratio of the shorter to the longer duration for two recordings to be of one activity, if only their times
-/// match. A log includes breaks, so the durations can differ.
+/// Minimum ratio of the shorter to the longer duration for two recordings to be of one activity, if the recordings
+/// match only by their times. A log includes breaks, so the durations can differ.
 const SAME_DURATION: f64 = 0.75;
 
 #[derive(Default)]
 pub(crate) struct Pieces {
-    /// Facts about the athlete with their sources, in the order of the file names.
+    /// Facts about the athlete from all files with their sources, in the order of the file names.
     pub(crate) facts: Vec<(Fact, Source)>,
     pub(crate) activities: Vec<RankedActivity>,
     pub(crate) days: Vec<RankedDay>,
-    /// Number of samples of all activities.
     pub(crate) samples: usize,
 }
 
@@ -43,14 +42,15 @@ pub(crate) enum Fact {
 }
 
 pub(crate) struct RankedActivity {
-    /// Rank of the file's format. The value of the format with the smallest rank is used.
+    /// Rank of the file format from which the activity was read. The value of the format with the smallest rank is
+    /// used.
     pub(crate) rank: u8,
     pub(crate) activity: Activity,
 }
 
 pub(crate) struct RankedDay {
     pub(crate) rank: u8,
-    /// Code of the problem that is reported if two values with the same rank differ.
+    /// Code of the problem that is reported if two values of the day with the same rank differ.
     pub(crate) conflict: Code,
     pub(crate) date: Date,
     pub(crate) measure: Measure,
@@ -99,7 +99,8 @@ impl fmt::Display for Fact {
     }
 }
 
-/// Merges the facts about the athlete. The first file by name determines a fact. Differing values are reported.
+/// Merges the facts about the athlete from all files. The first file by name determines a fact. Differing values are
+/// reported.
 fn athlete(facts: &[(Fact, Source)], problems: &mut Problems) -> (Athlete, BTreeMap<&'static str, Source>) {
     let mut first: BTreeMap<&'static str, &(Fact, Source)> = BTreeMap::new();
     for said in facts {
@@ -152,12 +153,12 @@ fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Problems) -> Vec<A
 /// only a few others.
 #[derive(Default)]
 struct StartIndex {
-    /// Sport, start in seconds, and index of the activity in the merged list.
+    /// UTC starts of the indexed activities: sport, start in seconds, and index of the activity in the merged list.
     utc: BTreeSet<(Sport, i64, usize)>,
     local: BTreeSet<(Sport, i64, usize)>,
-    /// Sports that occur in the index.
     sports: BTreeSet<Sport>,
-    /// Start in seconds, and index of the activity in the merged list, for all sports.
+    /// UTC starts of the indexed activities of all sports: start in seconds, and index of the activity in the merged
+    /// list.
     any_utc: BTreeSet<(i64, usize)>,
     any_local: BTreeSet<(i64, usize)>,
 }
@@ -241,7 +242,7 @@ fn is_in_different_files(a: &Activity, b: &Activity) -> bool {
     a.sources.iter().all(|one| b.sources.iter().all(|other| one.file != other.file))
 }
 
-/// Returns true if the shorter duration is at least [`SAME_DURATION`] of the longer one.
+/// Returns true if the shorter duration of two recordings is at least [`SAME_DURATION`] of the longer one.
 fn is_as_long(a: &Activity, b: &Activity) -> bool {
     let [a, b] = [a, b].map(|each| each.measure(Measure::Duration).unwrap_or(0.0));
     a.min(b) >= SAME_DURATION * a.max(b)

@@ -18,15 +18,15 @@ use holdshort_tools::named;
 #[serde(rename_all = "snake_case")]
 pub enum FileLocation {
     File,
-    /// Number of the line, from 1.
+    /// The value is in the line with this number, from 1.
     Line(u64),
-    /// Offset of a FIT record from the start of the file, in bytes.
+    /// The value is in the FIT record at this offset from the start of the file, in bytes.
     Byte(u64),
-    /// JSON pointer (RFC 6901).
+    /// The value is at this JSON pointer (RFC 6901) of the file.
     Pointer(String),
 }
 
-/// File and location from which a value was read.
+/// File and location from which a value of the training data was read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Source {
     pub file: Arc<str>,
@@ -50,7 +50,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// Value with the source from which it was read.
+/// Value of the training data with the source from which it was read.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SourcedValue {
     pub value: f64,
@@ -62,13 +62,13 @@ pub struct SourcedValue {
 pub struct Sample {
     /// Seconds since the activity's start.
     pub at_s: f64,
-    /// Heart rate in bpm.
+    /// Heart rate of the sample in bpm.
     pub heart_rate: Option<f64>,
-    /// Power in W.
+    /// Power of the sample in W.
     pub power: Option<f64>,
-    /// Speed in m/s.
+    /// Speed of the sample in m/s.
     pub speed: Option<f64>,
-    /// Distance in m since the start.
+    /// Distance of the sample from the start of the activity in m.
     pub distance: Option<f64>,
 }
 
@@ -76,29 +76,31 @@ pub struct Sample {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OffsetFrom {
-    /// The file states the UTC offset.
+    /// The training file states the UTC offset of the activity.
     File,
-    /// The file has only UTC. The athlete's time zone ([`crate::training::Options::zone`]) gives the offset.
+    /// The training file has only UTC. The athlete's time zone ([`crate::training::Options::zone`]) gives the offset.
     Zone,
-    /// The file has only local time. The athlete's time zone gives UTC.
+    /// The training file has only local time. The athlete's time zone gives UTC.
     LocalTime,
 }
 
 /// Activity of one sport.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Activity {
-    /// Id made from start and sport, such as `2026-03-01T06:30:00Z running`. Other files do not change it.
+    /// Id of the activity, made from start and sport, such as `2026-03-01T06:30:00Z running`. Other files do not change
+    /// it.
     pub id: String,
     pub start: Timestamp,
-    /// Offset of the local time from UTC, positive in the east.
+    /// Offset of the activity's local time from UTC, positive in the east.
     #[serde(serialize_with = "seconds")]
     pub offset: Offset,
     pub offset_from: OffsetFrom,
     pub sport: Sport,
     pub measures: BTreeMap<Measure, SourcedValue>,
-    /// Samples sorted by time, at most one per moment.
+    /// Samples of the activity, sorted by time, at most one per moment.
     pub samples: Vec<Sample>,
-    /// Pauses of the timer, sorted and without overlap, as seconds since the start. They are not part of the duration.
+    /// Pauses of the activity's timer, sorted and without overlap, as seconds since the start. They are not part of the
+    /// duration.
     pub pauses: Vec<(f64, f64)>,
     /// Sources of the activity, one per file that contains the activity.
     pub sources: Vec<Source>,
@@ -129,7 +131,7 @@ impl Activity {
     }
 }
 
-/// Measures of one day.
+/// Measures of one day of the season.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Day {
     pub measures: BTreeMap<Measure, SourcedValue>,
@@ -161,9 +163,9 @@ named! {
     AthleteNumber: Row;
     MaxHeartRate "max_heart_rate" ("bpm", 60.0, 250.0)
     RestingHeartRate "resting_heart_rate" ("bpm", 20.0, 150.0)
-    /// Heart rate at the lactate threshold, or average heart rate of the best hour.
+    /// Athlete's heart rate at the lactate threshold, or average heart rate of the best hour.
     ThresholdHeartRate "threshold_heart_rate" ("bpm", 40.0, 250.0)
-    /// Average power of the best hour.
+    /// Athlete's average power of the best hour.
     ThresholdPower "threshold_power" ("W", 10.0, 1_000.0)
 }
 
@@ -182,7 +184,7 @@ impl AthleteNumber {
         (least..=most).contains(&value)
     }
 
-    /// Returns a sentence that says why a value was rejected.
+    /// Returns a sentence that says why the value of a fact about the athlete was rejected.
     pub(crate) fn implausible(self, value: f64) -> String {
         let (least, most) = self.plausible();
         format!("{} {value} {} is not within {least} to {most}", self.name(), self.unit())
@@ -194,13 +196,13 @@ impl AthleteNumber {
 pub struct Athlete {
     pub sex: Option<Sex>,
     pub birth_date: Option<Date>,
-    /// Maximal heart rate in bpm.
+    /// Maximal heart rate of the athlete in bpm.
     pub max_heart_rate: Option<f64>,
-    /// Resting heart rate in bpm.
+    /// Resting heart rate of the athlete in bpm.
     pub resting_heart_rate: Option<f64>,
-    /// Heart rate at the lactate threshold, or average heart rate of the best hour, in bpm.
+    /// Heart rate of the athlete at the lactate threshold, or average heart rate of the best hour, in bpm.
     pub threshold_heart_rate: Option<f64>,
-    /// Average power of the best hour, in W.
+    /// Average power of the athlete's best hour, in W.
     pub threshold_power: Option<f64>,
 }
 
@@ -218,11 +220,11 @@ impl Athlete {
 /// All training data that was read together, merged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Season {
-    /// Facts about the athlete that are stated in the files.
+    /// Facts about the athlete that the training files state.
     pub athlete: Athlete,
     /// Sources of the facts in `athlete`, by the name of the fact.
     pub athlete_sources: BTreeMap<&'static str, Source>,
-    /// Activities sorted by their starts.
+    /// Activities of the season, sorted by their starts.
     pub activities: Vec<Activity>,
     pub days: BTreeMap<Date, Day>,
 }

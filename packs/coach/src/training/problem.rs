@@ -11,21 +11,21 @@ use crate::training::limits;
 use crate::training::model::Source;
 use holdshort_tools::named;
 
-/// Severity of a problem.
+/// Severity of a problem in training data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// None of the file's content is used.
+    /// None of the training file's content is used.
     Error,
-    /// The file is used, except for the reported value, row or record.
+    /// The training file is used, except for the reported value, row or record.
     Warning,
 }
 
-/// Severity of a problem, and one sentence of advice for the owner of the data.
+/// Severity of a problem in training data, and one sentence of advice for the owner of the data.
 struct Row(Severity, &'static str);
 
 named! {
-    /// Reason why data was not used. Texts and names are stable: later versions do not change them.
+    /// Reason why training data was not used. Texts and names are stable: later versions do not change them.
     Code: Row;
     FileTooLarge "file_too_large" (Error, "Split the file, or export fewer days.")
     TooManyFiles "too_many_files" (Error, "Name fewer files.")
@@ -100,7 +100,7 @@ impl Code {
         self.row().0
     }
 
-    /// Returns the advice for the owner of the data, in one sentence.
+    /// Returns one sentence of advice about the problem for the owner of the training data.
     pub const fn what_to_do(self) -> &'static str {
         self.row().1
     }
@@ -112,18 +112,18 @@ impl fmt::Display for Code {
     }
 }
 
-/// One problem with its place.
+/// One problem in training data, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Problem {
     pub source: Source,
     pub code: Code,
-    /// Description of the problem, which quotes the wrong value.
+    /// Description of the problem in training data, which quotes the wrong value.
     pub message: String,
 }
 
 impl Problem {
-    /// Creates a problem. The message may contain text of a file, so it is shortened, and its control characters are
-    /// replaced.
+    /// Creates a problem. The message may contain text of a training file, so it is shortened, and its control
+    /// characters are replaced.
     pub(crate) fn new(code: Code, source: Source, message: impl Into<String>) -> Self {
         let message: String = message.into();
         let plain = message.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c });
@@ -141,8 +141,9 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Collected problems, sorted by file, code and place. All errors are kept, but only the first warnings for each code
-/// and file. A file with a problem in every line therefore does not displace the problems of other files.
+/// Collected problems in training data, sorted by file, code and place. All errors are kept, but only the first
+/// warnings for each code and file. A file with a problem in every line therefore does not displace the problems of
+/// other files.
 #[derive(Default)]
 pub(crate) struct Problems {
     errors: BTreeSet<Problem>,
@@ -152,12 +153,13 @@ pub(crate) struct Problems {
     more_warnings: usize,
 }
 
-/// Name of a file, and code of a problem in it.
+/// Name of a training file, and code of a problem in the file.
 type Kind = (Arc<str>, Code);
 
 impl Problems {
-    /// Adds a problem. Keeps the first [`limits::PLACES`] warnings by place for each code and file, and
-    /// [`limits::WARNINGS`] in total. Further warnings are only counted, so that a faulty file cannot fill the memory.
+    /// Adds a problem in training data. Keeps the first [`limits::PLACES`] warnings by place for each code and file,
+    /// and [`limits::WARNINGS`] in total. Further warnings are only counted, so that a faulty file cannot fill the
+    /// memory.
     pub(crate) fn push(&mut self, problem: Problem) {
         let kind = (Arc::clone(&problem.source.file), problem.code);
         if problem.severity() == Error {

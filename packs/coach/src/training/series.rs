@@ -6,18 +6,19 @@
 use crate::training::measure::Measure;
 use crate::training::model::{Activity, Sample};
 
-/// Maximum number of seconds for which a sample counts. A longer gap means a pause or a lost sensor.
+/// Maximum number of seconds for which a sample of an activity counts. A longer gap means a pause or a lost sensor.
 const HOLD_S: f64 = 30.0;
 
-/// Minimum share of the duration that samples must cover to represent the whole activity.
+/// Minimum share of an activity's duration that samples must cover to represent the whole activity.
 const COVERED: f64 = 0.8;
-/// Minimum share of the duration that samples must cover to need no caveat about the gap.
+/// Minimum share of an activity's duration that samples must cover to need no caveat about the gap.
 const COMPLETE: f64 = 0.99;
-/// Number of uncovered seconds that need no caveat, because it is unknown how long the last sample counts.
+/// Number of uncovered seconds of an activity that need no caveat, because it is unknown how long the last sample
+/// counts.
 const LAST_SAMPLE_S: f64 = 10.0;
 
-/// Returns, for each sample except the last, the seconds for which it counts. A sample counts until the next sample,
-/// without pauses, and for at most [`HOLD_S`].
+/// Returns, for each sample of the activity except the last, the seconds for which it counts. A sample counts until the
+/// next sample, without pauses, and for at most [`HOLD_S`].
 ///
 /// If the sum exceeds the stated duration, the file contains pauses without timer events. The longest gaps are then
 /// shortened to one length, so that the sum equals the duration.
@@ -37,15 +38,15 @@ fn valid_seconds(activity: &Activity) -> Vec<f64> {
     seconds
 }
 
-/// Returns the number of seconds of pauses between two times.
+/// Returns the number of seconds of an activity's pauses between two times.
 pub(crate) fn paused(pauses: &[(f64, f64)], from: f64, to: f64) -> f64 {
     let first = pauses.partition_point(|(_, ends)| *ends <= from);
     let within = pauses.iter().skip(first).take_while(|(begins, _)| *begins < to);
     within.map(|(begins, ends)| ends.min(to) - begins.max(from)).sum()
 }
 
-/// Returns the length to which the longest gaps must be shortened to make the sum `all`. Returns `None` if the sum is
-/// already at most `all`.
+/// Returns the length to which the longest gaps between samples must be shortened to make the sum `all`. Returns `None`
+/// if the sum is already at most `all`.
 #[expect(clippy::cast_precision_loss, reason = "a count of samples")]
 fn longest_gap(seconds: &[f64], all: f64) -> Option<f64> {
     if seconds.iter().sum::<f64>() <= all {
@@ -64,7 +65,7 @@ fn longest_gap(seconds: &[f64], all: f64) -> Option<f64> {
     None
 }
 
-/// Returns the plausible values of a measure, each with the seconds for which it counts.
+/// Returns the plausible values of a measure in the samples of an activity, each with the seconds for which it counts.
 fn held(activity: &Activity, measure: Measure, value: impl Fn(&Sample) -> Option<f64>) -> Vec<(f64, f64)> {
     let pairs = activity.samples.iter().zip(valid_seconds(activity));
     let held = pairs.filter_map(|(sample, seconds)| Some((seconds, value(sample)?)));
@@ -79,17 +80,17 @@ pub(crate) fn powers(activity: &Activity) -> Vec<(f64, f64)> {
     held(activity, Measure::PowerAverage, |sample| sample.power)
 }
 
-/// Output and heart rate at the same time, with the seconds for which both count.
+/// Output and heart rate of the athlete at the same time, with the seconds for which both count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Effort {
     pub(crate) seconds: f64,
-    /// Power in W, or speed in m/s.
+    /// Output of the athlete: power in W, or speed in m/s.
     pub(crate) output: f64,
-    /// Heart rate in bpm.
+    /// Heart rate of the athlete in bpm.
     pub(crate) heart_rate: f64,
 }
 
-/// Returns the heart rates, each with the power at the same time.
+/// Returns the heart rates of an activity, each with the power at the same time.
 pub(crate) fn efforts_of_power(activity: &Activity) -> Vec<Effort> {
     let power = |sample: &Sample, _: &Sample, _: f64| {
         sample.power.filter(|watts| Measure::PowerAverage.is_plausible(*watts))
@@ -97,8 +98,8 @@ pub(crate) fn efforts_of_power(activity: &Activity) -> Vec<Effort> {
     efforts(activity, power)
 }
 
-/// Returns the heart rates, each with the speed at the same time. A sample without a speed gets the distance to the
-/// next sample divided by the seconds for which it counts, if these are fewer than [`HOLD_S`].
+/// Returns the heart rates of an activity, each with the speed at the same time. A sample without a speed gets the
+/// distance to the next sample divided by the seconds for which it counts, if these are fewer than [`HOLD_S`].
 pub(crate) fn efforts_of_speed(activity: &Activity) -> Vec<Effort> {
     let most = activity.sport.speed_limit();
     let speed = |sample: &Sample, next: &Sample, seconds: f64| {
@@ -119,28 +120,28 @@ fn efforts(activity: &Activity, output: impl Fn(&Sample, &Sample, f64) -> Option
     found.collect()
 }
 
-/// Returns true if a series covers enough of `duration` to represent the activity, or if the duration is unknown.
+/// Returns true if a series of samples covers enough of `duration` to represent the activity, or if the duration is
+/// unknown.
 pub(crate) fn covers(series: &[(f64, f64)], duration: Option<f64>) -> bool {
     is_covered(seconds(series), duration)
 }
 
-/// Returns true if these seconds are enough of `duration` to represent the activity.
+/// Returns true if these seconds are enough of an activity's `duration` to represent the activity.
 pub(crate) fn is_covered(seconds: f64, duration: Option<f64>) -> bool {
     seconds > 0.0 && duration.is_none_or(|duration| seconds >= COVERED * duration)
 }
 
-/// Returns true if a caveat must say that a series covers only a part of `duration`.
+/// Returns true if a caveat must say that a series of samples covers only a part of `duration`.
 pub(crate) fn has_gap(series: &[(f64, f64)], duration: Option<f64>) -> bool {
     let covered = seconds(series);
     duration.is_some_and(|all| covered < COMPLETE * all && covered + LAST_SAMPLE_S < all)
 }
 
-/// Returns the sum of the seconds in a series.
 pub(crate) fn seconds(series: &[(f64, f64)]) -> f64 {
     series.iter().map(|(seconds, _)| seconds).sum()
 }
 
-/// Returns the mean of the values, weighted by their seconds. Returns `None` for an empty series.
+/// Returns the mean of the values in a series, weighted by their seconds. Returns `None` for an empty series.
 pub(crate) fn mean(series: &[(f64, f64)]) -> Option<f64> {
     let total = seconds(series);
     (total > 0.0).then(|| series.iter().map(|(seconds, value)| seconds * value).sum::<f64>() / total)

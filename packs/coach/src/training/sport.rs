@@ -19,9 +19,9 @@ pub enum Sport {
     Strength,
     /// Change between two sports, as in a triathlon.
     Transition,
-    /// A sport without a variant here, by its name in the file.
+    /// A sport for which this type has no variant, by its name in the training file.
     Other(String),
-    /// The file states no sport.
+    /// The training file states no sport.
     Unknown,
 }
 
@@ -185,7 +185,7 @@ static NAMES: &[(&str, Option<Sport>)] = &[
     ("horse_ride", None),
 ];
 
-/// Words that determine the sport only as the complete name. In a longer name, they belong to another sport.
+/// Words that name a sport only if they are the complete name. In a longer name, they belong to another sport.
 static COMPLETE_NAMES: [(&str, Sport); 10] = [
     ("treadmill", Sport::Running),
     ("cinta", Sport::Running),
@@ -199,7 +199,6 @@ static COMPLETE_NAMES: [(&str, Sport); 10] = [
     ("swim_to_bike_transition", Sport::Transition),
 ];
 
-/// Names that do not state a sport.
 const NO_SPORT: [&str; 3] = ["unknown", "generic", "other"];
 
 impl Sport {
@@ -227,12 +226,12 @@ impl Sport {
         self == other || !self.is_distinct() || !other.is_distinct() || self.relative() == other.relative()
     }
 
-    /// Returns true if the sport has a variant of its own.
+    /// Returns true if the sport has an enum variant of its own.
     pub(crate) const fn is_distinct(&self) -> bool {
         !matches!(self, Self::Other(_) | Self::Unknown)
     }
 
-    /// Returns the related sport that recordings often state instead of this one.
+    /// Returns the related sport that recordings of this sport often state instead.
     pub(crate) const fn relative(&self) -> &Self {
         match self {
             Self::EBiking => &Self::Cycling,
@@ -250,7 +249,8 @@ impl Sport {
         }
     }
 
-    /// Returns the highest plausible average speed in m/s. Above it, the distance or the duration is wrong.
+    /// Returns the highest plausible average speed in the sport in m/s. Above it, the distance or the duration of the
+    /// activity is wrong.
     pub(crate) const fn speed_limit(&self) -> f64 {
         match self {
             Self::Swimming => 4.0,
@@ -280,7 +280,7 @@ impl Sport {
     }
 }
 
-/// Returns the entry of the longest phrase with which the words begin.
+/// Returns the entry of the longest phrase with which the words of a sport's name begin.
 fn longest(words: &[&str]) -> Option<&'static Option<Sport>> {
     let begins = |phrase: &str| {
         let mut left = words.iter();

@@ -12,30 +12,31 @@ use crate::training::read::Reading;
 /// Training data that could not be read. The numbers include problems that are not listed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct UnreadData {
-    /// Number of files, including refused files.
+    /// Number of training files, including refused files.
     pub files: usize,
-    /// Number of refused files.
+    /// Number of refused training files.
     pub refused: usize,
-    /// Problems: first those of refused files, then those of partly used files, then those that need no action.
+    /// Problems of the training data: first those of refused files, then those of partly used files, then those that
+    /// need no action.
     pub problems: Vec<UnreadProblem>,
-    /// Number of problems that are not listed, by problem code.
+    /// Number of problems of the training data that are not listed, by problem code.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub more: BTreeMap<&'static str, usize>,
 }
 
-/// A problem code of a file, with the first place of the problem.
+/// A problem code of a training file, with the first place of the problem.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct UnreadProblem {
     #[serde(flatten)]
     pub problem: Problem,
     pub severity: Severity,
-    /// Number of places in the file at which the problem occurred.
+    /// Number of places in the training file at which the problem occurred.
     pub places: usize,
     pub what_to_do: &'static str,
 }
 
 impl Reading {
-    /// Returns a summary of the data that could not be read, with at most `most` listed problems.
+    /// Returns a summary of the training data that could not be read, with at most `most` listed problems.
     pub fn not_read(&self, most: usize) -> UnreadData {
         let mut first: BTreeMap<(u8, &str, Code), &Problem> = BTreeMap::new();
         for problem in &self.problems {
@@ -66,8 +67,8 @@ impl Reading {
     }
 }
 
-/// Returns the rank by which problems are sorted: 0 for refused files, and the largest for problems that need no
-/// action.
+/// Returns the rank by which problems of training data are sorted: 0 for refused files, and the largest for problems
+/// that need no action.
 fn rank(code: Code) -> u8 {
     match code.severity() {
         Severity::Error => 0,

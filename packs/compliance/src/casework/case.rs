@@ -15,7 +15,7 @@ use crate::casework::value::{amount, country, day, day_of, time};
 pub const TRANSACTIONS: &str = "transactions.csv";
 pub const CUSTOMERS: &str = "customers.csv";
 pub const WATCH_LIST: &str = "watchlist.csv";
-/// Name of the optional file with the case's own rules.
+/// Name of the optional file with rules that replace the pack's rules in one case.
 pub const OWN_RULES: &str = "rules.yaml";
 
 const OF_TRANSACTIONS: &[Column] = &[
@@ -40,7 +40,6 @@ const OF_CUSTOMERS: &[Column] = &[
 const OF_WATCHED: &[Column] =
     &[required("id"), required("name"), optional("aliases"), optional("birth_date"), required("list")];
 
-/// Kinds of transactions.
 pub(crate) const KINDS: [&str; 9] =
     ["cash", "transfer", "card", "cheque", "crypto", "prepaid", "hawala", "trade", "other"];
 
@@ -62,18 +61,18 @@ pub enum Direction {
 pub struct Transaction {
     /// Line number of the transaction in the transactions file.
     pub row: u64,
-    /// Timestamp in seconds since 1970.
+    /// Timestamp of the transaction in seconds since 1970.
     pub at: i64,
     /// Index of the transaction's customer in [`Case::customers`].
     pub customer: usize,
     pub direction: Direction,
     pub kind: &'static str,
-    /// Amount in the table, in hundredths of the transaction's currency.
+    /// Amount of the transaction in the table, in hundredths of the transaction's currency.
     pub written: i64,
     pub currency: String,
-    /// Amount in the base currency, in hundredths.
+    /// Amount of the transaction in the base currency, in hundredths.
     pub amount: i64,
-    /// Index of the counterparty in `Case::parties`. `None` if the transaction names none.
+    /// Index of the transaction's counterparty in `Case::parties`. `None` if the transaction names none.
     pub party: Option<usize>,
     pub country: [u8; 2],
 }
@@ -90,7 +89,7 @@ pub struct Customer {
     pub is_pep: bool,
 }
 
-/// Kind of watch list from which an entry comes.
+/// Kind of watch list from which an entry of the case's list comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
     Sanctions,
@@ -108,14 +107,14 @@ pub struct Watched {
 
 #[derive(Clone, Debug, Default)]
 pub struct Case {
-    /// Transactions, sorted by time, then by line number.
+    /// Transactions of the case, sorted by time, then by line number.
     pub transactions: Vec<Transaction>,
-    /// Customers in the order of their rows in the table.
+    /// Customers of the case in the order of their rows in the table.
     pub customers: Vec<Customer>,
     pub watched: Vec<Watched>,
-    /// Counterparties in the order of their first transactions, each once.
+    /// Counterparties of the case in the order of their first transactions, each once.
     pub(crate) parties: Vec<Party>,
-    /// SHA-256 of each file of the case, in hexadecimal.
+    /// SHA-256 of each file of the compliance case, in hexadecimal.
     pub files: BTreeMap<&'static str, String>,
 }
 
@@ -177,7 +176,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Reads the id of a row. Reports an id that another row of the file has.
+/// Reads the id in a row of a table. Reports an id that another row of the table has.
 fn own_id(table: &Table, row: &Row, known: &mut BTreeSet<String>, problems: &mut Problems) -> Option<String> {
     let id = table.value(row, "id", problems, |cell| Ok(cell.to_owned()))?;
     if known.insert(id.clone()) {
@@ -200,7 +199,7 @@ fn yes(text: &str) -> Result<bool, Code> {
     }
 }
 
-/// Reads the customers. Also returns the index of each customer by id.
+/// Reads the customers of a case. Also returns the index of each customer by id.
 fn read_customers(
     table: &Table,
     as_of: Date,
@@ -267,7 +266,7 @@ struct Reader<'r> {
     dictionary: &'r Dictionary,
     as_of: Date,
     known: &'r BTreeMap<String, usize>,
-    /// Index of each counterparty, by its name in normalized form.
+    /// Index of each counterparty, by the counterparty's name in normalized form.
     parties: BTreeMap<String, usize>,
 }
 

@@ -1,17 +1,17 @@
 //! Named limits of a case. Holds numbers only.
 
-/// Maximum bytes of one table. A larger table is refused with `file_too_large`.
+/// Maximum bytes of one table of a case. A larger table is refused with `file_too_large`.
 pub const FILE_BYTES: usize = 64 * 1024 * 1024;
 /// Maximum number of transactions in a case. All transactions of a case are in memory. A case with more transactions is
 /// refused with `too_many_rows`.
 pub const TRANSACTIONS: usize = 500_000;
 /// Maximum number of customers of a case. A case with more is refused with `too_many_rows`.
 pub const CUSTOMERS: usize = 20_000;
-/// Maximum number of entries of the watch list. A case with more is refused with `too_many_rows`.
+/// Maximum number of entries in the watch list of a case. A case with more is refused with `too_many_rows`.
 pub const WATCHED: usize = 20_000;
-/// Maximum number of words of a name that are used in comparisons. Further words are ignored.
+/// Maximum number of words of a name that are compared with the watch list. Further words are ignored.
 pub const NAME_WORDS: usize = 16;
-/// Maximum number of letters of a word, after transliteration, that are used in comparisons. Further letters are
+/// Maximum number of letters of a word in a name, after transliteration, that are compared. Further letters are
 /// ignored.
 pub const WORD_LETTERS: usize = 32;
 /// Maximum number of Chinese characters in a company form or a common word of the rules. Longer entries match no name.
@@ -24,19 +24,19 @@ pub const WORD_COST: usize = 8;
 /// the case. The maximum is enough for about 20 million pairs of ordinary names, which take about 25 seconds. A case
 /// whose total is higher is refused with `too_many_names`.
 pub const COMPARISONS: u64 = 25_000_000_000;
-/// Maximum number of columns of a table. A table with more is refused with `cells`.
+/// Maximum number of columns of a table in a case. A table with more is refused with `cells`.
 pub const COLUMNS: usize = 100;
-/// Maximum bytes of a table cell. A case with a longer cell is refused with `cell_too_long`.
+/// Maximum bytes of a table cell in a case. A case with a longer cell is refused with `cell_too_long`.
 pub const CELL_BYTES: usize = 1_000;
 /// Maximum number of aliases of one entry of the watch list. A case with more is refused with `cell_too_long`.
 pub const ALIASES: usize = 20;
-/// Maximum number of problems that are listed. Further problems are only counted.
+/// Maximum number of problems in a case that are listed. Further problems are only counted.
 pub const PROBLEMS: usize = 50;
 /// Maximum bytes of `rules.yaml`. A larger file is refused with `bad_rules`.
 pub const RULES_BYTES: usize = 64 * 1024;
 /// Maximum number of findings that a report lists, the gravest first. All other findings are only counted, by rule.
 pub const FINDINGS: usize = 150;
-/// Maximum number of rows that a finding lists. Further rows are only counted.
+/// Maximum number of rows that a finding lists in the report. Further rows are only counted.
 pub const ROWS: usize = 20;
 /// Maximum number of groups that a query returns to an agent, the largest first. Further groups are only counted.
 pub const QUERY_LINES: usize = 50;

@@ -8,11 +8,11 @@ use serde::Serialize;
 use crate::casework::limits;
 use holdshort_tools::named;
 
-/// Sentence of advice for the owner of the case.
+/// Sentence of advice about a problem for the owner of the case.
 struct Row(&'static str);
 
 named! {
-    /// Reason why a case cannot be read. Texts and names are stable: later versions do not change them.
+    /// Reason why a compliance case cannot be read. Texts and names are stable: later versions do not change them.
     Code: Row;
     MissingFile "missing_file" ("Add the file to the folder of the case. A table may consist of its header only.")
     Link "link" ("Copy the file into the folder of the case: links are not followed.")
@@ -44,17 +44,17 @@ impl Code {
     }
 }
 
-/// One problem with its place.
+/// One problem in a compliance case, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Problem {
     pub file: &'static str,
-    /// Line number in the file, where the header is line 1. The number 0 means the whole file.
+    /// Line number of the problem in the file, where the header is line 1. The number 0 means the whole file.
     pub line: u64,
-    /// Number of the column, from 1, and the name of the column.
+    /// Column of the problem: its number, from 1, and its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<(usize, &'static str)>,
     pub code: Code,
-    /// Details of the problem, without any text from the file.
+    /// Details of the problem in the case, without any text from the file.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
@@ -76,7 +76,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Problems in a case: the first ones in full, and the number of the others.
+/// Problems in a compliance case: the first ones in full, and the number of the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Problems {
     pub first: Vec<Problem>,
@@ -92,7 +92,7 @@ impl Problems {
         }
     }
 
-    /// Adds a problem that concerns a whole file.
+    /// Adds a problem that concerns a whole file of the case.
     pub fn of_file(&mut self, file: &'static str, code: Code, message: impl Into<String>) {
         self.push(Problem { file, line: 0, column: None, code, message: message.into() });
     }

@@ -15,23 +15,24 @@ use crate::casework::value::{day_of, money};
 pub const GROUPS: [&str; 7] =
     ["customer", "party", "country", "kind", "currency", "day", "customer_and_party"];
 
-/// Request of an agent for sums: the transactions to add up, and the key by which they are grouped.
+/// Request of an agent for sums of transactions: the transactions to add up, and the key by which they are grouped.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Query {
     pub group_by: String,
-    /// Number of the customer, from 1.
+    /// Number of the customer whose transactions are added up, from 1.
     pub customer: Option<usize>,
     pub party: Option<usize>,
-    /// Direction of the transactions: `in` or `out`.
+    /// Direction of the transactions to add up: `in` or `out`.
     pub direction: Option<String>,
     pub kind: Option<String>,
     pub country: Option<String>,
-    /// Minimum amount in units of the base currency.
+    /// Minimum amount of the transactions to add up, in units of the base currency.
     pub min_amount: Option<u32>,
 }
 
-/// Returns one line per group, the greatest sum first. Further groups after [`limits::QUERY_LINES`] are only counted.
+/// Returns one line per group of transactions, the greatest sum first. Further groups after [`limits::QUERY_LINES`] are
+/// only counted.
 ///
 /// # Errors
 /// Returns an error if the query is invalid.

@@ -8,11 +8,12 @@ use unicode_normalization::char::canonical_combining_class;
 use crate::casework::case::Case;
 use crate::casework::findings::Subject;
 
-/// Minimum number of bytes of a replaced word. A shorter word would also be found inside other words.
+/// Minimum number of bytes of a name or id that is replaced in texts. A shorter one would also be found inside other
+/// words.
 const LEAST_BYTES: usize = 4;
 
-/// Replaces the names, ids, accounts and dates of birth of the case by numbers such as `customer 3`. Ignores upper and
-/// lower case, the encoding of diacritics, and the amount of white space.
+/// Replaces the names, ids, accounts and dates of birth of the case in a text by numbers such as `customer 3`. Ignores
+/// upper and lower case, the encoding of diacritics, and the amount of white space.
 pub fn redact(case: &Case, text: &str) -> String {
     in_place(&collect_terms(case), text)
 }
@@ -22,10 +23,11 @@ pub fn redact_members(case: &Case, members: Map<String, Value>) -> Map<String, V
     in_members(&collect_terms(case), members)
 }
 
-/// Normalized word to replace, and its replacement.
+/// Normalized name or id to replace in texts, and its replacement.
 type RedactedTerm = (Vec<char>, String);
 
-/// Returns the words to replace. The longest are first, because a name may contain a shorter one.
+/// Returns the names and ids of the case to replace in texts. The longest are first, because a name may contain a
+/// shorter one.
 fn collect_terms(case: &Case) -> Vec<RedactedTerm> {
     let mut words: Vec<(&str, String)> = Vec::new();
     let dates: Vec<String> = case
@@ -110,7 +112,8 @@ fn replaced(text: &str, letters: &[Letter], word: &[char], instead: &str) -> Opt
     Some(out)
 }
 
-/// Returns the first position from `from` on at which the word begins. Skips a match before a combining mark.
+/// Returns the first position in a text, from `from` on, at which the word begins. Skips a match before a combining
+/// mark.
 fn find(letters: &[Letter], word: &[char], from: usize) -> Option<usize> {
     let first = word.first()?;
     (from..=letters.len().checked_sub(word.len())?).find(|at| {

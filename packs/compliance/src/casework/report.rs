@@ -17,19 +17,19 @@ use crate::casework::value::{day_of, money};
 /// The report about a case, which people review before its release.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Title in one line.
+    /// Title of the report in one line.
     pub title: String,
-    /// Text in Markdown. It includes a digest of the details in the form of [`as_file`].
+    /// Text of the report in Markdown. It includes a digest of the report's details in the form of [`as_file`].
     pub text: String,
     /// Reasons why a person must review the report before its release, one line each. Empty if no review is needed.
     pub held: Vec<String>,
-    /// Regulatory consequences of the findings, without duplicates and in the order of the rules.
+    /// Regulatory consequences of the findings in the report, without duplicates and in the order of the rules.
     pub implications: Vec<String>,
     pub gravity: Gravity,
     pub details: Value,
 }
 
-/// Returns the facts about a case that agents receive before they ask for sums.
+/// Returns the facts about a compliance case that agents receive before they ask for sums.
 pub fn overview(case: &Case, rules: &Rules) -> Vec<String> {
     let of = |direction: Direction| {
         let of = case.transactions.iter().filter(|one| one.direction == direction);
@@ -67,8 +67,8 @@ pub fn overview(case: &Case, rules: &Rules) -> Vec<String> {
     ]
 }
 
-/// Returns a warning for each script of names in the case in which the watch list has none. Names in different scripts
-/// are matched less reliably.
+/// Returns a warning for each script of names in the case in which the watch list has no name. Names in different
+/// scripts are matched less reliably.
 pub fn warnings(case: &Case) -> Vec<String> {
     let listed: BTreeSet<&str> =
         case.watched.iter().flat_map(|entry| &entry.names).filter_map(Name::main_script).collect();
@@ -110,7 +110,7 @@ pub fn format_finding(finding: &Finding, number: usize, rules: &Rules) -> String
     format!("F{number} {}: {subject}, {amount} {base}, {confidence} % certain{detail}; {rows}", rule.name())
 }
 
-/// Formats row numbers: `row 3`, `rows 3, 5, 9 and 4 more`.
+/// Formats the row numbers of a finding: `row 3`, `rows 3, 5, 9 and 4 more`.
 fn in_rows(rows: &[u64]) -> String {
     if rows.is_empty() {
         return "no transactions".to_owned();
@@ -142,7 +142,7 @@ fn listed<'e>(
     (all, rest)
 }
 
-/// Builds the report about a case.
+/// Builds the report about a compliance case.
 pub fn report(case: &Case, examined: &Examination, rules: &Rules, as_of: Date) -> Report {
     let (findings, not_listed) = listed(examined, rules);
     let details = details(case, examined, rules, as_of, (&findings, &not_listed));

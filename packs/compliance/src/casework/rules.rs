@@ -9,11 +9,11 @@ use crate::casework::limits;
 use crate::casework::names::NameTables;
 use holdshort_tools::named;
 
-/// Names of the numbers that a rule must have, such as its threshold.
+/// Names of the numbers that a compliance rule must have, such as its threshold.
 struct Row(&'static [&'static str]);
 
 named! {
-    /// Ids of the rules. Findings are sorted in this order.
+    /// Ids of the compliance rules. Findings are sorted in this order.
     RuleId: Row;
     LargeCash "large_cash" (&["amount"])
     Structuring "structuring" (&["amount", "floor", "count", "hours"])
@@ -33,7 +33,7 @@ impl<'de> Deserialize<'de> for RuleId {
     }
 }
 
-/// A rule: its description, its source and its numbers.
+/// A compliance rule: its description, its source and its numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
@@ -42,9 +42,9 @@ pub struct Rule {
     pub source: String,
     /// Certainty of the rule's findings in percent. A rule about names uses the similarity of the names instead.
     pub confidence: u32,
-    /// Percentage points by which a finding of this rule increases the risk of its subject.
+    /// Percentage points by which a finding of this rule increases the risk of a customer or a counterparty.
     pub weight: u32,
-    /// Regulatory consequences of a finding, for the person who reviews the report.
+    /// Regulatory consequences of a finding of this rule, for the person who reviews the report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub implications: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,8 +76,8 @@ impl Rule {
         ]
     }
 
-    /// Returns the number of the rule with this name, such as `amount`. The parser ensures that every rule has its
-    /// numbers.
+    /// Returns the number of the compliance rule with this name, such as `amount`. The parser ensures that every rule
+    /// has its numbers.
     fn number(&self, name: &str) -> i64 {
         let found = self.numbers().into_iter().find(|(known, _)| *known == name);
         found.and_then(|(_, value)| value).map_or(0, i64::from)
@@ -120,23 +120,23 @@ impl Rule {
     }
 }
 
-/// Condition under which a person must review the report before its release. It is met by a finding that meets all
-/// given criteria, or by a risk of the case of at least `min_risk`.
+/// Condition under which a person must review the report before its release. The condition is met by a finding that
+/// meets all given criteria, or by a risk of the case of at least `min_risk`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
     pub id: String,
     pub description: String,
-    /// Rules whose findings match. An empty list means all rules.
+    /// Rules whose findings match the condition. An empty list means all rules.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<RuleId>,
-    /// Minimum amount of a matching finding, in units of the base currency.
+    /// Minimum amount of a finding that matches the condition, in units of the base currency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_amount: Option<u32>,
-    /// Upper limit of the confidence of a matching finding, in percent, exclusive.
+    /// Exclusive upper limit of the confidence of a finding that matches the condition, in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below_confidence: Option<u32>,
-    /// Minimum risk of the case, in percent.
+    /// Minimum risk of the case that meets the condition, in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_risk: Option<u32>,
 }
@@ -145,32 +145,31 @@ pub struct Pause {
 #[serde(deny_unknown_fields)]
 pub struct Rules {
     pub version: String,
-    /// Currency to which all amounts are converted before they are compared.
+    /// Base currency, to which all amounts of a case are converted before they are compared.
     pub base: String,
     /// Value of one unit of each currency in the base currency, in millionths.
     pub currencies: BTreeMap<String, u64>,
     pub high_risk_countries: BTreeSet<String>,
     pub novel_kinds: BTreeSet<String>,
-    /// Word lists for comparing names. [`Rules::parse_case_rules`] refuses a file without them.
+    /// Word lists for comparing names. [`Rules::parse_case_rules`] refuses rules without these lists.
     #[serde(default)]
     pub names: NameTables,
     pub rules: Vec<Rule>,
     pub pause: Vec<Pause>,
-    /// True if the rules come from the case, and false if they come with the pack.
+    /// True if the rules come from the case, and false if they come with the compliance pack.
     #[serde(skip)]
     pub are_own: bool,
 }
 
-/// Text of the rules that come with the pack.
 const SHIPPED: &str = include_str!("rules.yaml");
 
 impl Rules {
-    /// Returns the text of the rules that come with the pack.
+    /// Returns the text of the rules that come with the compliance pack.
     pub const fn text() -> &'static str {
         SHIPPED
     }
 
-    /// Parses the rules that come with the pack.
+    /// Parses the rules that come with the compliance pack.
     ///
     /// # Errors
     /// Never fails, because a test ensures that these rules are valid.

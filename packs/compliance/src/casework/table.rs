@@ -6,21 +6,20 @@ use crate::casework::problem::{Code, Problem, Problems};
 /// A column that the reader of a table expects.
 pub(crate) struct Column {
     pub name: &'static str,
-    /// True if the table must have the column.
     pub required: bool,
 }
 
-/// A table: its rows, and the positions of the expected columns.
+/// A table of a case: its rows, and the positions of the expected columns.
 pub(crate) struct Table {
     pub file: &'static str,
     columns: &'static [Column],
-    /// Position of each expected column in a row. `None` for a missing optional column.
+    /// Position of each expected column in a row of the table. `None` for a missing optional column.
     places: Vec<Option<usize>>,
     pub rows: Vec<Row>,
 }
 
 pub(crate) struct Row {
-    /// Line number in the file. The header is line 1.
+    /// Line number of the row in the file. The header is line 1.
     pub line: u64,
     cells: Vec<String>,
 }
@@ -95,14 +94,13 @@ impl Table {
         }
     }
 
-    /// Returns a trimmed cell of a row, or an empty text if the table lacks the column.
+    /// Returns the trimmed cell of a row in the column `name`, or an empty text if the table lacks the column.
     pub(crate) fn cell<'r>(&self, row: &'r Row, name: &str) -> &'r str {
         let at = self.columns.iter().position(|column| column.name == name);
         let place = at.and_then(|at| self.places.get(at).copied().flatten());
         place.and_then(|place| row.cells.get(place)).map_or("", |cell| cell.trim())
     }
 
-    /// Reports a problem in a cell.
     pub(crate) fn flaw(&self, row: &Row, name: &'static str, code: Code, problems: &mut Problems) {
         let at = self.columns.iter().position(|column| column.name == name);
         let place = at.and_then(|at| self.places.get(at).copied().flatten());
@@ -110,7 +108,7 @@ impl Table {
         problems.push(Problem { file: self.file, line: row.line, column, code, message: String::new() });
     }
 
-    /// Parses a required cell. Reports an empty or invalid cell and returns `None`.
+    /// Parses a required cell of the table. Reports an empty or invalid cell and returns `None`.
     pub(crate) fn value<T>(
         &self,
         row: &Row,
@@ -123,7 +121,7 @@ impl Table {
         found.map_err(|code| self.flaw(row, name, code, problems)).ok()
     }
 
-    /// Parses a cell that may be empty or missing. Reports an invalid cell.
+    /// Parses a cell of the table that may be empty or missing. Reports an invalid cell.
     pub(crate) fn optional_value<T>(
         &self,
         row: &Row,
@@ -135,14 +133,15 @@ impl Table {
     }
 }
 
-/// Returns the most frequent separator in the header, or a comma if there is none.
+/// Returns the most frequent separator in the header line of a table, or a comma if there is none.
 fn separator(header: &str) -> char {
     let count = |separator: char| header.matches(separator).count();
     [';', '\t', ','].into_iter().max_by_key(|it| count(*it)).filter(|it| count(*it) > 0).unwrap_or(',')
 }
 
-/// Reads the rows and their cells one by one, so that content beyond a limit is never in memory. Each line is one row,
-/// even if a quote is open: otherwise an unclosed quote would hide the following rows. No value contains a line break.
+/// Reads the rows of a table and their cells one by one, so that content beyond a limit is never in memory. Each line
+/// is one row, even if a quote is open: otherwise an unclosed quote would hide the following rows. No value contains a
+/// line break.
 fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) -> Option<Vec<Row>> {
     let end = if text.contains('\n') { '\n' } else { '\r' };
     let mut lines = text.split(end).map(|line| line.trim_end_matches('\r')).peekable();
@@ -173,7 +172,7 @@ fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) ->
     Some(rows)
 }
 
-/// Splits a line into cells. Returns an error if a quote is ambiguous.
+/// Splits a line of a table into cells. Returns an error if a quote is ambiguous.
 fn cells(line: &str, separator: char) -> Result<Vec<String>, (Code, String)> {
     let wrong = |message: &str| (Code::Cells, message.to_owned());
     let (mut cells, mut left) = (Vec::new(), line);
@@ -205,7 +204,7 @@ fn cells(line: &str, separator: char) -> Result<Vec<String>, (Code, String)> {
     }
 }
 
-/// Returns the text in quotes, and the rest of the line. Two quotes in a row stand for one.
+/// Returns the text of a quoted table cell, and the rest of the line. Two quotes in a row stand for one.
 fn unquoted(quoted: &str) -> Option<(String, &str)> {
     let (mut cell, mut left) = (String::new(), quoted);
     loop {

@@ -29,7 +29,7 @@ pub(crate) fn amount(text: &str) -> Result<i64, Code> {
     if hundredths > 0 { Ok(hundredths) } else { Err(Code::BadAmount) }
 }
 
-/// Removes thousands separators. They must all be the same character and at the right positions.
+/// Removes thousands separators from an amount. They must all be the same character and at the right positions.
 fn ungrouped(text: &str) -> Option<String> {
     let Some(mark) = text.chars().find(|c| !c.is_ascii_digit()) else { return Some(text.to_owned()) };
     if ![',', '.', ' ', '\'', '\u{a0}', '\u{202f}'].contains(&mark) {
@@ -47,8 +47,8 @@ fn ungrouped(text: &str) -> Option<String> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then_some(digits)
 }
 
-/// Parses a timestamp into seconds since 1970. A date without a time means 00:00 of that day. A timestamp without an
-/// offset is in UTC.
+/// Parses the timestamp of a transaction into seconds since 1970. A date without a time means 00:00 of that day. A
+/// timestamp without an offset is in UTC.
 pub(crate) fn time(text: &str) -> Result<i64, Code> {
     let utc = |at: DateTime| at.to_zoned(TimeZone::UTC).map(|at| at.timestamp().as_second());
     if text.len() == 10 {
@@ -113,7 +113,7 @@ pub(crate) fn day_of(at: i64) -> Date {
     jiff::Timestamp::from_second(at).map_or(Date::ZERO, |at| Offset::UTC.to_datetime(at).date())
 }
 
-/// Formats hundredths as `12345.60`.
+/// Formats an amount in hundredths as `12345.60`.
 pub fn money(hundredths: i64) -> String {
     format!("{}.{:02}", hundredths / 100, (hundredths % 100).abs())
 }

@@ -90,7 +90,7 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     Ok(Some(Start::Run(Box::new(prepared))))
 }
 
-/// Writes the report of a completed run of this workflow. Does nothing for any other run.
+/// Writes the report of a completed compliance run. Does nothing for a run of another workflow.
 pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
     let Files { folder, json, rests: _ } = to;
     let written = match client.get::<Run>(&format!("/v1/runs/{run}")).await {

@@ -19,8 +19,8 @@ const PAGE: &str = "report.html";
 const FINDINGS: &str = "findings.json";
 const NAMES: [&str; 4] = [TEXT, PAGE, FINDINGS, SUMMARY];
 
-/// Returns an error if the folder contains a file with the name of a result that no run has written. Such a file is
-/// never overwritten.
+/// Returns an error if the output folder contains a file with the name of a result that no run has written. Such a file
+/// is never overwritten.
 pub(super) fn check(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
     let own = folder::find_unmanaged_files(folder, &NAMES).map_err(|error| format!("{shown}: {error}"))?;
@@ -34,16 +34,14 @@ pub(super) fn check(folder: &Path) -> Result<(), String> {
     ))
 }
 
-/// The report of a run, read from the journal.
+/// The released report of a compliance run, read from the journal.
 #[derive(Debug, Default)]
 struct Released {
-    /// Id of the tool call whose result is the report.
     call: String,
     text: Option<String>,
     details: Value,
-    /// Digest of the text that the reviewer was shown. `None` if the report was released without a review.
+    /// Digest of the report's text that the reviewer was shown. `None` if the report was released without a review.
     held: Option<String>,
-    /// Digest of the released text.
     digest: Option<String>,
     edited: bool,
     interrupt: String,
@@ -51,7 +49,7 @@ struct Released {
     at: Value,
 }
 
-/// Writes the files of the report. Returns the file names.
+/// Writes the files of the compliance report. Returns the file names.
 pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::Result<Vec<String>> {
     check(folder).map_err(anyhow::Error::msg)?;
     let released = read(client, run).await?;

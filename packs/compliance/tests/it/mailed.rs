@@ -30,7 +30,7 @@ async fn server(model: &ScriptedModel, mailbox: &Mailbox) -> TestServer {
     mailed(mailbox, "").model(model).workflow("mailed", WORKFLOW).people(PEOPLE).start().await
 }
 
-/// Returns a model whose checker asks for the review of a text, without a case.
+/// Returns a model whose agent `checker` asks for the review of a text, without a case.
 async fn of_words() -> ScriptedModel {
     let model = ScriptedModel::start().await;
     for agent in AGENTS {

@@ -20,7 +20,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Creates a stage with a new case from `init`. Each scripted agent replies with one sentence.
+    /// Creates a test stage with a new case from `init`. Each scripted agent replies with one sentence.
     fn new() -> Self {
         let runtime = Runtime::new().unwrap();
         let model = runtime.block_on(ScriptedModel::start());
@@ -130,7 +130,7 @@ fn a_report_is_held_over_a_restart_and_its_files_are_what_was_shown() {
     }
 }
 
-/// Tests that `decide` asks for confirmation in a terminal, and does not ask without one.
+/// Tests that the command `decide` asks for confirmation in a terminal, and does not ask without one.
 #[test]
 fn what_is_critical_is_decided_from_elsewhere_with_a_yes() {
     let stage = Stage::new();

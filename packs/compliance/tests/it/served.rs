@@ -190,9 +190,9 @@ async fn nobody_in_time_is_expired_and_told_on_every_channel() {
     assert_eq!(counts(&model)[4], 0);
 }
 
-/// Tests that the checker may hold back a text of its own, besides the report that rules hold back. After its release,
-/// the crew continues with the next phase: the checker is not called again, and its result is the released text
-/// (contract D3).
+/// Tests that the agent `checker` may hold back a text of its own, besides the report that rules hold back. After its
+/// release, the crew continues with the next phase: the checker is not called again, and its result is the released
+/// text (contract D3).
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_checker_hands_in_waits_as_well() {
     let (model, sink) = (crew().await, WebhookSink::start().await);

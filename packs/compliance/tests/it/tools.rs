@@ -61,7 +61,7 @@ async fn sums_and_findings_are_told() {
     assert!(failed(&bench, "case_review", json!({ "force": true })).await.starts_with("bad_arguments"));
 }
 
-/// Tests a party with the name of an input key, such as `query`. The key of the question is not redacted.
+/// Tests a counterparty with the name of an input key, such as `query`. The key of the question is not redacted.
 #[test]
 fn what_is_asked_stays_what_is_asked_whoever_is_called_so() {
     let bench = bench(input());

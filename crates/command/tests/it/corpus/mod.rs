@@ -75,7 +75,6 @@ fn corpus() -> Vec<Entry> {
         .collect()
 }
 
-/// Returns the errors of all entries.
 fn wrong(entries: &[Entry], found: impl Fn(&Entry) -> Vec<String>) -> Vec<String> {
     let told = entries.iter().flat_map(|entry| {
         let line = format!("{:?}", entry.line);
@@ -192,7 +191,7 @@ fn the_reader_sees_which_files_each_line_touches() {
     assert!(found.is_empty(), "{} of {}:\n{}", found.len(), entries.len(), found.join("\n"));
 }
 
-/// Returns true if the line always needs an approval, or needs one if some rule forbids commands or paths.
+/// Returns true if the command line always needs an approval, or needs one if some rule forbids commands or paths.
 fn asks(command: &Command) -> bool {
     let is_unclear = command.unclear.is_some() || command.unknown_option;
     command.opaque.is_some() || is_unclear || command.own_tools("").is_some()

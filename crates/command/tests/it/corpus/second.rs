@@ -12,8 +12,8 @@ use brush_parser::{Parser, ParserOptions, SourceInfo};
 
 use super::{Entry, corpus, wrong};
 
-/// The second parser finds no command that the corpus does not list. Lines that the second parser cannot read are
-/// skipped.
+/// The independent parser for bash finds no command that the corpus of command lines does not list. Lines that this
+/// parser cannot read are skipped.
 #[test]
 fn a_second_parser_finds_no_other_command() {
     let entries = corpus();
@@ -27,7 +27,7 @@ fn a_second_parser_finds_no_other_command() {
     assert!(understood * 20 > entries.len() * 19, "it understands {understood} of {}", entries.len());
 }
 
-/// Returns true if the corpus lists the program. `coproc` is a keyword in bash, but a program in dash.
+/// Returns true if the corpus entry lists the program. `coproc` is a keyword in bash, but a program in dash.
 fn is_told(entry: &Entry, found: &ParsedLine, name: &str) -> bool {
     entry.runs.contains(name)
         || entry.hides.contains(name)
@@ -35,7 +35,7 @@ fn is_told(entry: &Entry, found: &ParsedLine, name: &str) -> bool {
         || name == "coproc"
 }
 
-/// Maximum nesting of commands within words.
+/// Maximum nesting of commands within words that the independent parser for bash visits.
 const MAX_DEPTH: usize = 8;
 
 #[derive(Default)]
@@ -158,7 +158,6 @@ impl ParsedLine {
         }
     }
 
-    /// Collects the commands in the substitutions of a word.
     fn visit_word(&mut self, word: &Word) {
         if let Ok(pieces) = word::parse(&word.value, &ParserOptions::default()) {
             self.pieces(&pieces);
@@ -205,7 +204,6 @@ fn unquoted(raw: &str) -> Option<String> {
     plain.then(|| word::parse(raw, &ParserOptions::default()).ok()).flatten().and_then(|pieces| join(&pieces))
 }
 
-/// Returns the base name of a system program.
 fn base(name: &str) -> String {
     let folders = ["/bin/", "/usr/bin/"];
     let base = folders.iter().find_map(|folder| name.strip_prefix(folder));

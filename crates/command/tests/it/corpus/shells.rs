@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use super::corpus;
 
-/// Returns true if the shell rejects the line. None if the shell is not installed.
+/// Returns true if the shell rejects the command line, or `None` if the shell is not installed.
 fn refuses(shell: &str, line: &str) -> Option<bool> {
     let status = Command::new(shell)
         .args(["-n", "-c", line])
@@ -16,7 +16,7 @@ fn refuses(shell: &str, line: &str) -> Option<bool> {
     status.ok().map(|status| !status.success())
 }
 
-/// Number of lines that one shell checks. Nearly all of the time is spent on starting shells.
+/// Number of command lines that one shell process checks. Nearly all of the time is spent on starting shells.
 const TOGETHER: usize = 32;
 
 #[test]

@@ -20,7 +20,7 @@ pub(super) struct Judge {
     pub(super) releases: u64,
     town: PeopleModel,
     matters: BTreeMap<InterruptId, InterruptModel>,
-    /// The last interrupt that was requested and has not opened yet.
+    /// The interrupt that was requested last in the simulation and has not opened yet.
     asked: Option<Ask>,
     n: u64,
 }
@@ -30,8 +30,8 @@ impl Judge {
         self.asked = Some(ask.clone());
     }
 
-    /// Checks the events that one append contains. `now` is the time in the simulation. The clock of the node that
-    /// wrote the events may differ from this time by at most [`SKEW_MS`].
+    /// Checks the events of one append. `now` is the time in the simulation. The clock of the node that wrote the
+    /// events may differ from this time by at most [`SKEW_MS`].
     pub(super) fn check_append(&mut self, events: &[Event], now: Timestamp) {
         for event in events {
             self.n += 1;
@@ -246,7 +246,8 @@ impl Judge {
         same("it opens", expected, (opened.remind_at, opened.escalate_at))
     }
 
-    /// Checks that no deadline was missed. Before this is called, a node must have handled all deadlines that are due.
+    /// Checks that no deadline was missed in the simulation. Before this is called, a node must have handled all
+    /// deadlines that are due.
     pub(super) fn at_the_end(&mut self, now: Timestamp) {
         for matter in self.matters.values().filter(|matter| !matter.is_over) {
             let own = [matter.expires_at, matter.remind_at, matter.escalate_at];
@@ -270,8 +271,8 @@ fn same(what: &str, expected: Times, found: Times) -> Result<(), String> {
     if expected == found { Ok(()) } else { Err(format!("{what}: {found:?} instead of {expected:?}")) }
 }
 
-/// Checks that the deadline `due` has passed: by the timestamp of the event, and by the clock of at least one node.
-/// Also checks that no freeze is in effect at that time.
+/// Checks that the deadline `due` has passed: by the timestamp of the event that it caused, and by the clock of at
+/// least one node. Also checks that no freeze is in effect at that time.
 fn due(
     what: &str,
     due: Option<Timestamp>,
@@ -287,7 +288,7 @@ fn due(
     if early { Err(format!("{what} at {now}, before its deadline {due}")) } else { Ok(()) }
 }
 
-/// Checks that a reminder is sent to exactly those approvers whose votes are missing.
+/// Checks that a reminder is sent to exactly those approvers of the interrupt whose votes are missing.
 fn reminded(matter: &InterruptModel, to: &[String], at: Timestamp, town: &PeopleModel) -> Result<(), String> {
     let now_at = matter.now_at();
     let stage = &matter.assignment.stages[now_at];
@@ -315,7 +316,7 @@ fn reminded(matter: &InterruptModel, to: &[String], at: Timestamp, town: &People
     Ok(())
 }
 
-/// Checks that an escalation changes the assignment exactly as its escalation step states.
+/// Checks that an escalation changes the assignment of the interrupt exactly as its escalation step states.
 fn escalated(
     matter: &mut InterruptModel,
     at: usize,

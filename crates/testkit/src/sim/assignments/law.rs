@@ -22,15 +22,15 @@ pub(super) struct Ballot {
     pub(super) stage: usize,
     pub(super) option: String,
     pub(super) groups: Vec<String>,
-    /// Number of the event with the vote, counted over all events.
+    /// Position, in the whole simulated journal, of the event that contains the vote.
     pub(super) n: u64,
 }
 
 /// State of an interrupt as the judge (the checker of a simulation) keeps it, to check decisions of the core.
 #[derive(Clone, Debug)]
 pub(super) struct InterruptModel {
-    /// For each stage, the number of people who must agree. The number is determined when the interrupt opens. If too
-    /// few approvers are left and the interrupt is reassigned, it is determined again.
+    /// For each stage of the interrupt, the number of people who must agree. The number is determined when the
+    /// interrupt opens. If too few approvers are left and the interrupt is reassigned, it is determined again.
     pub(super) needs: Vec<usize>,
     pub(super) assignment: Assignment,
     pub(super) timing: Timing,
@@ -43,12 +43,13 @@ pub(super) struct InterruptModel {
     pub(super) delegations: Vec<Delegation>,
     pub(super) snoozed: BTreeMap<String, Timestamp>,
     pub(super) is_over: bool,
-    /// Votes that the append being checked must withdraw. The first element is their stage, or `None` for all stages.
-    /// The second element is the number of an event: only votes before this event are withdrawn.
+    /// Votes that the append being checked must withdraw. The first element is the stage of the votes, or `None` for
+    /// all stages. The second element is the position of an event in the simulated journal: only votes before this
+    /// event are withdrawn.
     pub(super) void: Option<(Option<usize>, u64)>,
 }
 
-/// By default, the only person is the local operator, who always exists.
+/// By default, the only person is the local operator, who exists in every installation.
 impl Default for PeopleModel {
     fn default() -> Self {
         let roles = BTreeSet::from([Role::Admin, Role::Operator]);
@@ -80,8 +81,8 @@ impl PeopleModel {
         self.people.get(who).is_some_and(|(_, groups)| groups.contains(group))
     }
 
-    /// Returns true if this person may vote in the stage: because the stage names them or one of their groups, or
-    /// because it is open to operators and they are one.
+    /// Returns true if this person may vote in the stage: because the stage names the person or one of their groups, or
+    /// because it is open to operators and the person is one.
     pub(super) fn is_asked(&self, stage: &Stage, who: &str) -> bool {
         let nobody = stage.approvers.is_empty() && stage.groups.is_empty();
         let named = stage.approvers.iter().any(|name| name == who)
@@ -101,7 +102,8 @@ impl PeopleModel {
         if until.is_none_or(|until| until > now) { delegate.as_ref() } else { None }
     }
 
-    /// Returns true if `by` may decide on behalf of `of`, directly as a delegate or through several delegations.
+    /// Returns true if `by` may decide the interrupt on behalf of `of`, directly as a delegate or through several
+    /// delegations.
     pub(super) fn stands_in(&self, matter: &InterruptModel, by: &str, of: &str, now: Timestamp) -> bool {
         let (mut reached, mut news) = (BTreeSet::from([of.to_owned()]), vec![of.to_owned()]);
         while let Some(from) = news.pop() {
@@ -117,8 +119,8 @@ impl PeopleModel {
         by != of && reached.contains(by) && self.decides(of)
     }
 
-    /// Returns true if `by` may cast a vote in a stage on behalf of `of`. If `by` and `of` are equal, returns true if
-    /// this person may vote for themselves.
+    /// Returns true if `by` may cast a vote in a stage of the interrupt on behalf of `of`. If `by` and `of` are equal,
+    /// returns true if this person may vote for themselves.
     pub(super) fn may_sit(
         &self,
         matter: &InterruptModel,
@@ -134,7 +136,7 @@ impl PeopleModel {
     }
 }
 
-/// Returns how many different people a stage requires at least.
+/// Returns the minimum number of different people who must agree in a stage.
 pub(super) fn need(stage: &Stage) -> usize {
     let required = stage.required.max(1) as usize;
     let named = stage.approvers.len().max(usize::from(!stage.groups.is_empty()));
@@ -192,7 +194,7 @@ impl InterruptModel {
         None
     }
 
-    /// Returns the index of the first stage that the votes for this option do not complete.
+    /// Returns the index of the first stage of the interrupt that the votes for this option do not complete.
     pub(super) fn stage(&self, option: &str) -> usize {
         let stages = self.assignment.stages.iter().enumerate();
         let met = |(i, stage): &(usize, &Stage)| {
@@ -208,8 +210,8 @@ impl InterruptModel {
         stages.take_while(met).count().min(last)
     }
 
-    /// Returns the current stage. This is the first stage that is incomplete if only votes for the option of the newest
-    /// vote are counted.
+    /// Returns the index of the interrupt's current stage. This is the first stage that is incomplete if only votes for
+    /// the option of the newest vote are counted.
     pub(super) fn now_at(&self) -> usize {
         self.ballots.iter().max_by_key(|ballot| ballot.n).map_or(0, |newest| self.stage(&newest.option))
     }

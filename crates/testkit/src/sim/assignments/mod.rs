@@ -32,7 +32,7 @@ pub use bend::Bend;
 use judge::Judge;
 
 const TURNS: usize = 120;
-/// Difference between the clocks of the two nodes.
+/// Difference in milliseconds between the clocks of the two simulated nodes.
 pub(super) const SKEW_MS: u64 = 5 * 60_000;
 const START_MS: i64 = 1_769_851_800_000;
 
@@ -40,9 +40,9 @@ const START_MS: i64 = 1_769_851_800_000;
 #[derive(Clone, Debug)]
 pub struct AssignmentReport {
     pub seed: u64,
-    /// Description of the first violated rule. `None` if no rule was violated.
+    /// Description of the first rule that the simulated events violate. `None` if they violate no rule.
     pub problem: Option<String>,
-    /// Number of events of each type.
+    /// Number of simulated events of each type.
     pub counts: std::collections::BTreeMap<String, u64>,
     pub releases: u64,
 }
@@ -67,11 +67,11 @@ struct Game {
     run: Run,
     session: Session,
     system: System,
-    /// Copy of `system` that was made before the last change of people.
+    /// Copy of the simulated `system` that was made before the last change of people.
     before: System,
     now: Timestamp,
     seeds: u64,
-    /// Number of the following turns in which no node acts.
+    /// Number of the following turns of the simulation in which no node acts.
     down: usize,
     /// True if people have changed and no node has evaluated the open interrupts again since then.
     relook: bool,
@@ -136,7 +136,7 @@ impl Game {
         }
     }
 
-    /// Lets both nodes, one node, or none of them handle the deadlines that are due.
+    /// Lets both simulated nodes, one node, or none of them handle the deadlines that are due.
     fn look(&mut self) {
         if self.bend == Some(Bend::KeepNoTime) {
             return;
@@ -152,7 +152,8 @@ impl Game {
         }
     }
 
-    /// Lifts the freeze, lets a node handle all deadlines that are due, and checks that none was missed.
+    /// Ends the simulation: lifts the freeze, lets a node handle all deadlines that are due, and checks that none was
+    /// missed.
     fn end(&mut self) {
         if self.judge.problem.is_some() {
             return;
@@ -165,7 +166,7 @@ impl Game {
         self.judge.at_the_end(self.now);
     }
 
-    /// Handles an input. The clock that is used is `skew` milliseconds ahead. A refused input changes nothing.
+    /// Handles an input of an actor with a clock that is `skew` milliseconds ahead. A refused input changes nothing.
     fn send(&mut self, actor: &Actor, input: Input, skew: u64) {
         self.seeds += 1;
         let mut seed = [3; 16];
@@ -211,7 +212,7 @@ impl Game {
         self.judge.check_append(&events, self.now);
     }
 
-    /// Returns one of the interrupts. In most cases, it is an open one.
+    /// Returns a random interrupt of the simulation. In most cases, it is an open one.
     fn some(&mut self) -> Option<InterruptId> {
         let open: Vec<InterruptId> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
         let all: Vec<InterruptId> = self.run.interrupts.keys().cloned().collect();

@@ -53,8 +53,8 @@ pub(super) fn actor(id: &str, role: Role) -> Actor {
     Actor { id: id.to_owned(), role, via: Some("sim".to_owned()), let_in_by: None }
 }
 
-/// Returns a change of one reviewer: the reviewer leaves, comes back, changes groups, or is away. The admin and the
-/// operators are never changed.
+/// Returns an input that changes one simulated reviewer: the reviewer leaves, comes back, changes groups, or is away.
+/// The admin and the operators are never changed.
 pub(super) fn change(choices: &mut Choices, now: Timestamp, system: &System) -> Input {
     let (id, role) = *choices.pick(&ROLES[..4]);
     let is_there = system.people.get(id).is_some();

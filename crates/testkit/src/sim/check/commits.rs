@@ -15,22 +15,23 @@ use super::{Witness, WitnessedRun};
 use crate::sim::history::short;
 use crate::sim::leases::Leases;
 
-/// Result of committing one path.
+/// Result of committing one path of a changeset.
 pub(in crate::sim) struct Write {
     pub(in crate::sim) call: String,
     pub(in crate::sim) attempt: u32,
     pub(in crate::sim) changeset: Digest,
     pub(in crate::sim) path: String,
-    /// True if the path already had the content that the changeset gives it.
+    /// True if the path already had, before the commit, the content that the changeset gives it.
     pub(in crate::sim) was_there: bool,
-    /// True if the file, before the commit wrote it, had the content that a person saw.
+    /// True if the file had, before the commit wrote it, the content that was shown to the person who approved the
+    /// changeset.
     pub(in crate::sim) as_shown: bool,
 }
 
 /// Progress of all commits of one call. The record begins with the inspection of the call.
 #[derive(Default)]
 pub(super) struct Commits {
-    /// Paths that already have the content that the changeset gives them.
+    /// Paths that already have the content that the changeset of the call gives them.
     settled: BTreeSet<String>,
     /// True if the current attempt to commit has changed the content of a path.
     wrote: bool,
@@ -57,12 +58,12 @@ impl Witness {
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(run.as_str()))));
     }
 
-    /// Records that a path was written by something other than a commit.
+    /// Records that a path of the simulated workspace was written by something other than a commit.
     pub(in crate::sim) fn overwritten(&mut self, path: &str) {
         self.committed.remove(path);
     }
 
-    /// Checks that each committed path still has the content that the last commit gave it.
+    /// Checks that each committed path of the simulated workspace still has the content that the last commit gave it.
     pub(in crate::sim) fn check_files(&mut self, files: &BTreeMap<String, Entry>) {
         let checked = self.committed.iter().try_for_each(|(path, (run, id))| {
             let call = self.run(run).and_then(|run| run.calls.get(id)).ok_or("a commit without a call")?;
@@ -79,7 +80,7 @@ impl Witness {
         self.note(checked);
     }
 
-    /// Checks the changes that an undo would make. For each path, an undo changes the state after the newest change to
+    /// Checks the changes that an undo would make. For each path, an undo replaces the state after the newest change by
     /// the state before the oldest change.
     pub(in crate::sim) fn undoes(&mut self, arguments: &Arguments, undo: &Undo) {
         let checked = match self.run(&arguments.run) {
@@ -90,7 +91,6 @@ impl Witness {
     }
 }
 
-/// State of a path before an undo and after it.
 type PathStates = (Option<Entry>, Option<Entry>);
 
 /// Checks that an undo reverts all changes after event number `to`. A call may have completed after the changes of the
@@ -155,8 +155,8 @@ impl WitnessedRun {
         Ok(())
     }
 
-    /// Checks that `end` is a possible end of a call that has a changeset. `said` is true if a person stated that the
-    /// call took effect.
+    /// Checks that `end` is a possible end of a call that commits a changeset. `said` is true if a person stated that
+    /// the call took effect.
     pub(super) fn may_end_commit(
         &self,
         id: &str,
@@ -185,7 +185,7 @@ impl WitnessedRun {
     }
 }
 
-/// Checks that a start event names the same changeset that the inspection found.
+/// Checks that the event of a commit's start names the same changeset that the inspection of the call found.
 pub(super) fn may_commit(call: &Call, fact: &Fact) -> Result<(), String> {
     let Fact::ToolStarted { call: id, changeset, .. } = fact else { return Ok(()) };
     if *changeset == call.committing().map(|found| found.digest) {

@@ -27,20 +27,18 @@ pub(in crate::sim) struct DeliveryWitness {
     pub(in crate::sim) plays: bool,
     pub(super) happened: BTreeSet<NoticeKey>,
     claims: BTreeMap<(NodeId, DeliveryId), ClaimedDelivery>,
-    /// For each channel and interrupt, the creation time and the event's sequence number of the newest delivery that
-    /// was claimed.
+    /// For each channel and interrupt, the creation time and the event's sequence number of the newest delivery that a
+    /// simulated node has claimed.
     newest: BTreeMap<(String, InterruptId), (Timestamp, u64)>,
     attempts: BTreeMap<DeliveryId, Vec<Attempt>>,
-    /// For each channel and notice, the id of the delivery.
     ids: BTreeMap<(String, NoticeKey), DeliveryId>,
-    /// For each channel, the notices that its receiver has read.
+    /// For each channel, the notices that its simulated receiver has read.
     received: BTreeSet<(String, NoticeKey)>,
-    /// Deliveries that are recorded as delivered in the store.
     delivered: BTreeSet<DeliveryId>,
     dead: BTreeSet<NodeId>,
-    /// For each node, the number of times that its store failed.
+    /// For each simulated node, the number of times that its store failed.
     stumbles: BTreeMap<NodeId, u32>,
-    /// Disabled channels about which admins were alerted.
+    /// Disabled channels about which the simulated admins were alerted.
     alerts: BTreeSet<String>,
     /// Numbers of attempts and deliveries, by their results: see [`crate::sim::SimulationReport::told`].
     pub(in crate::sim) counts: BTreeMap<&'static str, u64>,
@@ -49,7 +47,6 @@ pub(in crate::sim) struct DeliveryWitness {
 #[derive(Clone, Copy)]
 struct ClaimedDelivery {
     term: Option<Term>,
-    /// True if the interrupt was still open when the delivery was claimed.
     was_open: bool,
 }
 
@@ -57,17 +54,17 @@ struct Attempt {
     node: NodeId,
     term: Option<Term>,
     stumbles: u32,
-    /// Response of the receiver. `None` if there is no response yet.
+    /// Response of the receiver to the delivery attempt. `None` if there is no response yet.
     answer: Option<ReceiverAnswer>,
 }
 
-/// Response of a receiver, as the sender understands it.
+/// Response of a simulated receiver, as the sender understands it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum ReceiverAnswer {
     Well,
-    /// Failure after which the sender is allowed to try again.
+    /// The receiver has failed, and the sender is allowed to try the delivery again.
     Badly,
-    /// Failure after which the sender must not try again.
+    /// The receiver has failed, and the sender must not try the delivery again.
     Never,
 }
 
@@ -107,7 +104,7 @@ impl DeliveryWitness {
         self.received.insert((channel.to_owned(), what.clone()));
     }
 
-    /// Returns true if there is a reason to send the delivery again after its last attempt.
+    /// Returns true if there is a reason to send a delivery again after its last attempt.
     fn is_excused(&self, last: &Attempt, leases: &Leases) -> bool {
         matches!(last.answer, Some(ReceiverAnswer::Badly | ReceiverAnswer::Never))
             || self.dead.contains(&last.node)
@@ -156,8 +153,8 @@ impl DeliveryWitness {
         Ok(())
     }
 
-    /// Checks that the channel sent every notice that the events require. A notice may be missing only if the channel
-    /// had a reason to leave it out.
+    /// Checks that the simulated channel sent every notice that the events require. A notice may be missing only if the
+    /// channel had a reason to leave it out.
     fn check_channel(&self, channel: &Channel, rows: &[Delivery], is_disabled: bool) -> Result<(), String> {
         let occasions = &channel.rule.occasions;
         let takes = |what: &&NoticeKey| occasions.is_empty() || occasions.contains(&what.occasion);
@@ -228,7 +225,6 @@ impl DeliveryWitness {
 }
 
 impl Witness {
-    /// Records which deliveries a node has claimed.
     pub(in crate::sim) fn claimed(&mut self, node: NodeId, leases: &Leases, claimed: &[Delivery]) {
         let mut claimed: Vec<&Delivery> = claimed.iter().collect();
         // Deliveries that a node claims together are sent at the same time, or in one message.
@@ -255,7 +251,8 @@ impl Witness {
         }
     }
 
-    /// Checks an attempt of a node to send a delivery. `believes` is true if the node believes that its lease is valid.
+    /// Checks an attempt of a simulated node to send a delivery. `believes` is true if the node believes that its lease
+    /// is valid.
     pub(in crate::sim) fn sends(
         &mut self,
         (node, believes): (NodeId, bool),
@@ -275,7 +272,8 @@ impl Witness {
         }
     }
 
-    /// Checks that no delivery was lost. The check is made at the end, when all deliveries have been sent.
+    /// Checks that no delivery of the simulation was lost. The check is made at the end, when all deliveries have been
+    /// sent.
     pub(in crate::sim) fn check_deliveries(&mut self, store: &Store, channels: &[Channel]) {
         let checked = self.check_all_channels(store, channels);
         self.note(checked);

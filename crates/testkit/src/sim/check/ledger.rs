@@ -22,29 +22,28 @@ use super::super::freezes;
 use super::WitnessedRun;
 use super::commits::{Commits, may_commit};
 
-/// Side effect of a call, with the arguments and preconditions that the call had.
+/// Side effect of a simulated tool call, with the arguments and preconditions that the call had.
 pub(in crate::sim) struct Effect {
     pub(in crate::sim) call: String,
     pub(in crate::sim) attempt: u32,
     pub(in crate::sim) tool: String,
     pub(in crate::sim) arguments: Value,
     pub(in crate::sim) preconditions: Vec<Precondition>,
-    /// True if, when the side effect occurred, the files met the preconditions.
+    /// True if, when the side effect occurred, the files met the preconditions of the call.
     pub(in crate::sim) as_shown: bool,
 }
 
 #[derive(Default)]
 pub(super) struct Ledger {
     released: Option<CallRelease>,
-    /// Attempts in which a side effect occurred. The flag is true if the side effect occurred late: after the end of
-    /// the lease under which the attempt was started.
+    /// Attempts of the call in which a side effect occurred. The flag is true if the side effect occurred late: after
+    /// the end of the lease under which the attempt was started.
     effects: Vec<(u32, bool)>,
-    /// Number of times that a person asked for another attempt.
     reruns: usize,
-    /// True if the outcome of the call was unknown at any time.
+    /// True if the outcome of the tool call was unknown at any time.
     doubted: bool,
-    /// True if a person stopped the call while it was running in the workspace. The agent is then told in the result
-    /// that the call may be partly done.
+    /// True if a person stopped the call while it was running in the workspace. The result then tells the agent that
+    /// the call may be partly done.
     ended_stopped: bool,
     pub(super) commits: Commits,
 }
@@ -53,8 +52,8 @@ pub(super) struct Ledger {
 struct CallRelease {
     digest: Digest,
     arguments: Value,
-    /// Preconditions that a person approved. `None` if the person edited the arguments, or if the interrupt was not the
-    /// approval of the call.
+    /// Preconditions of the call that a person approved. `None` if the person edited the arguments, or if the interrupt
+    /// was not the approval of the call.
     preconditions: Option<Value>,
     grant: Option<GrantId>,
 }
@@ -68,14 +67,15 @@ impl Ledger {
         self.doubted
     }
 
-    /// Returns how many side effects occurred in time: before the end of the lease under which the call was started.
+    /// Returns how many side effects of the call occurred in time: before the end of the lease under which the call was
+    /// started.
     fn in_time(&self) -> usize {
         self.effects.iter().filter(|(_, late)| !late).count()
     }
 }
 
 impl WitnessedRun {
-    /// Checks that a fact is allowed after the facts that were written before it.
+    /// Checks that the fact of a run is allowed after the facts that were written before it.
     pub(super) fn check(
         &mut self,
         fact: &Fact,
@@ -241,13 +241,13 @@ impl WitnessedRun {
         }
     }
 
-    /// Returns true if the run is paused, or if a freeze stops the run or this agent.
+    /// Returns true if the simulated run is paused, or if a freeze stops the run or this agent.
     fn is_held(&self, system: &System, agent: Option<&str>) -> bool {
         self.run.is_paused() || freezes::hold(system, &self.run, agent)
     }
 
-    /// Returns true if a client runs the call and a person has approved it. The result of such a call is accepted even
-    /// while the run is frozen or paused.
+    /// Returns true if a client runs the call and a person has approved the call. The result of such a call is accepted
+    /// even while the run is frozen or paused.
     pub(super) fn may_have_run_elsewhere(&self, call: &Call) -> bool {
         self.run.definition.tools.get(&call.tool).is_some_and(|spec| {
             matches!(spec.runs, Runs::Client { .. })
@@ -325,7 +325,7 @@ impl WitnessedRun {
         }
     }
 
-    /// Checks that a side effect of a tool was allowed.
+    /// Checks that a side effect of a simulated tool was allowed.
     ///
     /// `late` is true if the lease under which the call was started had ended before the side effect. Another node may
     /// have taken over the call by then. Even in this case, a tool may run a second time only after a person was asked.
@@ -373,7 +373,7 @@ impl WitnessedRun {
     }
 }
 
-/// Returns the content that this interrupt showed and that a person approved by resolving it.
+/// Returns the content of the tool call that this interrupt showed and that a person approved by resolving it.
 fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<CallRelease, String> {
     let resolution =
         interrupt.resolution.as_ref().ok_or("the call was released by an interrupt that is still open")?;
@@ -420,8 +420,8 @@ fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<CallRe
     Ok(CallRelease { digest, arguments, preconditions, grant: None })
 }
 
-/// Returns what the core assumes about the call if a crash occurs while it runs. Returns `None` if the call makes no
-/// changes.
+/// Returns what the core assumes about a tool call if a crash occurs while the call runs. Returns `None` if the call
+/// makes no changes.
 fn writes(run: &Run, call: &Call) -> Option<OnCrash> {
     match run.definition.tools.get(&call.tool)?.runs {
         Runs::Here { effect: holdshort_core::tool::Effect::Write, on_crash, .. } => Some(on_crash),
@@ -455,7 +455,8 @@ fn is_forbidden(run: &Run, system: &System, call: &Call) -> bool {
     })
 }
 
-/// Returns true if a rule matches the tool of this call and the first words of its command.
+/// Returns true if a rule matches the tool of a call and the first words of its command. A rule about changes matches
+/// only a call that changes nothing.
 fn names(rule: &Rule, call: &Call) -> bool {
     let changes_nothing =
         first_word(call) == Some("ls") || call.committing().is_some_and(|found| found.changed == 0);
@@ -476,7 +477,7 @@ fn first_word(call: &Call) -> Option<&str> {
     call.argument("command").and_then(|command| command.split(' ').next())
 }
 
-/// Returns how many votes an assignment requires, all stages together.
+/// Returns how many votes an assignment requires, in all stages together.
 fn required(assignment: &Assignment) -> usize {
     assignment.stages.iter().map(|stage| stage.required.max(1) as usize).sum()
 }

@@ -55,36 +55,37 @@ pub(super) struct Witness {
     sessions: BTreeMap<SessionId, (Session, Chain)>,
     system: System,
     system_chain: Option<Chain>,
-    /// For each idempotency key, the run that the first request with this key started.
+    /// For each idempotency key, the run that the first start request with this key started.
     keys: BTreeMap<String, RunId>,
-    /// For each run, the sequence numbers of those messages that sessions have recorded.
+    /// For each run, the sequence numbers of those messages that the simulated sessions have recorded.
     said: BTreeMap<RunId, Vec<u64>>,
-    /// For each number of a driver (epoch), the node that used the number first.
+    /// For each driver number (epoch), the simulated node that used the number first.
     epochs: BTreeMap<u64, NodeId>,
-    /// For each path, the run and the call that last committed it. If something other than a commit writes the path,
-    /// its entry is removed.
+    /// For each path of the simulated workspace, the run and the call that last committed the path. If something other
+    /// than a commit writes the path, its entry is removed.
     committed: BTreeMap<String, (RunId, String)>,
     pub(super) telling: DeliveryWitness,
     events: u64,
-    /// Runs whose newest written state has not been compared with the state in a driver's memory.
+    /// Runs whose newest written state the witness has not compared with the state in a driver's memory.
     not_compared: BTreeSet<RunId>,
     problem: Option<String>,
 }
 
-/// State of a run, rebuilt from the bytes that were written.
+/// State of a run, which the witness rebuilds from the bytes that were written.
 struct WitnessedRun {
     run: Run,
     chain: Chain,
     calls: BTreeMap<String, Ledger>,
     begun: BTreeMap<ActionId, StartedAction>,
-    /// All votes that were written: interrupt, voter and option. The list includes votes that were replaced later.
+    /// All votes that were written in the run: interrupt, voter and option. The list includes votes that were replaced
+    /// later.
     cast: BTreeSet<(InterruptId, String, String)>,
     /// Sequence numbers of all messages in the run, if it is the front run of its session.
     spoken: Vec<u64>,
     rounds: Rounds,
 }
 
-/// Returns true if the session must record this fact of a run. This rule is implemented without using the core.
+/// Returns true if the session must record this fact of a run. This rule is implemented without the core.
 fn must_be_noted(fact: &Fact) -> bool {
     match fact {
         Fact::RunStarted { front, .. } => *front,
@@ -94,8 +95,8 @@ fn must_be_noted(fact: &Fact) -> bool {
     }
 }
 
-/// Returns the fact and the sequence number of an event of a run. Returns `None` if the event belongs to another kind
-/// of stream.
+/// Returns the sequence number and the fact of a run's event. Returns `None` if the event belongs to another kind of
+/// stream.
 fn fact(sealed: &Sealed) -> Option<(u64, Fact)> {
     match event::decode(sealed).ok()?.fact {
         event::Fact::Run(fact) => Some((sealed.seq, fact)),
@@ -108,12 +109,11 @@ impl Witness {
         self.problem.as_deref()
     }
 
-    /// Returns the runs whose newest written state has not been compared with the state in a driver's memory.
+    /// Returns the runs whose newest written state the witness has not compared with the state in a driver's memory.
     pub(super) fn not_compared(&self) -> Vec<RunId> {
         self.not_compared.iter().cloned().collect()
     }
 
-    /// Returns the number of written events.
     pub(super) fn events(&self) -> u64 {
         self.events
     }
@@ -130,7 +130,7 @@ impl Witness {
         &self.system
     }
 
-    /// Returns the sessions that have at least one event.
+    /// Returns the simulated sessions that have at least one event.
     pub(super) fn sessions(&self) -> impl Iterator<Item = &SessionId> {
         self.sessions.keys()
     }
@@ -152,8 +152,8 @@ impl Witness {
             .collect()
     }
 
-    /// Returns true if the call had a side effect. If a simulated person is asked about an outcome that is unknown,
-    /// this value is the person's answer.
+    /// Returns true if the tool call had a side effect in the simulated world. This value is the answer of a simulated
+    /// person who is asked about an unknown outcome.
     pub(super) fn took_effect(&self, run: &RunId, call: &str) -> bool {
         let ledger = self.runs.get(run).and_then(|each| each.calls.get(call));
         ledger.is_some_and(Ledger::took_effect)
@@ -165,7 +165,7 @@ impl Witness {
         }
     }
 
-    /// Records an append that a node has written, and checks it.
+    /// Records an append that a simulated node has written, and checks its events.
     pub(super) fn appended(&mut self, node: NodeId, leases: &Leases, append: &Append) {
         let checked = self.check_append(node, leases, append);
         self.note(checked);
@@ -230,8 +230,8 @@ impl Witness {
         self.check_rows(append, &rows)
     }
 
-    /// Checks that the session records exactly the messages of its front run, and records each in the append that
-    /// writes the message.
+    /// Checks that a session records exactly the messages of its front run, and records each in the append that writes
+    /// the message.
     fn check_said(&self, append: &Append) -> Result<(), String> {
         for part in &append.streams {
             let StreamId::Run(id) = &part.stream else { continue };
@@ -256,7 +256,7 @@ impl Witness {
         Ok(())
     }
 
-    /// Checks that the append contains exactly the database rows that follow from its events.
+    /// Checks that an append contains exactly the database rows that follow from its events.
     fn check_rows(&self, append: &Append, implied: &Rows) -> Result<(), String> {
         if append.rows.run != implied.run {
             return Err(format!(
@@ -289,8 +289,8 @@ impl Witness {
         Ok(())
     }
 
-    /// Checks an event of a run, and applies it to the run's state. If the event changes the database row of an
-    /// interrupt, returns this interrupt.
+    /// Checks an event of a run, and applies the event to the witness's state of the run. If the event changes the
+    /// database row of an interrupt, returns this interrupt.
     fn run_event(
         &mut self,
         node: NodeId,
@@ -393,8 +393,8 @@ impl Witness {
         })
     }
 
-    /// Checks an event of a session, and applies it to the session's state. Adds to `rows` the database row that the
-    /// event changes.
+    /// Checks an event of a session, and applies the event to the witness's state of the session. Adds to `rows` the
+    /// database row that the event changes.
     fn session_event(&mut self, id: &SessionId, sealed: &Sealed, rows: &mut Rows) -> Result<(), String> {
         let known = self.sessions.entry(id.clone());
         let (session, chain) = known.or_insert_with(|| (Session::new(id.clone()), Chain::START));
@@ -450,7 +450,6 @@ impl Witness {
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(job.run.as_str()))));
     }
 
-    /// Checks a side effect of a tool.
     pub(super) fn happened(&mut self, run: &RunId, action: &ActionId, leases: &Leases, effect: Effect) {
         let checked = match self.runs.get_mut(run) {
             Some(witnessed) => {
@@ -462,7 +461,8 @@ impl Witness {
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(run.as_str()))));
     }
 
-    /// Compares the state of a run in a driver's memory with the state that was rebuilt from the written events.
+    /// Compares the state of a run in a driver's memory with the state that the witness rebuilt from the written
+    /// events.
     pub(super) fn live(&mut self, live: &Run) {
         let checked = match self.run(&live.id) {
             None => Err("a driver has a run that has no events".to_owned()),
@@ -484,8 +484,8 @@ impl Witness {
         self.note(checked);
     }
 
-    /// Checks that a decision which was accepted has resolved its interrupt. If several people must agree, checks only
-    /// that the vote was written, because a later vote may have replaced it.
+    /// Checks that an accepted decision has resolved its interrupt. If several people must agree, checks only that the
+    /// vote was written, because a later vote may have replaced it.
     pub(super) fn decided(&mut self, run: &RunId, id: &InterruptId, actor: &Actor, decision: &Decision) {
         let standing = self.run(run).and_then(|run| run.interrupts.get(id));
         let stands = standing.is_some_and(|interrupt| {
@@ -507,8 +507,7 @@ impl Witness {
         }
     }
 
-    /// Checks that a message was not written to the run. The check is made if the sender of the message received the
-    /// error that nothing was written.
+    /// Checks that a message was not written to the run, although its sender got the error that nothing was written.
     pub(super) fn not_said(&mut self, run: &RunId, text: &str) {
         let is_there = self.run(run).is_some_and(|run| run.messages.iter().any(|each| **each == *text));
         if is_there {

@@ -10,11 +10,11 @@ use holdshort_core::interrupt::Outcome;
 use holdshort_core::notice::{Notice, Occasion};
 use holdshort_core::run::{Fact, Run};
 
-/// Key of a notice: the event because of which channels send the notice.
+/// Key of a notice that channels send: the event that caused the notice.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::sim) struct NoticeKey {
     pub(in crate::sim) interrupt: InterruptId,
-    /// Sequence number of the event because of which the notice is sent, in the stream of the run.
+    /// Sequence number, in the stream of the run, of the event that caused the notice.
     pub(in crate::sim) seq: u64,
     pub(in crate::sim) occasion: Occasion,
     pub(in crate::sim) run: RunId,
@@ -35,8 +35,8 @@ pub(super) fn collect_stages(run: Option<&Run>) -> StageByInterrupt {
     all.map(|(id, interrupt)| (id.clone(), interrupt.stage_now())).collect()
 }
 
-/// Returns the notices that these facts imply. With each fact is its sequence number. `run` is the state of the run
-/// after all these facts.
+/// Returns the notices that these facts of a run imply. `facts` contains the sequence number of each fact. `run` is the
+/// state of the run after all these facts.
 pub(super) fn implied(before: &StageByInterrupt, run: &Run, facts: &[(u64, Fact)]) -> Vec<NoticeKey> {
     if run.session().is_none() {
         return Vec::new();
@@ -84,7 +84,7 @@ pub(super) fn implied(before: &StageByInterrupt, run: &Run, facts: &[(u64, Fact)
     happened
 }
 
-/// Returns the interrupt that a fact is about, if people may have to be notified of this fact.
+/// Returns the interrupt that a fact is about, if people may have to be notified of the fact.
 fn subject(fact: &Fact) -> Option<&InterruptId> {
     match fact {
         Fact::InterruptOpened(opened) => Some(&opened.interrupt),

@@ -15,11 +15,11 @@ use serde_json::Value;
 use super::WitnessedRun;
 use crate::sim::people::of_client;
 
-/// State of an answer that was recorded. If another run uses the answer again, this use is compared with the state.
+/// State of a recorded answer, with which the witness compares each later use of the answer in another run.
 pub(super) struct RecordedAnswer {
     subject: Option<String>,
     asked: String,
-    /// True if a person gave the answer and it has not been erased.
+    /// True if a person gave the recorded answer and it has not been erased.
     counts: bool,
     since: Timestamp,
 }
@@ -42,8 +42,8 @@ impl RecordedAnswer {
 }
 
 impl WitnessedRun {
-    /// Checks that a fact about questions is allowed after the facts that were written before it. `kept` is the earlier
-    /// answer with which the question is resolved.
+    /// Checks that a fact about questions is allowed after the facts of the run that were written before it. `kept` is
+    /// the earlier answer with which the question is resolved.
     pub(super) fn asks(
         &self,
         fact: &Fact,
@@ -79,8 +79,8 @@ impl WitnessedRun {
         self.run.calls.get(call).map(|call| call.step.clone()).unwrap_or_default()
     }
 
-    /// If the workflow pauses the other steps during a question, checks that no step begins work while another step has
-    /// an open question.
+    /// If the workflow pauses the other steps of the run during a question, checks that no step begins work while
+    /// another step has an open question.
     fn check_step_may_begin(&self, step: &str) -> Result<(), String> {
         if !self.run.definition.asking.pause_siblings {
             return Ok(());
@@ -187,7 +187,8 @@ impl WitnessedRun {
         Ok(())
     }
 
-    /// Checks that the result of the run contains all questions that were asked and all assumptions that were recorded.
+    /// Checks that the result of the run contains all questions that were asked and all assumptions that were recorded
+    /// in the run.
     fn tells_all(&self, result: &Value) -> Result<(), String> {
         if self.run.definition.is_external() {
             return Ok(());

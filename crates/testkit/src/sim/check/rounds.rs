@@ -20,18 +20,17 @@ use super::WitnessedRun;
 const MANY: usize = 50;
 const DEEP: usize = 3;
 
-/// The phases of a run, as far as the written events show them.
+/// The phases of a simulated run, as far as the written events show them.
 #[derive(Default)]
 pub(super) struct Rounds {
     phases: BTreeMap<String, Option<StepEnd>>,
-    /// Phases that calls have begun, each with the call.
+    /// Phases that tool calls have begun in the run, each with the call.
     called: BTreeMap<String, (String, Phase)>,
     talks: BTreeMap<String, CopilotPhase>,
-    /// True if, in this append, a person ended the work that was interrupted.
+    /// True if, in the append being checked, a person ended the work that was interrupted.
     ends_work: bool,
 }
 
-/// A copilot phase, and the state of its rounds.
 #[expect(clippy::struct_excessive_bools, reason = "each flag is independent")]
 struct CopilotPhase {
     form: Copilot,
@@ -40,16 +39,15 @@ struct CopilotPhase {
     router: Option<String>,
     /// True if a round of the copilot is to begin: the first one, or one that a person wants.
     is_due: bool,
-    /// True as long as the router has not decided about the task.
+    /// True as long as the router has not decided about the copilot's task.
     is_unrouted: bool,
-    /// Kind of interrupt that must be opened before the round begins.
     must_ask: Option<Kind>,
     was_asked: bool,
     asked: Option<InterruptId>,
-    /// The last answer of a person, as long as its consequence has not been written.
+    /// The last answer of a person to the copilot, as long as its consequence has not been written.
     word: Option<(Kind, String)>,
-    /// Kind of the interrupt that was open before a round and then became obsolete. The field is set if a person
-    /// interrupted the run with other instructions.
+    /// Kind of the interrupt that was open before a round of the copilot and then became obsolete. The field is set if
+    /// a person interrupted the run with other instructions.
     withdrawn: Option<Kind>,
     is_over: bool,
 }
@@ -72,7 +70,8 @@ impl CopilotPhase {
         }
     }
 
-    /// Returns the reason why the next round is not allowed to begin. Returns `None` if it is allowed to begin.
+    /// Returns the reason why the next round of the copilot is not allowed to begin. Returns `None` if the round is
+    /// allowed to begin.
     fn blocking_reason(&self) -> Option<&'static str> {
         let reasons = [
             (self.is_over, "its work is finished"),
@@ -157,8 +156,8 @@ fn wants_more(option: &str) -> bool {
 }
 
 impl WitnessedRun {
-    /// Checks that a fact about rounds, or about phases that calls begin, is allowed after the facts that were written
-    /// before it.
+    /// Checks that a fact about rounds, or about phases that tool calls begin, is allowed after the facts of the run
+    /// that were written before it.
     pub(super) fn check_round_fact(&mut self, fact: &Fact) -> Result<(), String> {
         let rounds = &mut self.rounds;
         match fact {
@@ -258,8 +257,8 @@ impl WitnessedRun {
         }
     }
 
-    /// Checks that an append is complete. If it contains an answer, it must contain the consequence of the answer. If a
-    /// call, a step or a run has ended, none of its phases and interrupts may still be open.
+    /// Checks that an append to a run is complete. If it contains an answer, it must contain the consequence of the
+    /// answer. If a call, a step or a run has ended, none of its phases and interrupts may still be open.
     pub(super) fn check_append_end(&mut self) -> Result<(), String> {
         self.rounds.ends_work = false;
         let run = &self.run;
@@ -296,7 +295,7 @@ impl WitnessedRun {
 }
 
 impl Rounds {
-    /// Returns those phases begun by calls that have not ended, each with its call.
+    /// Returns those phases begun by tool calls that have not ended, each with its call.
     fn alive(&self) -> impl Iterator<Item = (&str, &str)> {
         let alive = self.called.iter().filter(|(id, _)| !matches!(self.phases.get(*id), Some(Some(_))));
         alive.map(|(id, (call, _))| (id.as_str(), call.as_str()))
@@ -371,8 +370,8 @@ impl Rounds {
         Ok(())
     }
 
-    /// Checks the end of a call that has begun phases. The result of the call must be that of its last phase, and the
-    /// call must end after this phase.
+    /// Checks the end of a tool call that has begun phases. The result of the call must be that of its last phase, and
+    /// the call must end after this phase.
     fn call_ends(&self, run: &Run, id: &str, end: CallEnd) -> Result<(), String> {
         let begins = |tool: &str| {
             matches!(run.definition.tools.get(tool).map(|spec| &spec.runs), Some(Runs::Begins(_)))

@@ -15,12 +15,13 @@ use super::WitnessedRun;
 use crate::sim::leases::{Leases, Term};
 use crate::sim::node::NodeId;
 
-/// An action for which a start was written. When a step is retried, its attempts are counted from 1 again. The id of an
-/// action contains this number. Therefore two nodes may write starts with the same id.
+/// An action of a run for which a start was written. When a step is retried, its attempts are counted from 1 again, and
+/// the id of an action contains this number. Therefore two nodes may write starts with the same id.
 pub(super) struct StartedAction {
-    /// For each node, the number of actions whose start it wrote, and the number of actions that it performed.
+    /// For each simulated node, the number of times that it wrote the action's start, and the number of times that it
+    /// performed the action.
     counts: BTreeMap<NodeId, Counts>,
-    /// Node that wrote the last start, and the period of its lease at that time.
+    /// Simulated node that wrote the last start of the action, and the period of its lease at that time.
     by: NodeId,
     term: Option<Term>,
 }
@@ -32,18 +33,18 @@ struct Counts {
 }
 
 impl StartedAction {
-    /// Returns true if a node has performed every action whose start it wrote.
+    /// Returns true if a simulated node has performed the action each time that it wrote its start.
     fn has_performed_all(&self, node: NodeId) -> bool {
         self.counts.get(&node).is_some_and(|counts| counts.performed == counts.started)
     }
 
-    /// Returns true if the lease under which the last start was written has never ended since then.
+    /// Returns true if the lease under which the last start of the action was written has never ended since then.
     pub(super) fn has_unbroken_lease(&self, leases: &Leases) -> bool {
         self.term.is_some() && self.term == leases.term(self.by)
     }
 }
 
-/// Checks that no two nodes use the same number as a driver (epoch).
+/// Checks that no two simulated nodes use the same driver number (epoch).
 pub(super) fn check_epoch(
     epochs: &mut BTreeMap<u64, NodeId>,
     node: NodeId,
@@ -61,7 +62,6 @@ pub(super) fn check_epoch(
 }
 
 impl WitnessedRun {
-    /// Records that a node has written the start of an action.
     pub(super) fn starts(&mut self, node: NodeId, leases: &Leases, fact: &Fact) {
         let action = match fact {
             Fact::TrialStarted { call, attempt, .. } => Action::Try { call: call.clone(), attempt: *attempt },
@@ -80,8 +80,8 @@ impl WitnessedRun {
         begun.term = leases.term(node);
     }
 
-    /// Checks a takeover. A node may take over an action only if no other node is performing it. A node may declare
-    /// only its own actions as still running.
+    /// Checks a takeover of work by a simulated node. A node may take over an action only if no other node is
+    /// performing it. A node may declare only its own actions as still running.
     pub(super) fn adopts(&self, node: NodeId, leases: &Leases, fact: &Fact) -> Result<(), String> {
         let Fact::Adopted { epoch, kept } = fact else { return Ok(()) };
         for action in kept {

@@ -22,7 +22,7 @@ use crate::sim::store::Store;
 const ALL: usize = usize::MAX >> 1;
 
 impl Witness {
-    /// Checks the whole journal. No other task may run while this function checks the journal.
+    /// Checks the whole journal of the simulation. No other task may run while this function checks the journal.
     pub(in crate::sim) fn check_all(&mut self, store: &Arc<Store>, clock: &SimClock) {
         let checked = self.everything(store, clock);
         self.note(checked);
@@ -100,8 +100,7 @@ impl Witness {
     }
 }
 
-/// Returns the response that the store gives. In a simulation, the store responds at once: the first poll of the future
-/// completes it.
+/// Returns the response of the simulated store, which responds at once: the first poll of the future completes it.
 fn now<T, E: std::fmt::Display>(future: impl Future<Output = Result<T, E>>) -> Result<T, String> {
     future.now_or_never().ok_or("the journal did not answer at once")?.map_err(|error| error.to_string())
 }

@@ -20,12 +20,11 @@ use crate::keys::key;
 use crate::notifications::{SECRET, deliveries, wait_state};
 
 const CHANNEL: &str = "agent-callbacks";
-/// Maximum number of callbacks that are sent to one host at a time (`engine/src/outbox/limits.rs`).
+/// Maximum number of callbacks that the server sends to one host at a time (`engine/src/outbox/limits.rs`).
 const CALLED_AT_HOST: usize = 2;
-/// Path of a callback URL. The path grants access, so it must stay secret.
+/// Path of the URL of an agent's callback. The path grants access, so it must stay secret.
 const HIDDEN: &str = "/hidden-path";
 
-/// Returns a setup that allows callbacks to loopback addresses.
 fn local_callback_setup() -> Setup {
     TestServer::setup().callback_allow_networks("127.0.0.0/8")
 }
@@ -34,7 +33,7 @@ fn callback(sink: &WebhookSink) -> Value {
     json!({"url": sink.url(HIDDEN), "secret": SECRET})
 }
 
-/// Returns the body of a question. `more` is added to its fields.
+/// Returns the request body with which an agent asks a question. `more` is added to its fields.
 fn question(more: &Value) -> Value {
     let mut body = json!({"kind": "question", "title": "When may we deploy?"});
     if let (Some(body), Some(more)) = (body.as_object_mut(), more.as_object()) {
@@ -61,7 +60,7 @@ async fn answer(server: &TestServer, id: &str, text: &str) {
     server.decide(&interrupt, &json!({"option": "answer", "text": text})).await.ok();
 }
 
-/// Verifies a callback as a receiver of Standard Webhooks does.
+/// Verifies the signature of a callback as a receiver of Standard Webhooks does.
 fn verify(received: &ReceivedRequest) {
     let key = BASE64.decode(SECRET.strip_prefix("whsec_").unwrap().as_bytes()).unwrap();
     let mut signed =
@@ -71,13 +70,12 @@ fn verify(received: &ReceivedRequest) {
     assert_eq!(received.header("webhook-signature"), format!("v1,{}", BASE64.encode(signature.as_ref())));
 }
 
-/// Returns the files below the data folder that contain a text.
+/// Returns the files below the server's data folder that contain a text.
 fn files(server: &TestServer, text: &str) -> Vec<PathBuf> {
     let found = Command::new("grep").args(["-rlFe", text]).arg(server.data()).output().unwrap();
     String::from_utf8(found.stdout).unwrap().lines().map(PathBuf::from).collect()
 }
 
-/// Returns the path of the file that stores a callback.
 fn callback_file(server: &TestServer, id: &str) -> PathBuf {
     server.data().join(format!("callbacks/{id}.json"))
 }

@@ -95,7 +95,7 @@ async fn a_run_that_is_damaged_keeps_nothing_from_the_others() {
     assert!(!said.contains("the result of a delivery cannot be stored"), "{said}");
 }
 
-/// Leftover files are removed one by one, when the server starts and at intervals.
+/// Files of callbacks that a crash left behind are removed one by one, when the server starts and at intervals.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_crash_left_behind_is_swept() {
     let sink = WebhookSink::start().await;

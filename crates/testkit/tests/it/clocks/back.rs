@@ -56,7 +56,7 @@ impl ExpiringAccess {
         }
     }
 
-    /// Returns the HTTP status of each attempt to use one of the credentials.
+    /// Returns the HTTP status of each attempt to use a credential or an approval that expires.
     async fn used(&self, office: &ClockedServer) -> Vec<(&'static str, u16)> {
         let url = |path: &str| format!("{}{path}", office.server.base());
         let digest = json!({"digest": Digest::of_json(&self.approval["payload"]).to_string()});

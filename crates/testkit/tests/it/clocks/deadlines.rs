@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{ClockedServer, path, text};
 
 const HOUR: u64 = 3_600_000;
-/// Deadline, one hour after the start of the server.
+/// Deadline of a delegation, one hour after the start of the server.
 const UNTIL: &str = "2026-06-01T13:00:00Z";
 
 const PEOPLE: &str = "
@@ -25,8 +25,8 @@ async fn asked_of(office: &ClockedServer, approver: &str) -> Value {
     office.ask(&body).await
 }
 
-/// Returns whether a person may decide, together with the represented person. If the interrupt is not shown to the
-/// person, returns the refusal.
+/// Returns whether a person may decide the interrupt, together with the person whom they represent. If the interrupt is
+/// not shown to the person, returns the refusal.
 async fn may_decide(office: &ClockedServer, who: &str, asked: &Value) -> Value {
     let shown = office.send_as(who, Method::GET, &path(asked, ""), &Value::Null).await;
     if shown.status != 200 {

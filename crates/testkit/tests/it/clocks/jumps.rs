@@ -19,8 +19,8 @@ people:
   cleo: {roles: [reviewer]}
 ";
 
-/// Time of each restart, and the events since the previous restart. The interrupt opens at 12:00. The reminder is due
-/// at 12:04, the escalation at 12:06, and the expiry at 12:30.
+/// Time of each restart of the server, and the events since the previous restart. The interrupt opens at 12:00. The
+/// reminder is due at 12:04, the escalation at 12:06, and the expiry at 12:30.
 const JUMPS: [(&str, &[&str]); 9] = [
     ("12:05:00", &["12:05 reminds anna"]),
     // The clock is set back to before the reminder, but the reminder was already sent.
@@ -37,7 +37,7 @@ const JUMPS: [(&str, &[&str]); 9] = [
     ("12:26:00", &[]),
 ];
 
-/// Asks with the same idempotency key each time, so that repeated requests return the first interrupt.
+/// Opens an interrupt with the same idempotency key each time, so that repeated requests return the first interrupt.
 async fn ask(server: &TestServer) -> Value {
     let body = json!({
         "kind": "review", "title": "May it go?", "assignment": {"approvers": ["anna"]},

@@ -35,14 +35,13 @@ struct WallClock {
 }
 
 impl WallClock {
-    /// Creates a clock that is set to this time.
     fn at(now: &str) -> Self {
         let mut clock = Self::ahead(0);
         clock.set(now);
         clock
     }
 
-    /// Creates a clock that is this many seconds ahead of the machine's clock.
+    /// Creates a wall clock that is this many seconds ahead of the machine's clock.
     fn ahead(seconds: i64) -> Self {
         let mut clock = Self { folder: tempfile::tempdir().expect("a temporary folder"), ahead_ms: 0 };
         clock.put(seconds);
@@ -70,7 +69,6 @@ impl WallClock {
         self.folder.path().join("clock")
     }
 
-    /// Makes a server use this clock.
     fn apply_to(&self, setup: Setup) -> Setup {
         let (library, file) = (library(), self.file());
         setup
@@ -85,7 +83,8 @@ fn at(text: &str) -> Timestamp {
     text.parse().expect("a time")
 }
 
-/// Server with one data folder. A test kills the server and restarts it with a different wall-clock time.
+/// A server with one data folder and a settable clock. A test kills the server and restarts it with a different
+/// wall-clock time.
 struct ClockedServer {
     clock: WallClock,
     server: TestServer,
@@ -100,7 +99,8 @@ impl ClockedServer {
         Self { clock, server }
     }
 
-    /// Kills the server, sets its clock, starts it again, and waits until the server has handled all due deadlines.
+    /// Kills the server, sets its wall clock, starts it again, and waits until the server has handled all due
+    /// deadlines.
     async fn back_at(&mut self, now: &str) {
         self.server.kill();
         self.clock.set(now);
@@ -124,12 +124,11 @@ impl ClockedServer {
         eventually("it is no longer open", look).await;
     }
 
-    /// Snoozes an interrupt for a person.
     async fn snooze(&self, who: &str, asked: &Value, until: &str) {
         self.send_as(who, Method::POST, &path(asked, "/snooze"), &json!({ "until": until })).await.ok();
     }
 
-    /// Sends a request of a person, authenticated with a token of the issuer.
+    /// Sends a request of a person to the server, authenticated with a token of the issuer.
     async fn send_as(&self, who: &str, method: Method, path: &str, body: &Value) -> Answer {
         let now = self.clock.now().as_millis() / 1_000;
         let token = issued::token(who, &[], now);
@@ -147,7 +146,6 @@ impl ClockedServer {
         happened(&self.server, asked).await.iter().map(|(at, what)| format!("{} {what}", &at[..16])).collect()
     }
 
-    /// Asserts that `audit verify` finds no error in the data folder.
     fn assert_verified(&self) {
         let mut command = self.server.client_command();
         let output = command.args(["audit", "verify"]).output().expect("it runs");

@@ -24,13 +24,13 @@ groups:
 
 /// Night in which the clocks change. All timestamps are in UTC.
 struct Night {
-    /// Time of the questions: 23:30 in Berlin, outside all working hours.
+    /// Time at which the questions of the night are asked: 23:30 in Berlin, outside all working hours.
     asked: &'static str,
-    /// Deadlines after one, two and four working hours of `legal`.
+    /// Deadlines after one, two and four working hours of the group `legal`.
     remind: &'static str,
     escalate: &'static str,
     expire: &'static str,
-    /// Deadline after three working hours of `finance`.
+    /// Deadline after three working hours of the group `finance`.
     expire_finance: &'static str,
     /// End of the channel's quiet hours, which last from 22:00 to 02:30 in Berlin.
     quiet_until: &'static str,
@@ -38,13 +38,13 @@ struct Night {
     looks: &'static [Look],
 }
 
-/// Restart of the server, and the expected events.
+/// A restart of the server during the night, and the events that are expected by then.
 struct Look {
     at: &'static str,
-    /// Events since the previous restart, of the interrupt for `legal` and of the interrupt for `finance`.
+    /// Expected events since the previous restart, of the interrupt for `legal` and of the interrupt for `finance`.
     legal: &'static [&'static str],
     finance: &'static [&'static str],
-    /// Number of messages that the channel has sent by this restart.
+    /// Number of messages that the channel has sent by this restart of the server.
     sent: usize,
 }
 

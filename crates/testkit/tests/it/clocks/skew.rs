@@ -15,11 +15,11 @@ use crate::play::{command, count, done, one};
 
 const SKEW_MS: u64 = 300_000;
 const SKEW_S: i64 = 300;
-/// Lease that is much shorter than the difference of the clocks, and long enough that a slow machine can renew it.
+/// Duration of a node's lease, which is much shorter than the difference of the clocks, and long enough that a slow
+/// machine can renew the lease.
 const LEASE: Duration = Duration::from_secs(8);
 
-/// Starts node `a` with the machine's clock and node `b` with a clock that is ahead. Returns the nodes and their
-/// clocks.
+/// Starts node `a` with the machine's clock and node `b` with a clock that is ahead. The model replies with `steps`.
 async fn apart(steps: impl Into<Vec<Scripted>>) -> (Cluster, [WallClock; 2]) {
     let model = ScriptedModel::start().await;
     model.script("solo", steps);

@@ -15,7 +15,8 @@ async fn dump(url: &str) -> String {
     whole.lines().filter(|line| !line.contains("restrict")).collect::<Vec<_>>().join("\n")
 }
 
-/// Waits until the database has executed everything that a killed node had sent, and until readers see all of it.
+/// Waits until the database has executed everything that a killed node had sent, and until readers see all of these
+/// changes.
 ///
 /// A transaction in any other database of the same PostgreSQL server hides appends that began after that transaction.
 async fn at_rest(url: &str) {
@@ -25,7 +26,7 @@ async fn at_rest(url: &str) {
     while sql(url, hidden).await != "0" {}
 }
 
-/// Runs a command of the binary on the database. Returns its exit code, output and errors.
+/// Runs a command of the binary `holdshort` on the database. Returns its exit code, output and errors.
 fn verb(server: &TestServer, arguments: &[&str]) -> (i32, String, String) {
     let output = server.client_command().args(arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

@@ -8,7 +8,6 @@ use super::{database, setup};
 use crate::codelab::ide::Ide;
 use crate::codelab::{result, user};
 
-/// Starts nodes that use one scripted model.
 async fn nodes<const N: usize>() -> (ScriptedModel, [TestServer; N]) {
     let model = ScriptedModel::start().await;
     let url = database().await;

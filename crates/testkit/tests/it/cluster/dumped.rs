@@ -67,7 +67,7 @@ async fn program(name: &'static str, arguments: Vec<String>) {
     tokio::task::spawn_blocking(run).await.unwrap().unwrap();
 }
 
-/// Runs a command of the binary on this database, without a server.
+/// Runs a command of the binary `holdshort` on this database, without a server.
 fn verb(server: &TestServer, url: &str, arguments: &[&str]) -> Value {
     let mut command = server.client_command();
     let output = command.arg("--json").args(arguments).env("HOLDSHORT_STORE", url).output().unwrap();

@@ -12,7 +12,8 @@ fn sql(server: &Server, statement: &str) -> String {
     server.run("psql", &["-Atc", statement, "postgres"]).unwrap().trim().to_owned()
 }
 
-/// Installs the tests' certificate for `localhost`. PostgreSQL itself writes the files, because it must own them.
+/// Installs the tests' certificate for `localhost` in a PostgreSQL server. PostgreSQL itself writes the files, because
+/// it must own them.
 fn speak_tls(server: &Server) {
     for (file, name) in [("certificate.pem", "server.crt"), ("key.pem", "server.key")] {
         let pem = std::fs::read_to_string(tls(file)).unwrap();

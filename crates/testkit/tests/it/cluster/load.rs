@@ -12,20 +12,20 @@ use tokio::sync::watch;
 
 use super::Cluster;
 
-/// Pause of a client before it tries the next node.
+/// Pause of a client between a failed request and the next node.
 const AGAIN: Duration = Duration::from_millis(100);
-/// Timeout of a request. A request that takes longer has failed.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Requests that a client has sent.
+/// Requests that a client has sent to the cluster.
 #[derive(Default)]
 pub(crate) struct Played {
     pub(crate) runs: Vec<String>,
-    /// Number of requests that got no response, or a server error.
+    /// Number of the client's requests that got no response, or a server error.
     pub(crate) repeats: usize,
 }
 
-/// Asks and decides repeatedly until `stop`. The client sends its requests to the nodes in rotation.
+/// Asks questions and decides them repeatedly until `stop`. The client sends its requests to the nodes of the cluster
+/// in rotation.
 pub(crate) async fn play(cluster: Arc<Cluster>, client: usize, stop: watch::Receiver<bool>) -> Played {
     let mut played = Played::default();
     while !*stop.borrow() {
@@ -35,7 +35,7 @@ pub(crate) async fn play(cluster: Arc<Cluster>, client: usize, stop: watch::Rece
     played
 }
 
-/// Asks one question and decides it. Returns the run.
+/// Asks one question of the cluster and decides it. Returns the run.
 pub(crate) async fn ask_and_decide(cluster: &Cluster, client: usize, played: &mut Played) -> String {
     let n = played.runs.len();
     let node = client + n;
@@ -57,7 +57,7 @@ pub(crate) async fn ask_and_decide(cluster: &Cluster, client: usize, played: &mu
     asked["run"].as_str().unwrap().to_owned()
 }
 
-/// Repeats a request, at one node after the other, until a node responds. A refusal fails the test.
+/// Repeats a request, at one node of the cluster after the other, until a node responds. A refusal fails the test.
 async fn until_answered(
     cluster: &Cluster,
     mut node: usize,
@@ -78,8 +78,8 @@ async fn until_answered(
     }
 }
 
-/// Reads all events of the journal from one node, page by page, until the end of the run that `last` names at a later
-/// time. Returns the events as `stream/seq`.
+/// Reads all events of the journal from one node of the cluster, page by page, until the end of the run that `last`
+/// names at a later time. Returns the events as `stream/seq`.
 pub(crate) async fn follow(
     cluster: Arc<Cluster>,
     node: usize,
@@ -113,7 +113,7 @@ fn name(event: &Value) -> String {
     format!("{}/{}", event["stream"], event["seq"])
 }
 
-/// Asserts that a follower saw each event of the runs exactly once.
+/// Asserts that a reader of the journal saw each event of the runs exactly once.
 pub(crate) async fn assert_followed(node: &TestServer, runs: &[String], seen: &[String]) {
     let unique: BTreeSet<&String> = seen.iter().collect();
     assert_eq!(unique.len(), seen.len(), "a follower saw something twice");

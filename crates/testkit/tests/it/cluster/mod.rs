@@ -29,12 +29,12 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Starts nodes whose agents reply with these steps, by position, on any node.
+    /// Starts the nodes of a cluster. On any node, agents reply with these steps, by position.
     pub(crate) async fn start(steps: impl Into<Vec<Scripted>>) -> Self {
         Self::start_on(&database().await, steps, |node| node).await
     }
 
-    /// Starts nodes on this database. `change` adapts the setup of each node.
+    /// Starts the nodes of a cluster on this database. `change` adapts the setup of each node.
     pub(crate) async fn start_on(
         url: &str,
         steps: impl Into<Vec<Scripted>>,
@@ -49,7 +49,7 @@ impl Cluster {
         Self { model, nodes }
     }
 
-    /// Returns the name of the node that drives the run, as the node number `asked` reports it.
+    /// Returns the name of the node that drives the run, as node number `asked` of the cluster reports it.
     pub(crate) async fn driver(&self, asked: usize, run: &str) -> Option<String> {
         let nodes = self.nodes[asked].get("/v1/nodes").await.ok();
         let drives = |node: &&Value| node["runs"].as_array().unwrap().iter().any(|each| each == run);
@@ -57,7 +57,7 @@ impl Cluster {
         Some(found["name"].as_str().unwrap().to_owned())
     }
 
-    /// Asserts that every node returns the same events of the run, and that the audit succeeds.
+    /// Asserts that every node of the cluster returns the same events of the run, and that the audit succeeds.
     pub(crate) async fn assert_one_story(&self, run: &str) {
         let mut stories = Vec::new();
         for node in &self.nodes {
@@ -73,15 +73,15 @@ pub(crate) async fn database() -> String {
     tokio::task::spawn_blocking(|| holdshort_testpg::shared().database()).await.unwrap()
 }
 
-/// Runs an SQL statement as the superuser. Returns its output.
+/// Runs an SQL statement as the superuser of PostgreSQL. Returns its output.
 pub(crate) async fn sql(url: &str, statement: &str) -> String {
     let words = ["-Atc".to_owned(), statement.to_owned(), url.to_owned()];
     let psql = move || holdshort_testpg::shared().run("psql", &words.each_ref().map(|word| &**word));
     tokio::task::spawn_blocking(psql).await.unwrap().unwrap().trim().to_owned()
 }
 
-/// Adds two copies of a row of the table `agreed` without an event, as a crash leaves them. One copy is old, and one
-/// copy is recent. Returns the names of both copies.
+/// Adds two copies of a row of the database table `agreed` without an event, as a crash leaves them. One copy is old,
+/// and one copy is recent. Returns the names of both copies.
 pub(crate) async fn leave_behind(url: &str, row: &str) -> [String; 2] {
     let (folder, id) = row.split_once('/').unwrap();
     let (kind, _) = id.split_once('_').unwrap();

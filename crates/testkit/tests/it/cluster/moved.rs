@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use super::{database, setup};
 use crate::play::{count, done, one};
 
-/// Runs a command of the binary without a server. Returns the command's JSON, or its exit code and output if it fails.
+/// Runs a command of the binary `holdshort` without a server. Returns the command's JSON, or its exit code and output
+/// if it fails.
 fn verb(server: &TestServer, arguments: &[&str]) -> Result<Value, (i32, String)> {
     let output: Output = server.client_command().arg("--json").args(arguments).output().unwrap();
     if output.status.success() {

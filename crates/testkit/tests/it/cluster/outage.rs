@@ -13,7 +13,7 @@ use crate::play::done;
 
 const CLIENTS: usize = 6;
 
-/// Runs clients and followers until `trouble` is over. Returns the number of repeated requests.
+/// Runs clients and readers of the cluster until `trouble` is over. Returns the number of repeated requests.
 async fn under_load(cluster: Cluster, trouble: impl Future<Output = ()>) -> usize {
     let cluster = Arc::new(cluster);
     let (stop, stopped) = watch::channel(false);

@@ -17,12 +17,12 @@ pub(crate) struct Proxy {
 #[derive(Clone, Copy)]
 struct Cable {
     whole: bool,
-    /// Number of cuts so far. A connection that began before the last cut is dead.
+    /// Number of cuts of the simulated network cable so far. A connection that began before the last cut is dead.
     cuts: u64,
 }
 
 impl Proxy {
-    /// Starts a proxy in front of the database server of this URL.
+    /// Starts a proxy in front of the database server of this URL, which simulates a network cable.
     pub(crate) async fn start(url: &str) -> Self {
         let (before, rest) = url.split_once('@').unwrap();
         let (address, database) = rest.split_once('/').unwrap();
@@ -43,18 +43,19 @@ impl Proxy {
         format!("{before}@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// Cuts the cable. Existing connections transfer no more bytes, and neither end is notified.
+    /// Cuts the simulated network cable. Existing connections transfer no more bytes, and neither end is notified.
     pub(crate) fn cut(&self) {
         self.cable.send_modify(|cable| *cable = Cable { whole: false, cuts: cable.cuts + 1 });
     }
 
-    /// Mends the cable. New connections work, but connections from before the cut stay dead.
+    /// Mends the simulated network cable. New connections work, but connections from before the cut stay dead.
     pub(crate) fn mend(&self) {
         self.cable.send_modify(|cable| cable.whole = true);
     }
 }
 
-/// Copies bytes in both directions until one end closes. After a cut, both ends stay open without traffic.
+/// Copies bytes in both directions of a connection until one end closes it. After a cut of the cable, both ends stay
+/// open without traffic.
 async fn carry(mut near: TcpStream, address: String, mut cable: watch::Receiver<Cable>) {
     // A new connection waits until the cable is mended, because a kernel keeps retrying to connect.
     let Ok(began) = cable.wait_for(|cable| cable.whole).await.map(|cable| cable.cuts) else { return };

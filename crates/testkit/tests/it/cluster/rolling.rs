@@ -25,7 +25,7 @@ fn node(model: &ScriptedModel, url: &str, name: &str) -> Setup {
     setup(model).database(url, name).lease(Duration::from_secs(2))
 }
 
-/// Returns a node with a different schema version.
+/// Returns a node that acts as a build with a different schema version.
 fn plays(model: &ScriptedModel, url: &str, name: &str, schema: &str) -> Setup {
     node(model, url, name).program(other_version()).env("HOLDSHORT_PLAYS_SCHEMA", schema)
 }
@@ -96,7 +96,8 @@ async fn a_newer_node_does_not_take_the_database_from_an_older_one() {
     assert!(said.contains("schema version 14, but this binary only knows 13: update Holdshort"), "{said}");
 }
 
-/// This version waits until older nodes have stopped, because older nodes would drop data about its channels.
+/// A server of this version waits until older nodes have stopped, because older nodes would drop data about its
+/// channels.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn this_version_waits_for_those_before_it_to_stop() {
     let (model, url) = (asking().await, database().await);

@@ -10,14 +10,14 @@ use super::proxy::Proxy;
 use super::{Cluster, database, setup, wait_lines};
 use crate::play::{command, count, done, one};
 
-/// Shortest allowed lease, and the additional time that a busy machine needs.
+/// Duration of a node's lease: the shortest allowed lease, and the additional time that a busy machine needs.
 const LEASE: Duration = Duration::from_secs(2);
 const BUSY: Duration = Duration::from_secs(20);
 
-/// Log message of a node that abandons work because the work is no longer valid.
+/// Log messages of a node that abandons work on a run because the work is no longer valid.
 const GIVEN_UP: [&str; 2] = ["an action was stopped because", "a result arrived too late and was discarded"];
 
-/// Command that appends a line when it starts, and then runs for a long time.
+/// Command that appends a line to a file when it starts, and then runs for a long time.
 const SLOW: &str = "echo one >> count.txt; sleep 300";
 
 /// Shortens a node's lease, and makes the node log why it abandons work.
@@ -29,8 +29,8 @@ async fn cluster(steps: impl Into<Vec<Scripted>>) -> Cluster {
     Cluster::start_on(&database().await, steps, hasty).await
 }
 
-/// Waits until a different node asks for the outcome of the command. Returns the interrupt, and the time until it
-/// opened.
+/// Waits until a node asks a person for the outcome of the command that another node had started. Returns the
+/// interrupt, and the time until it opened.
 async fn wait_doubt(cluster: &Cluster, asked: usize, run: &str) -> (Value, Duration) {
     let since = Instant::now();
     let doubt = cluster.nodes[asked].wait_one(run).await;

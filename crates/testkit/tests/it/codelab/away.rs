@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::ide::{Ide, find_only_frame, kinds, post, post_body, post_refused};
 use super::{on_plan, plans, result, served, subtask, user};
 
-/// Returns all frames of a session after the frame with the id `since`, without `done` frames, which describe the
-/// present.
+/// Returns all frames that the server has for a session after the frame with the id `since`, without `done` frames,
+/// which describe the present.
 async fn story(server: &TestServer, since: &str) -> Vec<(String, Value)> {
     let mut ide = Ide::come_back(server, "s", since).await;
     let mut frames = Vec::new();

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::ide::{Ide, find_only_frame, get, kinds, post, post_refused};
 use super::{on_plan, plans, served, subtask, user};
 
-/// Members of the IDE's model of a message. The IDE sends all of them, and null for those without a value.
+/// Members of a chat message in the IDE's model. The IDE sends all of them, and null for those without a value.
 const MEMBERS: [&str; 22] = [
     "type",
     "content",
@@ -37,17 +37,16 @@ const MEMBERS: [&str; 22] = [
     "metadata",
 ];
 
-/// Returns a message as the IDE serializes it.
+/// Returns a chat message as the IDE serializes it.
 fn model_of(message: &Value) -> Value {
     MEMBERS.iter().map(|member| ((*member).to_owned(), message[*member].clone())).collect::<Value>()
 }
 
-/// Plan panel of the IDE.
 #[derive(Default)]
 struct Panel {
     plan: Value,
     steps: BTreeMap<String, String>,
-    /// All statuses in the order of their frames.
+    /// All statuses of the plan panel, in the order of their frames.
     moves: Vec<String>,
 }
 
@@ -77,7 +76,7 @@ impl Panel {
     }
 }
 
-/// Returns the texts that the chat shows about a plan: the plan, the messages of agents, and the end of the plan.
+/// Returns the texts that the IDE's chat shows about a plan: the plan, the messages of agents, and the end of the plan.
 fn bubbles(frames: &[Value]) -> Vec<&str> {
     let kinds = ["plan_approval_required", "plan_notification", "assistant_message", "plan_completed"];
     let shown = frames.iter().filter(|frame| kinds.contains(&frame["type"].as_str().unwrap()));

@@ -15,8 +15,8 @@ fn read(path: &str) -> (&'static str, Value) {
     ("read_file", json!({ "path": path }))
 }
 
-/// Starts a session in which the agent `coder` receives the messages. It replies with these steps and then says that it
-/// is done.
+/// Starts a session in which the agent `coder` receives the messages. The agent replies with these steps and then says
+/// that it is done.
 async fn coding(steps: Vec<Scripted>) -> (ScriptedModel, TestServer, Ide) {
     let (model, server) = served().await;
     let steps: Vec<Scripted> = steps.into_iter().chain([Scripted::text("Done.")]).collect();

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use super::ide::{Ide, find_only_frame, get, kinds, post};
 use super::{WORKFLOW, served_with, user};
 
-/// Starts a server that runs commands itself and tries each command first. The last element is the session.
+/// Starts a server that runs commands itself and tries each command first. Returns the model, the server and the
+/// session.
 async fn tried() -> (ScriptedModel, TestServer, String) {
     let tools = "tools: [read_file, list_files, search_files, create_plan, ask_human]";
     let more = tools.replace("ask_human", "ask_human, run_command");

@@ -317,7 +317,8 @@ async fn tools_and_agents_have_the_names_that_the_ide_has() {
     assert_eq!(started, ["code", "code"]);
 }
 
-/// Access to each route. An IDE decides on behalf of its person, so the agent token is refused.
+/// Each route of the edge accepts only the tokens that it should. An IDE decides on behalf of its person, so the agent
+/// token is refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_route_lets_in_whom_it_should() {
     let (_model, server) = served().await;

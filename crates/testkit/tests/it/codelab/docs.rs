@@ -11,7 +11,7 @@ fn examples(part: &str) -> Vec<Value> {
     crate::docs::json_of("docs/reference/edges/codelab.md", part)
 }
 
-/// Returns true if both values have the same fields with the same types.
+/// Returns true if a frame of the documentation and a real frame have the same fields with the same types.
 fn alike(shown: &Value, real: &Value) -> bool {
     match (shown, real) {
         (Value::Object(shown), Value::Object(real)) => {
@@ -29,8 +29,8 @@ fn alike(shown: &Value, real: &Value) -> bool {
     }
 }
 
-/// The server accepts each message of the page. A refusal is expected only because the plan, call or run does not
-/// exist.
+/// The server accepts each message of the page about the `CodeLab` edge. A refusal is expected only because the plan,
+/// call or run does not exist.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_client_sends_is_understood() {
     let (model, server) = served().await;
@@ -54,7 +54,8 @@ async fn what_a_client_sends_is_understood() {
     }
 }
 
-/// The tests receive each type of frame, and every example of the page has the fields of a real frame.
+/// The tests receive each type of frame of the `CodeLab` edge, and every example of its page has the fields of a real
+/// frame.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_client_hears_is_what_is_shown() {
     let (model, server) = served().await;

@@ -91,7 +91,7 @@ async fn the_client_comes_back_and_goes_on() {
     assert_eq!(fs::read_to_string(folder.join("times.txt")).unwrap(), "once\n");
 }
 
-/// Connection to the server that the test can cut. Later connections work.
+/// Connection from the example client to the server, which the test can cut. Later connections work.
 struct Wire {
     address: SocketAddr,
     cut: watch::Sender<()>,

@@ -15,8 +15,8 @@ fn write(path: &str) -> Scripted {
     Scripted::call("write_file", json!({ "path": path, "content": "x" }))
 }
 
-/// Starts a session in which the agent `coder` receives the messages. It replies with these steps and then says that it
-/// is done.
+/// Starts a session in which the agent `coder` receives the messages. The agent replies with these steps and then says
+/// that it is done.
 async fn coding(steps: Vec<Scripted>) -> (ScriptedModel, TestServer) {
     let (model, server) = served().await;
     model.push("orchestrator", Scripted::call("handoff_to_coder", json!({ "message": "code" })));

@@ -14,12 +14,12 @@ use super::reader;
 
 pub(crate) struct Ide {
     socket: WebSocketStream<TcpStream>,
-    /// Id of the last frame, after which the client can resume.
+    /// Id of the last frame that the IDE received, after which it can resume.
     pub(crate) place: String,
 }
 
 impl Ide {
-    /// Connects, and reads the `session_info` frame.
+    /// Connects an IDE to the session, and reads the `session_info` frame.
     pub(crate) async fn connect(server: &TestServer, session: &str) -> Self {
         let mut ide = Self::open(server, session).await;
         let info = ide.next().await;
@@ -27,7 +27,7 @@ impl Ide {
         ide
     }
 
-    /// Reconnects, to receive the frames after the frame with the id `since`.
+    /// Reconnects an IDE to the session, to receive the frames after the frame with the id `since`.
     pub(crate) async fn come_back(server: &TestServer, session: &str, since: &str) -> Self {
         let headers = [("authorization", format!("Bearer {}", server.token()))];
         let path = format!("/edges/codelab/ws/{session}?since={since}");
@@ -36,13 +36,13 @@ impl Ide {
         ide
     }
 
-    /// Connects without reading any frame.
+    /// Connects an IDE to the session without reading any frame.
     pub(crate) async fn open(server: &TestServer, session: &str) -> Self {
         let headers = [("authorization", format!("Bearer {}", server.token()))];
         Self::try_open(server, &format!("/edges/codelab/ws/{session}"), &headers).await.unwrap()
     }
 
-    /// Connects to a path. Returns the HTTP status if the server refuses the connection.
+    /// Connects an IDE to a path of the server. Returns the HTTP status if the server refuses the connection.
     pub(crate) async fn try_open(
         server: &TestServer,
         path: &str,
@@ -65,7 +65,8 @@ impl Ide {
         self.send(Message::text(message.to_string())).await;
     }
 
-    /// Sends several messages at once, so that all messages have arrived when the server reads the first message.
+    /// Sends several messages of the IDE at once, so that all messages have arrived when the server reads the first
+    /// message.
     pub(crate) async fn say_all(&mut self, messages: &[Value]) {
         for message in messages {
             self.socket.feed(Message::text(message.to_string())).await.unwrap();
@@ -77,7 +78,7 @@ impl Ide {
         timeout(PATIENCE, self.socket.send(message)).await.unwrap().unwrap();
     }
 
-    /// Returns the next frame without its `id`, which is stored in `place`.
+    /// Returns the next frame that the IDE receives, without its `id`, which is stored in `place`.
     pub(crate) async fn next(&mut self) -> Value {
         loop {
             match timeout(PATIENCE, self.socket.next()).await.expect("a socket that says nothing") {
@@ -96,7 +97,7 @@ impl Ide {
         }
     }
 
-    /// Returns the frames until the server closes the connection, and the close code.
+    /// Returns the frames that the IDE receives until the server closes the connection, and the close code.
     pub(crate) async fn until_closed(&mut self) -> (Vec<Value>, Option<u16>) {
         let mut frames = Vec::new();
         loop {
@@ -112,7 +113,7 @@ impl Ide {
         }
     }
 
-    /// Returns the frames up to and including the first frame of this type.
+    /// Returns the frames that the IDE receives up to and including the first frame of this type.
     pub(crate) async fn until(&mut self, kind: &str) -> Vec<Value> {
         let mut frames = Vec::new();
         loop {
@@ -123,12 +124,12 @@ impl Ide {
         }
     }
 
-    /// Skips frames until a frame of this type arrives, and returns that frame.
+    /// Skips frames that the IDE receives until a frame of this type arrives, and returns that frame.
     pub(crate) async fn find(&mut self, kind: &str) -> Value {
         self.until(kind).await.pop().unwrap()
     }
 
-    /// Sends a message that must be refused. Returns the error frame.
+    /// Sends a message of the IDE that the server must refuse. Returns the error frame.
     pub(crate) async fn refused(&mut self, message: &Value) -> Value {
         self.say(message).await;
         let frame = self.next().await;
@@ -152,7 +153,7 @@ fn assert_no_nulls(value: &Value) {
     }
 }
 
-/// Posts one message. Returns all frames of the response, without their ids.
+/// Posts one message of a gateway to the session. Returns all frames of the response, without their ids.
 pub(crate) async fn post(server: &TestServer, session: &str, message: &Value) -> Vec<Value> {
     let mut frames = post_body(server, &json!({ "session_id": session, "message": message })).await;
     for frame in &mut frames {
@@ -161,13 +162,13 @@ pub(crate) async fn post(server: &TestServer, session: &str, message: &Value) ->
     frames
 }
 
-/// Posts a body. Returns the frames of the response.
+/// Posts the body of a gateway's request. Returns the frames of the response.
 pub(crate) async fn post_body(server: &TestServer, body: &Value) -> Vec<Value> {
     let request = server.request(Method::POST, "/edges/codelab/agent/message/stream").json(body);
     post_request(request).await
 }
 
-/// Sends a request. Returns the frames of the response.
+/// Sends a request of a gateway. Returns the frames of the response.
 pub(crate) async fn post_request(request: reqwest::RequestBuilder) -> Vec<Value> {
     let read = async {
         let response = request.send().await.unwrap();
@@ -182,7 +183,8 @@ pub(crate) async fn post_request(request: reqwest::RequestBuilder) -> Vec<Value>
     timeout(PATIENCE, read).await.expect("the stream ends")
 }
 
-/// Posts a body that must be refused. Returns the error, which must be the only frame of the response.
+/// Posts the body of a gateway's request that the server must refuse. Returns the error, which must be the only frame
+/// of the response.
 pub(crate) async fn post_refused(server: &TestServer, body: &Value) -> Value {
     let mut frames = post_body(server, body).await;
     assert_eq!(kinds(&frames), ["error", "done"], "{frames:#?}");
@@ -190,7 +192,7 @@ pub(crate) async fn post_refused(server: &TestServer, body: &Value) -> Value {
     frames.remove(0)
 }
 
-/// Sends a GET request to a path of the edge. Returns the JSON response.
+/// Sends a GET request to a path of the `CodeLab` edge. Returns the JSON response.
 pub(crate) async fn get(server: &TestServer, path: &str) -> Value {
     let found = server.get(&format!("/edges/codelab/{path}")).await.ok();
     reader::rest(path, &found);

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 pub(crate) const WORKFLOW: &str = include_str!("../../../../../workflows/codelab_ide/workflow.yaml");
 
-/// Starts a server with a scripted model. Each test adds the model's replies.
+/// Starts a server with the `CodeLab` edge and a scripted model. Each test adds the model's replies.
 async fn served() -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     let server = TestServer::setup().model(&model).start().await;
@@ -62,7 +62,6 @@ pub(crate) fn result(call: &Value, text: &str) -> Value {
     json!({ "type": "tool_result", "call_id": call["call_id"], "result": text })
 }
 
-/// Returns the status of a `done` frame.
 fn done(frame: &Value) -> &str {
     assert_eq!(frame["type"], "done", "{frame}");
     frame["status"].as_str().unwrap()

@@ -23,7 +23,7 @@ fn all_say_done(model: &ScriptedModel) {
     }
 }
 
-/// Starts session `s`, whose plan waits for a decision.
+/// Starts session `s` with a plan of these subtasks, which waits for a decision.
 async fn planned(subtasks: &[Value]) -> (ScriptedModel, TestServer, Ide, Value) {
     let (model, server) = served().await;
     model.script("orchestrator", [plans(subtasks)]);

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 type Object = Map<String, Value>;
 
-/// Agents and tools that the IDE knows.
+/// Agents that the IDE knows.
 const AGENTS: &[&str] = &["orchestrator", "code", "architect", "debug", "ask"];
 const TOOLS: &[&str] = &[
     "read_file",
@@ -27,7 +27,7 @@ const TOOLS: &[&str] = &[
     "create_directory",
 ];
 
-/// Text that clients display. An empty text would be shown as an empty bubble.
+/// A text that clients of the `CodeLab` edge display. An empty text would be shown as an empty bubble.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
 struct NonEmptyText(String);
@@ -181,7 +181,7 @@ struct Switched {
     reason: NonEmptyText,
 }
 
-/// Statuses that the plan panel knows. It ignores all others.
+/// Statuses of a subtask that the IDE's plan panel knows. It ignores all others.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum StepStatus {
@@ -191,7 +191,7 @@ enum StepStatus {
     Skipped,
 }
 
-/// Estimated duration, which the IDE shows as it is.
+/// Estimated duration of a subtask, which the IDE shows as it is.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
 struct Estimate(String);
@@ -266,7 +266,7 @@ fn read<T: DeserializeOwned>(value: &Value) -> T {
     parsed(value).unwrap_or_else(|error| panic!("a client misreads this: {error}\n{value:#}"))
 }
 
-/// Checks a frame as the IDE parses it.
+/// Checks a frame of the `CodeLab` edge as the IDE parses it.
 pub(crate) fn frame(value: &Value) {
     checked(value).unwrap_or_else(|error| panic!("the IDE misreads this: {error}\n{value:#}"));
 }
@@ -367,17 +367,17 @@ fn an_answer_is_read_as_the_gateways_read_it() {
     }
 }
 
-/// Frames that a gateway forwards from a response, and whether the gateway read the end of the response.
+/// Frames that a gateway forwards from an HTTP response, and whether the gateway read the end of the response.
 #[derive(Debug, PartialEq)]
 struct Forwarded {
     frames: Vec<Value>,
     is_over: bool,
-    /// Session id with which the later gateway continues.
+    /// Session id with which the later of the two gateways continues.
     session: Option<String>,
 }
 
-/// Reads a response line by line, as both gateways do: an event name, and then the event's data. The gateway of the
-/// document removes nulls from `message` events, and forwards all other events unchanged. The later gateway removes
+/// Reads an HTTP response line by line, as both gateways do: an event name, and then the event's data. The gateway of
+/// the document removes nulls from `message` events, and forwards all other events unchanged. The later gateway removes
 /// nulls from all events, and regards a `session_info` frame as the start of a session.
 fn forwarded(body: &str, is_later: bool) -> Forwarded {
     let mut heard = Forwarded { frames: Vec::new(), is_over: false, session: None };
@@ -518,7 +518,7 @@ struct Metrics {
     timestamp: NonEmptyText,
 }
 
-/// Sessions with metrics, as the later gateway forwards them.
+/// Sessions with metrics, as the later of the two gateways forwards them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MeasuredSessions {
@@ -608,7 +608,8 @@ struct Audited {
     modified_subtasks: Option<Vec<Part>>,
 }
 
-/// Checks a JSON response. The last segment of the path selects the type.
+/// Checks a JSON response of the `CodeLab` edge as the IDE and the gateways parse it. The last segment of the path
+/// selects the type.
 pub(crate) fn rest(path: &str, value: &Value) {
     let path = path.split('?').next().unwrap_or(path);
     if path == "events/metrics/sessions" {

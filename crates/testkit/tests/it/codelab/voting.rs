@@ -12,7 +12,6 @@ use super::{WORKFLOW, on_plan, plans, subtask, user};
 const PEOPLE: &str =
     "people:\n  anna: {roles: [reviewer], groups: [legal]}\n  ben: {roles: [reviewer], groups: [legal]}\n";
 
-/// Starts session `s` with a plan that is assigned to these approvers.
 async fn asked_of(assignment: &str) -> (ScriptedModel, TestServer, Ide, Value) {
     let model = ScriptedModel::start().await;
     let gate = format!("plan_approval: {{assignment: {assignment}, ");

@@ -7,21 +7,20 @@ use serde_json::json;
 use super::Outcome::{Ran, Rewritten, Stopped};
 use super::{Outcome, REWRITE, answer, gated, play, print, rewrite};
 
-/// Answer of a hook, and its effect.
 pub(super) struct Answer {
     pub(super) case: &'static str,
-    /// Lines of the hook's script.
+    /// Lines of the hook's script that print the answer.
     lines: fn(CodingAgent) -> String,
-    /// Effect if only the hook can stop the command: Claude Code, Codex, Gemini CLI.
+    /// Effect of the answer if only the hook can stop the command: in Claude Code, Codex, Gemini CLI.
     pub(super) alone: [Outcome; 3],
-    /// Effect if the agent's own prompt or sandbox is on as well.
+    /// Effect of the answer if the agent's own prompt or sandbox is on as well.
     pub(super) with_second_line: [Outcome; 3],
 }
 
-/// Seconds after which an agent stops waiting for the hook, in the case of a hook that is too slow.
+/// Seconds after which a coding agent stops waiting for the hook, in the case of a hook that is too slow.
 const TIME_OUT_SECONDS: u64 = 1;
 
-/// Name of the case with [`TIME_OUT_SECONDS`].
+/// Name of the case in which the hook takes longer than [`TIME_OUT_SECONDS`].
 const TOO_SLOW: &str = "longer than the agent's time-out";
 
 const NEVER: [Outcome; 3] = [Stopped; 3];
@@ -212,7 +211,7 @@ pub(super) const ANSWERS: &[Answer] = &[
     },
 ];
 
-/// Cases that the short run plays.
+/// Names of the cases that the short test plays. The campaign plays all cases.
 const SAMPLE: [&str; 3] = ["`deny` with a reason", "`allow` with a changed input", "exit 2 with text"];
 
 fn with_member(agent: CodingAgent, name: &str, value: serde_json::Value) -> String {

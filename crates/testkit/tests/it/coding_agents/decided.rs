@@ -16,7 +16,7 @@ const PATIENT_MS: u64 = 100_000;
 /// Milliseconds that a hook waits for an answer, in tests in which nobody answers.
 const IMPATIENT_MS: u64 = 15_000;
 
-/// Server, and an agent whose hook asks the server.
+/// A server, and a coding agent whose hook asks the server.
 struct Gate {
     agent: CodingAgent,
     server: Home,
@@ -40,7 +40,7 @@ impl Gate {
         (Self { agent, server, address, home }, serving)
     }
 
-    /// Waits for the agent's request, and returns its id.
+    /// Waits until the agent's hook has opened an interrupt, and returns the id of the interrupt.
     fn asked(&self) -> String {
         let inbox = || self.server.json(&["inbox"]);
         wait_for("the agent asks", || inbox().as_array().is_some_and(|list| list.len() == 1));
@@ -57,7 +57,7 @@ impl Gate {
         (outcome, run.results.concat())
     }
 
-    /// Runs the agent, and calls `decide` with the id of its request.
+    /// Runs the coding agent, and calls `decide` with the id of the interrupt that its hook opens.
     fn plays_while(&self, decide: impl FnOnce(&str)) -> (Outcome, String) {
         thread::scope(|scope| {
             let playing = scope.spawn(|| self.plays());

@@ -10,7 +10,7 @@ use super::{COMMAND, REWRITE, answer, outcome, rewrite};
 
 const CLAUDE: CodingAgent = CodingAgent::Claude;
 
-/// Home directory of an agent whose hook defers until the file `decided` exists, and then prints this file.
+/// Returns the home directory of an agent whose hook defers until the file `decided` exists, and then prints this file.
 fn deferring() -> AgentHome {
     let home = AgentHome::new(CLAUDE).second_line(SecondLine::On);
     let folder = home.folder().display().to_string();

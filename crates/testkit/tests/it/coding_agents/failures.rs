@@ -18,33 +18,33 @@ use serde_json::{Value, json};
 use super::Outcome::{self, Ran, Stopped};
 use super::play;
 
-/// Milliseconds after which the hook believes that the agent stops waiting.
+/// Milliseconds after which the hook believes that the coding agent stops waiting for it.
 const TIME_OUT_MS: u64 = 4_000;
 
-/// Answer of a server that is not a working Holdshort server.
+/// Response to the hook by a server that is not a working Holdshort server.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fault {
-    /// Connections are refused.
+    /// Connections of the hook to the server are refused.
     Absent,
-    /// Connections are accepted, and nothing is answered.
+    /// The server accepts the connection of the hook, and never responds.
     Silent,
-    /// The connection breaks in the middle of the response.
+    /// The connection to the hook breaks in the middle of the response.
     Cut,
-    /// Status line with headers, and body.
+    /// The server responds with this status line with headers, and this body.
     Responds(&'static str, &'static str),
 }
 
-/// Change of the installation before the agent starts.
 type Change = fn(&Installed);
 
-/// Something that is broken, and its effect.
+/// Something that is broken when the hook runs, and its effect on the coding agent.
 pub(super) struct Failure {
     pub(super) case: &'static str,
     server: Fault,
     change: Change,
-    /// Part of the text that the agent gives to the model.
+    /// Part of the text that the coding agent gives to the model after the failure.
     text: &'static str,
-    /// True if the hook cannot answer, so that only the agent's own prompt or sandbox stops the command.
+    /// For each coding agent, true if the hook cannot answer, so that only the agent's own prompt or sandbox stops the
+    /// command.
     pub(super) needs_second_line: [bool; 3],
 }
 
@@ -122,17 +122,15 @@ pub(super) const FAILURES: &[Failure] = &[
     hook("program missing", |installed| fs::remove_file(&installed.program).unwrap(), [true, true, false]),
 ];
 
-/// Installed hook.
 pub(super) struct Installed {
     folder: PathBuf,
     config: PathBuf,
     key: PathBuf,
-    /// Script that starts the hook.
     pub(super) program: PathBuf,
 }
 
 impl Installed {
-    /// Installs a hook for the server at this address, with the text of an agent key.
+    /// Installs a hook for the server at this address. `key` is the text of an agent key.
     pub(super) fn new(home: &AgentHome, agent: CodingAgent, address: &str, key: &str) -> Self {
         let hooks = home.folder().join("data/hooks");
         fs::create_dir_all(&hooks).unwrap();
@@ -161,7 +159,7 @@ impl Installed {
         installed
     }
 
-    /// Sets the milliseconds after which the hook believes that the agent stops waiting.
+    /// Sets the milliseconds after which the hook believes that the coding agent stops waiting for it.
     pub(super) fn set_timeout(&self, timeout_ms: u64) {
         let mut config: Value = serde_json::from_slice(&fs::read(&self.config).unwrap()).unwrap();
         config["timeout_ms"] = timeout_ms.into();
@@ -188,7 +186,8 @@ impl Installed {
         fs::set_permissions(&self.program, Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// Starts the hook in the background, and then runs these lines. The exit code is the one of the hook.
+    /// Replaces the hook by a script that starts the hook in the background, and then runs these lines. The exit code
+    /// is the one of the hook.
     fn wrap(&self, lines: &str) {
         let text = fs::read_to_string(&self.program).unwrap();
         let start = text.lines().find_map(|line| line.strip_prefix("exec ")).unwrap();
@@ -200,7 +199,7 @@ impl Installed {
     }
 }
 
-/// Server that never works. It stops on drop.
+/// A server that a fault breaks, so that no hook gets a usable answer. The server stops on drop.
 struct Broken {
     address: String,
     stopped: Arc<AtomicBool>,
@@ -235,7 +234,7 @@ impl Drop for Broken {
     }
 }
 
-/// Answers one request. Returns a connection that must stay open.
+/// Responds to one request of the hook according to the fault. Returns a connection that must stay open.
 fn respond(mut socket: TcpStream, fault: Fault) -> Option<TcpStream> {
     socket.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
     let mut request = [0; 4096];
@@ -259,7 +258,7 @@ fn respond(mut socket: TcpStream, fault: Fault) -> Option<TcpStream> {
     }
 }
 
-/// Plays a failure. Returns the outcome, and the text that the model gets.
+/// Plays a failure with a coding agent. Returns the outcome, and the text that the model gets.
 fn plays(agent: CodingAgent, failure: &Failure, line: SecondLine) -> (Outcome, String) {
     let broken = Broken::start(failure.server);
     let home = AgentHome::new(agent).second_line(line);

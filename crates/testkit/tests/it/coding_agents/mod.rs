@@ -14,14 +14,12 @@ mod unseen;
 use holdshort_testkit::coding_agent::{AgentHome, AgentRun, CodingAgent};
 use serde_json::{Value, json};
 
-/// Effect of a hook on the scripted command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
-    /// The command of the model ran.
     Ran,
-    /// No command ran, or its effect was refused.
+    /// No command ran, or the coding agent refused the effect of the command.
     Stopped,
-    /// The command of the hook ran instead.
+    /// The command with which the hook replaced the model's command ran.
     Rewritten,
 }
 
@@ -35,14 +33,14 @@ impl Outcome {
     }
 }
 
-/// Command of the model, which creates the file [`RAN`].
+/// Command that the scripted model requests. It creates the file [`RAN`].
 const COMMAND: &str = "printf x > ran.txt";
 const RAN: &str = "ran.txt";
 /// Command with which a hook replaces [`COMMAND`]. The replacement creates the file [`REWRITTEN`].
 const REWRITE: &str = "printf x > rewritten.txt";
 const REWRITTEN: &str = "rewritten.txt";
 
-/// Runs the scripted command in this home, and returns its outcome.
+/// Runs the scripted command of the coding agent in this home, and returns the outcome.
 fn play(agent: CodingAgent, home: &AgentHome) -> (Outcome, AgentRun) {
     let run = home.run(vec![vec![agent.shell(COMMAND)]]);
     assert_eq!(run.strays, Vec::<String>::new(), "{agent:?} reaches for another host");
@@ -57,7 +55,7 @@ fn outcome(home: &AgentHome) -> Outcome {
     }
 }
 
-/// Answer of a hook before a tool runs, in the agent's format.
+/// Returns the answer that a hook gives before a tool runs, in the coding agent's format.
 fn answer(agent: CodingAgent, decision: &str, reason: Option<&str>) -> Value {
     let mut answer = if agent == CodingAgent::Gemini {
         json!({ "decision": decision })
@@ -74,7 +72,7 @@ fn answer(agent: CodingAgent, decision: &str, reason: Option<&str>) -> Value {
     answer
 }
 
-/// Answer that replaces the command line by `command`.
+/// Returns the answer of a hook that replaces the command line by `command`, in the coding agent's format.
 fn rewrite(agent: CodingAgent, decision: &str, command: &str) -> Value {
     let mut answer = answer(agent, decision, Some("rewritten"));
     let member = if agent == CodingAgent::Gemini { "tool_input" } else { "updatedInput" };
@@ -83,12 +81,12 @@ fn rewrite(agent: CodingAgent, decision: &str, command: &str) -> Value {
     answer
 }
 
-/// Lines of a script that read the payload and print this document.
+/// Returns the lines of a hook's script that read the payload and print this document.
 fn print(document: &Value) -> String {
     format!("cat > /dev/null\ncat <<'END'\n{document}\nEND\n")
 }
 
-/// Home directory of an agent with one hook, which is a script with these lines.
+/// Returns the home directory of a coding agent with one hook, which is a script with these lines.
 fn gated(agent: CodingAgent, lines: &str) -> AgentHome {
     let home = AgentHome::new(agent);
     let script = home.script("hook", &format!("#!/bin/sh\n{lines}"));

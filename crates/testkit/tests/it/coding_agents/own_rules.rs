@@ -11,7 +11,7 @@ use serde_json::json;
 use super::Outcome::{self, Ran, Rewritten, Stopped};
 use super::{answer, outcome, print, rewrite};
 
-/// Decision of a user's rule.
+/// Decision of a rule in the settings of the coding agent's user.
 #[derive(Clone, Copy, Debug)]
 enum Rule {
     Forbids,
@@ -21,7 +21,7 @@ enum Rule {
 const ORIGINAL: &str = "touch ran.txt";
 const REPLACEMENT: &str = "mkdir rewritten.txt";
 
-/// Home directory of an agent whose user has a rule for commands that begin with `program`.
+/// Returns the home directory of a coding agent whose user has a rule for commands that begin with `program`.
 fn with_rule(agent: CodingAgent, rule: Rule, program: &str) -> AgentHome {
     let home = AgentHome::new(agent);
     match agent {
@@ -69,8 +69,8 @@ fn plays(agent: CodingAgent, home: AgentHome, lines: &str) -> Outcome {
     outcome(&home)
 }
 
-/// Compares four outcomes for a rule that forbids and a rule that asks. The rule alone stops its command. The hook then
-/// allows the command, rewrites it, or rewrites another command into it.
+/// Compares four outcomes for a user's rule that forbids a command and for one that asks. The rule alone stops its
+/// command. The hook then allows the command, rewrites it, or rewrites another command into it.
 fn check(agent: CodingAgent) {
     let allow = print(&answer(agent, "allow", None));
     let rewrites = print(&rewrite(agent, "allow", REPLACEMENT));

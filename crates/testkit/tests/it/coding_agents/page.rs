@@ -12,7 +12,7 @@ use super::failures::FAILURES;
 
 const PAGE: &str = "docs/reference/hooks.md";
 
-/// Returns a table with a row for each case, and a column for each agent.
+/// Returns a table of the documentation, with a row for each case and a column for each coding agent.
 fn table<'a>(head: &str, rows: impl Iterator<Item = (&'a str, [String; 3])>) -> String {
     let version = |agent: CodingAgent| format!("{} {}", agent.title(), agent.version());
     let mut table =
@@ -23,7 +23,7 @@ fn table<'a>(head: &str, rows: impl Iterator<Item = (&'a str, [String; 3])>) -> 
     table
 }
 
-/// Returns the text for an outcome without and with the agent's own prompt or sandbox.
+/// Returns the table cell for an outcome without and with the coding agent's own prompt or sandbox.
 fn cell(alone: Outcome, with_second_line: Outcome) -> String {
     match (alone, with_second_line) {
         (Ran | Rewritten, Stopped) => format!("{}; second line stops", alone.title()),
@@ -46,7 +46,7 @@ fn failures() -> String {
     table("what is broken", rows)
 }
 
-/// Replaces the table after the line that names it.
+/// Replaces the table of the documentation after the line that names the table.
 fn replaced(page: &str, name: &str, table: &str) -> String {
     let mark = format!("<!-- table: {name} -->\n\n");
     let (head, rest) = page.split_once(&mark).unwrap_or_else(|| panic!("no table {name}"));

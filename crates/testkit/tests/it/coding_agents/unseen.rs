@@ -11,7 +11,8 @@ use super::{answer, outcome, print, rewrite};
 
 const CODEX: CodingAgent = CodingAgent::Codex;
 
-/// Home directory of Codex with a hook that records each payload as a line of `seen`, and makes no decision.
+/// Returns the home directory of Codex with a hook that records each payload as a line of the file `seen`, and makes no
+/// decision.
 fn recording() -> AgentHome {
     let home = AgentHome::new(CODEX);
     let seen = home.folder().join("seen");
@@ -24,7 +25,7 @@ fn seen(home: &AgentHome) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Returns a reply with JavaScript, from which the newest models of Codex call tools.
+/// Returns a model reply with JavaScript, from which the newest models of Codex call tools.
 fn javascript(text: &str) -> Vec<Vec<ScriptedCall>> {
     vec![vec![ScriptedCall::with_text("exec", text)]]
 }

@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 
 use super::{BASE, get, model, paused, post, review, setup, wait_state};
 
-/// Credential of a callback.
 #[derive(Clone, Copy, Debug)]
 enum CallbackCredential {
-    /// Token of a person. The text is the time at which the person claims to have sent the callback.
+    /// The callback has the token of a person. The text is the time at which the person claims to have sent the
+    /// callback.
     Token(&'static str),
-    /// `Older` is the link that approves, created first. `Newer` is the link that rejects.
+    /// The callback is a signed link: `Older` is the link that approves, created first, and `Newer` is the link that
+    /// rejects.
     Older,
     Newer,
-    /// A token of an agent.
     Agent,
     Nobody,
-    /// Invalid approving links. `Altered` has an altered signature, `OfAnother` belongs to a different review, and
-    /// `Turned` contradicts the request body.
+    /// The callback is an invalid approving link. `Altered` has an altered signature, `OfAnother` belongs to a
+    /// different review, and `Turned` contradicts the request body.
     Altered,
     OfAnother,
     Turned,
@@ -28,7 +28,6 @@ enum CallbackCredential {
 use CallbackCredential::{Agent, Altered, Newer, Nobody, OfAnother, Older, Token, Turned};
 
 impl CallbackCredential {
-    /// Returns the request body, if the callback has one.
     fn body(self, says: &str) -> Option<Value> {
         match self {
             Token(at) => Some(json!({"status": says, "timestamp": at})),
@@ -41,7 +40,7 @@ impl CallbackCredential {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {
     InTime,
-    /// After the review has expired.
+    /// The callbacks arrive after the review has expired.
     Late,
 }
 use When::{InTime, Late};
@@ -49,9 +48,9 @@ use When::{InTime, Late};
 struct Row {
     what: &'static str,
     when: When,
-    /// Callbacks in the order of their arrival, each with the expected status.
+    /// Callbacks for a review in the order of their arrival, each with the expected status.
     arrives: &'static [(CallbackCredential, &'static str, u16)],
-    /// Final status of the task, and number of recorded decisions.
+    /// Expected final status of the task, and number of recorded decisions.
     ends: (&'static str, usize),
 }
 
@@ -130,7 +129,7 @@ const TABLE: [Row; 10] = [
     },
 ];
 
-/// Task, links and callback path of one review.
+/// Task of a review, the signed links that decide it, and its callback path.
 struct ReviewLinks {
     task: String,
     url: String,
@@ -216,7 +215,7 @@ async fn of_what_arrives_the_first_that_counts_decides() {
     assert_eq!(get(&server, &format!("/crew/status/{}", other.task)).await["status"], "PAUSED");
 }
 
-/// Workflow with two checkers that work in parallel.
+/// Workflow of a crew with two checkers that work in parallel.
 const SIDE_BY_SIDE: &str = "
 name: both
 description: Two reviews at once.

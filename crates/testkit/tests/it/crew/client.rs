@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{key, model, request_counts, setup};
 
 const SECRET: &str = "any text will do";
-/// Crew whose model does not respond.
+/// Workflow of a crew whose model does not respond.
 const BROKEN: &str = "name: broken
 agents:
   lost: {instructions: You fail.}
@@ -43,7 +43,7 @@ async fn the_clients_of_the_source_system_find_what_they_know() {
     assert!(story.status.success() && out.contains("\"ok\":true"), "{out}\n{err}");
 }
 
-/// Runs the example `client.py` with the address of a server.
+/// Runs the example `client.py` for crews with the address of a server.
 struct Python<'s> {
     base: &'s str,
     token: &'s str,
@@ -83,7 +83,7 @@ impl<'s> Python<'s> {
     }
 }
 
-/// Saves a webhook as a receiver would, with the headers and the body in two files.
+/// Saves a received webhook as a receiver would, with the headers and the body in two files.
 fn save_webhook(folder: &Path, received: &ReceivedRequest, body: &[u8]) -> [String; 2] {
     let headers: BTreeMap<&str, &str> =
         received.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();

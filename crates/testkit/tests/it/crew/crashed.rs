@@ -11,7 +11,8 @@ use super::{BASE, model, request_counts, setup};
 use crate::aborts::{StoryProgress, play_each, play_until_over};
 use crate::demo::ABORT_AFTER;
 
-/// Performs one step of the scenario: starts the task or decides its review. Returns true if the scenario is over.
+/// Performs one step of the scenario: starts the crew's task or decides its review. Returns true if the scenario is
+/// over.
 async fn look(server: &TestServer, task: &RefCell<Option<String>>) -> Option<bool> {
     let body = json!({"crew_name": "fraud", "inputs": {"case": 1}, "async_execution": true});
     let known = task.borrow().clone();

@@ -54,7 +54,7 @@ async fn what_is_shown_is_understood_and_is_what_comes() {
 
 const PAGE: &str = include_str!("../../../../../docs/reference/edges/crew.md");
 
-/// Extracts every route of the edge from the source code, for example `GET /crew`.
+/// Extracts every route of the crew edge from the source code, for example `GET /crew`.
 fn routed() -> BTreeSet<String> {
     let source = include_str!("../../../../edges/src/crew/mod.rs");
     let mut routes = BTreeSet::new();
@@ -69,7 +69,7 @@ fn routed() -> BTreeSet<String> {
     routes
 }
 
-/// Returns each code span of the page, without query and base path.
+/// Returns each code span of the page about the crew edge, without query and base path.
 fn code_spans() -> impl Iterator<Item = &'static str> {
     let code = PAGE.split('`').skip(1).step_by(2);
     let code = code.map(|code| code.split('?').next().unwrap_or_default().trim());
@@ -79,7 +79,7 @@ fn code_spans() -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// The page names each route with its method, and names no route that does not exist.
+/// The page about the crew edge names each route with its method, and names no route that does not exist.
 #[test]
 fn every_route_is_there() {
     let routed = routed();

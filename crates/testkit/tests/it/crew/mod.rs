@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 
 pub(crate) const BASE: &str = "/edges/crew/api/v1";
 
-/// Workflow with five agents in sequence. The fourth agent requests a review of its findings.
+/// Workflow of a crew with five agents in sequence. The fourth agent requests a review of its findings.
 pub(crate) const WORKFLOW: &str = "
 name: fraud
 description: Looks for fraud, and reports what a person has released.
@@ -49,7 +49,7 @@ phases:
 const AGENTS: [&str; 5] =
     ["nlq_translator", "graph_analyst", "fraud_pattern_hunter", "compliance_checker", "report_writer"];
 
-/// Returns the checker's reply that requests a review.
+/// Returns the reply with which the agent `checker` of the crew requests a review.
 pub(crate) fn review() -> Scripted {
     Scripted::call(
         "request_review",
@@ -63,7 +63,8 @@ pub(crate) fn review() -> Scripted {
     )
 }
 
-/// Starts a model with replies for all five agents. The checker requests a review, and has no further replies.
+/// Starts a model with replies for all five agents of the crew. The checker requests a review, and has no further
+/// replies.
 pub(crate) async fn model() -> ScriptedModel {
     let model = ScriptedModel::start().await;
     for agent in AGENTS {
@@ -112,7 +113,7 @@ pub(crate) async fn ask(
     (answer.status().as_u16(), answer.json().await.unwrap_or_default())
 }
 
-/// Starts the crew in the background and waits until its task is paused. Returns the task and the review.
+/// Starts the crew in the background and waits until its task is paused. Returns the ids of the task and the review.
 pub(crate) async fn paused(server: &TestServer) -> (String, String) {
     let body = json!({"crew_name": "fraud", "inputs": {"case": "T123"}, "async_execution": true});
     let (status, run) = post(server, "/crew/run", &body).await;
@@ -123,7 +124,7 @@ pub(crate) async fn paused(server: &TestServer) -> (String, String) {
 }
 
 /// Starts the crew in the background and waits until it calls the model of the analyst. That model replies after it is
-/// [released](ScriptedModel::release). Returns the task.
+/// [released](ScriptedModel::release). Returns the id of the task.
 pub(crate) async fn at_the_analyst(model: &ScriptedModel, server: &TestServer) -> String {
     model.script("graph_analyst", vec![Scripted::Hang(Box::new(Scripted::text("graph_analyst is done")))]);
     let body = json!({"crew_name": "fraud", "async_execution": true});
@@ -140,18 +141,16 @@ pub(crate) async fn wait_state(server: &TestServer, task: &str, state: &str) -> 
     .await
 }
 
-/// Returns the number of model requests of each agent.
 pub(crate) fn request_counts(model: &ScriptedModel) -> Vec<usize> {
     AGENTS.iter().map(|agent| model.requests_of(agent).len()).collect()
 }
 
-/// Creates a key for a service with this role. Returns the secret of the key.
+/// Creates an API key for a service with this role. Returns the secret of the key.
 pub(crate) async fn key(server: &TestServer, name: &str, role: &str) -> String {
     let made = server.post("/v1/keys", &json!({"name": name, "role": role})).await.ok();
     made["secret"].as_str().expect("a secret").to_owned()
 }
 
-/// Issuer whose tokens the server trusts.
 pub(crate) struct Issuer {
     key: Signer,
     _keys: KeyServer,
@@ -181,7 +180,7 @@ impl Issuer {
         (Self { key, _keys: keys }, server)
     }
 
-    /// Returns a JWT for a person with a role of the source system.
+    /// Returns a token (JWT) for a person with a role of the source system.
     pub(crate) fn token(&self, sub: &str, role: &str) -> String {
         self.token_until(sub, role, now() + 300)
     }
@@ -190,7 +189,7 @@ impl Issuer {
         self.token_with(sub, role, &json!({ "exp": exp }))
     }
 
-    /// Returns a JWT with additional claims.
+    /// Returns a token (JWT) for a person, with additional claims.
     pub(crate) fn token_with(&self, sub: &str, role: &str, more: &Value) -> String {
         let mut claims = json!({
             "iss": "https://issuer.example", "aud": "holdshort", "sub": sub, "roles": [role],

@@ -54,8 +54,8 @@ async fn any_node_sends_to_a_webhook_that_another_one_registered() {
     assert_eq!(sink.received().len(), 2, "one that is removed is told nothing");
 }
 
-/// A webhook that is stored in the data folder of one node moves to the database. Earlier versions stored it in the
-/// directory, and so does a journal on SQLite that later moves to a database.
+/// A webhook that is stored in the data folder of one node moves to the database. Earlier versions stored webhooks in
+/// the directory, and so does a journal on SQLite that later moves to a database.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_lies_in_a_folder_moves_to_the_database() {
     let (model, sink, url) = (model().await, WebhookSink::start().await, database().await);

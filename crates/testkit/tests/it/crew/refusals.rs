@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 
 use super::{BASE, Issuer, ask, key, model, paused, post, server, setup, wait_state};
 
-/// Request with a token, a method, a path and a body, and the status and the beginning of the detail of its refusal.
+/// A request with a token, a method, a path and a body, and the status and the beginning of the detail with which the
+/// crew edge refuses the request.
 type Row<'r> = (&'r str, Method, String, Option<&'r str>, u16, String);
 
-/// Returns the status and the detail of a response to a request with this token, or without a token.
+/// Sends a request with this token, or without a token. Returns the status and the detail of the refusal.
 async fn refused(
     server: &TestServer,
     token: Option<&str>,

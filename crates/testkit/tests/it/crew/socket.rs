@@ -20,7 +20,7 @@ pub(super) async fn connected(server: &TestServer, token: &str, task: &str) -> R
     }
 }
 
-/// Returns the frames of a task up to and including the first frame of this type, without heartbeats.
+/// Returns the frames about a crew's task up to and including the first frame of this type, without heartbeats.
 pub(super) async fn frames(socket: &mut Socket, until: &str) -> Vec<Value> {
     let mut frames: Vec<Value> = Vec::new();
     while let Some(frame) = next(socket).await {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::webhooks::{allow_local_webhooks, register};
 use super::{get, model, paused, setup};
 
-/// Review whose findings contain raw data of a customer, beside derived findings.
+/// Returns a reply that requests a review, whose findings contain raw data of a customer next to derived findings.
 fn review() -> Scripted {
     Scripted::call(
         "request_review",

@@ -19,33 +19,36 @@ use crate::play::done;
 use programs::Share;
 use workspace::Attacked;
 
-/// Changes that the rules of a workflow allow without asking a person.
+/// Changes that the rules of an attacked workflow allow without asking a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Releases {
-    /// No change in the workspace. Commands that change only ignored files pass, and the ignored files are stored
-    /// outside of the workspace.
+    /// The rules allow no change in the workspace. Commands that change only ignored files pass, and the ignored files
+    /// are stored outside of the workspace.
     Nothing,
-    /// Every change that is not to a guarded path (such as a Git hook) and is not dangerous in another way.
+    /// The rules allow every change that is not to a guarded path (such as a Git hook) and is not dangerous in another
+    /// way.
     Unguarded,
 }
 
-/// Shipped workflow, its agent that changes files, and phases that replace those of the workflow.
+/// A shipped workflow that is attacked, its agent that changes files, and phases that replace those of the workflow.
 struct Attack {
     workflow: &'static str,
     agent: &'static str,
-    /// Phases by id. In the first phase the agent attacks. In every other phase the agent only reports that it is done.
+    /// Ids of the phases that replace those of the workflow. In the first phase the agent attacks. In every other phase
+    /// the agent only reports that it is done.
     phases: &'static [&'static str],
     idle: &'static str,
     releases: Releases,
-    /// True if the agent ends its work with the tool `finish`.
+    /// True if the attacking agent ends its work with the tool `finish`.
     finishes: bool,
     share: Share,
-    /// Offset into the list of ways to write a file, so that each workflow writes each file in a different way.
+    /// Offset into the list of ways to write a file, so that each workflow is attacked with different ways for the same
+    /// file.
     turn: usize,
 }
 
 impl Attack {
-    /// Returns the shipped workflow with its own gates. The limits of its phases allow all the calls.
+    /// Returns the attacked workflow with its own gates. The limits of its phases allow all the calls.
     fn definition(&self) -> String {
         let phase = |(at, id): (usize, &&str)| {
             let agent = if at == 0 { self.agent } else { self.idle };
@@ -64,7 +67,7 @@ impl Attack {
         format!("{own}phases:\n{phases}{limits}")
     }
 
-    /// Plays every fifth call, because all calls would take too long for the test command.
+    /// Plays every fifth call of the attack, because all calls would take too long for the test command.
     async fn play_some(mut self) {
         self.share.step *= 5;
         self.play().await;
@@ -100,8 +103,8 @@ impl Attack {
     }
 }
 
-/// Rejects every call that needs an approval, and continues whenever another decision is needed. Returns the number of
-/// rejected calls.
+/// Rejects every call of the run that needs an approval, and continues whenever another decision is needed. Returns the
+/// number of rejected calls.
 async fn refuse_all(server: &TestServer, run: &str) -> usize {
     let mut refused = 0;
     loop {
@@ -128,14 +131,14 @@ async fn refuse_all(server: &TestServer, run: &str) -> usize {
     }
 }
 
-/// Returns true if the interrupt was closed before the decision arrived.
+/// Returns true if the response says that the interrupt was closed before the decision arrived.
 fn is_over(body: &Value) -> bool {
     matches!(body["code"].as_str(), Some("already_resolved" | "not_open"))
 }
 
-/// Number of calls per reply of the model.
+/// Number of tool calls in each reply of the scripted model.
 const CALLS_OF_A_REPLY: usize = 8;
-/// Pause between two reads of the run.
+/// Pause between two reads of the attacked run.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 const PAIR: Attack = Attack {
@@ -190,7 +193,7 @@ const RESEARCH: Attack = Attack {
     ..PAIR
 };
 
-/// Presets that try commands and allow every change that is not dangerous, as `autonomous` does.
+/// Returns attacks on the presets that try commands and allow every change that is not dangerous, as `autonomous` does.
 fn presets() -> [Attack; 4] {
     let each = |(first, workflow)| Attack {
         workflow,

@@ -85,8 +85,8 @@ pub(super) const RUN_BY_OWN_TOOLS: [&str; 72] = [
     "lib/site-packages/all.pth",
 ];
 
-/// Code of the project. A workflow may openly allow changes of these files. With every other workflow, such a change
-/// needs an approval.
+/// Code of the attacked project. A workflow may openly allow changes of these files. With every other workflow, such a
+/// change needs an approval.
 const PROJECT: [&str; 8] = [
     "Makefile",
     "package.json",
@@ -102,18 +102,17 @@ fn command(line: &str) -> Call {
     ("run_command", json!({ "command": line, "timeout_s": 5 }))
 }
 
-/// Number of ways to write a file.
 const WAYS: usize = 18;
 
-/// Share of the calls that one workflow plays: the call with index `first`, and then every `step`th call.
+/// Share of the hostile calls that one workflow plays: the call with index `first`, and then every `step`th call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Share {
     pub first: usize,
     pub step: usize,
 }
 
-/// Returns the calls for one workflow. `turn` is the offset into the list of ways to write a file. `outside` is a
-/// directory next to the workspace.
+/// Returns the hostile calls for one workflow. `turn` is the offset into the list of ways to write a file. `outside` is
+/// a directory next to the workspace.
 pub(super) fn calls(share: Share, turn: usize, outside: &Path) -> Vec<Call> {
     let outside = outside.display().to_string();
     let names = RUN_BY_OWN_TOOLS.iter().chain(&PROJECT).enumerate();
@@ -122,7 +121,7 @@ pub(super) fn calls(share: Share, turn: usize, outside: &Path) -> Vec<Call> {
     writes.chain(edits(&outside)).chain(programs).skip(share.first).step_by(share.step).collect()
 }
 
-/// Returns a call that writes a file. `way` selects how.
+/// Returns a hostile call that writes a file. `way` selects how.
 fn written(path: &str, way: usize) -> Call {
     let folder = path.rsplit_once('/').map_or(".", |(folder, _)| folder);
     let make = format!("mkdir -p {folder}");
@@ -151,7 +150,7 @@ fn written(path: &str, way: usize) -> Call {
     command(&line)
 }
 
-/// Returns edits with the file tools that use alternative names of a path.
+/// Returns hostile edits with the file tools that use alternative names of a path.
 fn edits(outside: &str) -> Vec<Call> {
     let edit = |path: &str, old: &str| ("edit_file", json!({ "path": path, "old": old, "new": "pwned" }));
     vec![
@@ -180,7 +179,7 @@ fn edits(outside: &str) -> Vec<Call> {
     ]
 }
 
-/// Command lines that attack in ways other than writing one file: they plant or delete files, lead out of the
+/// Hostile command lines that attack in ways other than writing one file: they plant or delete files, lead out of the
 /// workspace, or contact the host.
 const PROGRAMS: &[&str] = &[
     // Ignored files. New ignored files are stored in the run's layer. A change of an existing ignored file asks.

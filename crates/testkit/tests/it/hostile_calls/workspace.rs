@@ -33,7 +33,7 @@ const FILES: [(&str, &str); 16] = [
     ("../outside/app.conf", "mine\n"),
 ];
 
-/// Kind, mode, and content or link target of each path.
+/// Kind, mode, and content or link target of each path in the attacked workspace.
 type Entries = BTreeMap<String, (char, u32, Vec<u8>)>;
 
 pub(super) struct Attacked {
@@ -68,7 +68,7 @@ impl Attacked {
         Self { workspace: workspace.to_owned(), outside, before, listener, pipe }
     }
 
-    /// Describes each change that the rules of the workflow do not allow.
+    /// Describes each change of the attacked workspace that the rules of the workflow do not allow.
     pub(super) fn damage(&mut self, releases: Releases) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         if self.listener.accept().is_ok() {
@@ -91,7 +91,7 @@ impl Attacked {
     }
 }
 
-/// `O_NONBLOCK` on Linux.
+/// Value of `O_NONBLOCK` on Linux.
 const NONBLOCK: i32 = 0o4000;
 
 fn git(workspace: &Path, arguments: &[&str]) {
@@ -124,7 +124,7 @@ fn is_dangerous(path: &str, after: &Entries) -> bool {
     is_named || of_git.iter().any(|name| is_below(name)) || is_ignore_file || leads_out || is_in_repository
 }
 
-/// Returns everything below a directory, including git's own files.
+/// Returns everything below an attacked directory, including git's own files.
 fn entries(folder: &Path) -> Entries {
     let mut found = Entries::new();
     let mut ahead = vec![folder.to_owned()];

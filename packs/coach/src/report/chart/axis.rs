@@ -4,14 +4,14 @@ use jiff::civil::Date;
 
 use crate::report::number::{duration, exponent, fixed};
 
-/// Maximum number of ticks on a vertical axis.
+/// Maximum number of ticks on the vertical axis of a chart.
 const TICKS: f64 = 6.0;
-/// Maximum number of ticks on an axis of days.
 const DAY_TICKS: usize = 6;
-/// Maximum number of intervals between ticks on an axis of days. A longer interval is used if this number is exceeded.
+/// Maximum number of intervals between ticks on a chart's axis of days. A longer interval is used if this number is
+/// exceeded.
 const SPAN: i32 = 12;
 
-/// A range of values for an axis, whose ends are ticks.
+/// A range of values for the axis of a chart, whose ends are ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
     pub low: f64,
@@ -19,15 +19,15 @@ pub(crate) struct Scale {
     pub ticks: Vec<(f64, String)>,
 }
 
-/// Tick intervals of durations, in seconds.
+/// Intervals between ticks on a chart's axis of durations, in seconds.
 const SECONDS: [f64; 16] = [
     1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0, 18_000.0,
     36_000.0,
 ];
 
 impl Scale {
-    /// Returns a scale that includes all values. The scale starts at zero if the smallest value is small compared with
-    /// the largest.
+    /// Returns a scale of a chart that includes all values. The scale starts at zero if the smallest value is small
+    /// compared with the largest.
     pub(crate) fn around(values: impl Iterator<Item = f64> + Clone, unit: &str) -> Self {
         let mut low = values.clone().fold(f64::INFINITY, f64::min);
         let mut high = values.fold(f64::NEG_INFINITY, f64::max);
@@ -40,7 +40,6 @@ impl Scale {
         Self::from_range(low, high, unit)
     }
 
-    /// Returns a scale that includes all values and zero.
     pub(crate) fn from_zero(values: impl Iterator<Item = f64>, unit: &str) -> Self {
         let (low, high) = values.fold((0.0, 0.0), |(low, high), value| (value.min(low), value.max(high)));
         Self::from_range(low, high, unit)
@@ -65,13 +64,13 @@ impl Scale {
         Self { low: first * step, high: last * step, ticks }
     }
 
-    /// Returns the position of a value: 0 at the lower end, 1 at the upper end.
+    /// Returns the position of a value on the chart's axis: 0 at the lower end, 1 at the upper end.
     pub(crate) fn position(&self, value: f64) -> f64 {
         (value - self.low) / (self.high - self.low)
     }
 }
 
-/// Returns the smallest round interval between ticks that is at least `least`.
+/// Returns the smallest round interval between the ticks of a chart's axis that is at least `least`.
 fn step(least: f64, unit: &str) -> f64 {
     if unit == "s"
         && let Some(step) = SECONDS.into_iter().find(|step| *step >= least)
@@ -103,7 +102,7 @@ fn label(value: f64, step: f64, unit: &str) -> String {
     fixed(value, decimals + if step < 10.0 { more } else { 0 })
 }
 
-/// Axis of days, with the positions and labels of its ticks.
+/// Axis of days in a chart, with the positions and labels of its ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Days {
     pub first: Date,
@@ -149,7 +148,7 @@ impl Days {
         Self { first, last, ticks }
     }
 
-    /// Returns the position of a day: 0 at the first day, 1 at the last day.
+    /// Returns the position of a day on the chart's axis: 0 at the first day, 1 at the last day.
     pub(crate) fn position(&self, day: Date) -> f64 {
         let whole = days_between(self.first, self.last);
         if whole == 0 { 0.5 } else { f64::from(days_between(self.first, day)) / f64::from(whole) }
@@ -166,8 +165,8 @@ pub(crate) fn days_between(first: Date, last: Date) -> i32 {
 }
 
 impl TickInterval {
-    /// Returns true if this tick interval divides the period into at most [`SPAN`] parts. For example, a year gets no
-    /// tick per day.
+    /// Returns true if this interval between ticks divides the period into at most [`SPAN`] parts. For example, a year
+    /// gets no tick per day.
     fn is_for(self, first: Date, last: Date) -> bool {
         let days = days_between(first, last);
         let each = match self {
@@ -193,7 +192,7 @@ impl TickInterval {
         ticks
     }
 
-    /// Returns true if a tick falls on this day. Weeks begin on Mondays.
+    /// Returns true if a tick of the chart's axis falls on this day. Weeks begin on Mondays.
     fn has(self, day: Date) -> bool {
         const MONDAY: Date = Date::constant(2000, 1, 3);
         match self {

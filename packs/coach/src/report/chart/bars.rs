@@ -13,10 +13,10 @@ use crate::report::number::with_unit;
 
 const HEIGHT: f64 = 230.0;
 const WIDEST: f64 = 44.0;
-/// Maximum number of characters of a label below a bar.
+/// Maximum number of characters of a label below a bar of the chart.
 const LABEL: usize = 12;
 
-/// Returns the parts of a bar that are drawn, each with its index.
+/// Returns the stacked parts of a bar that are drawn, each with its index.
 fn parts(bar: &Bar) -> impl Iterator<Item = (usize, f64)> + '_ {
     let values = bar.values.iter().take(SERIES).enumerate();
     values.filter_map(|(at, value)| Some((at, value.filter(|value| value.abs() <= DRAWN)?)))

@@ -7,14 +7,14 @@ use holdshort_presentation::markup::{cut_line, line};
 use super::hatch::{self, Area};
 use crate::report::number::pixel;
 
-/// Width of every chart in SVG units. The page scales a chart down slightly on a phone and up slightly on a desktop.
+/// Width of every chart in SVG units. The report page scales a chart down slightly on a phone and up slightly on a
+/// desktop.
 pub(crate) const WIDTH: f64 = 440.0;
-/// Width of one character in axis labels, in SVG units: that of the widest digit in common fonts.
+/// Width of one character in the axis labels of a chart, in SVG units: that of the widest digit in common fonts.
 pub(crate) const LETTER: f64 = 7.0;
 
-/// Dash patterns of the lines, one per series.
+/// Dash patterns of the lines in a chart, one per series.
 const DASHES: [&str; 6] = ["", "7 4", "2 3", "10 3 2 3", "14 4", "5 2 1 2 1 2"];
-/// Symbol of a legend entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Swatch {
     Line,
@@ -26,11 +26,10 @@ pub(crate) fn dash(at: usize) -> &'static str {
     DASHES[at % DASHES.len()]
 }
 
-/// Title, unit and description of a chart.
 pub(crate) struct Figure<'a> {
     pub number: usize,
     pub title: &'a str,
-    /// Unit of the values, and period of the chart.
+    /// Unit of the chart's values, and period of the chart.
     pub subtitle: String,
     /// Description of the chart that a screen reader reads aloud.
     pub description: String,
@@ -47,7 +46,7 @@ impl Figure<'_> {
         out.push_str("</figcaption>\n");
     }
 
-    /// Writes the start of the SVG drawing. The caller closes it with `</svg>`.
+    /// Writes the start of the chart's SVG drawing. The caller closes the drawing with `</svg>`.
     pub(crate) fn open_drawing(&self, out: &mut String, height: f64) {
         let number = self.number;
         let _ = write!(
@@ -101,7 +100,8 @@ pub(crate) fn note(out: &mut String, note: &str) {
     let _ = writeln!(out, "<p class=\"note\">{}</p>", line(note));
 }
 
-/// Writes the data table of the chart, and closes the figure. The first cell of each table row is its header.
+/// Writes the data table of the chart, and closes the chart's figure. The first cell of each table row is the header of
+/// the row.
 pub(crate) fn close(out: &mut String, headers: &[String], rows: &[Vec<String>]) {
     if !rows.is_empty() {
         out.push_str("<details><summary>Data of this chart</summary>\n");
@@ -125,7 +125,7 @@ pub(crate) fn close(out: &mut String, headers: &[String], rows: &[Vec<String>]) 
     out.push_str("</figure>\n");
 }
 
-/// Point of a text that its position in a drawing refers to.
+/// Point of a text in a chart that the text's position refers to.
 #[derive(Clone, Copy)]
 pub(crate) enum Anchor {
     Start,
@@ -133,7 +133,7 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// Writes a text into the drawing, cut after `chars` characters.
+/// Writes a text into the drawing of a chart, cut after `chars` characters.
 pub(crate) fn text(
     out: &mut String,
     (x, y): (f64, f64),
@@ -156,7 +156,6 @@ pub(crate) fn text(
     );
 }
 
-/// Draws a line of the grid or an axis.
 pub(crate) fn rule(out: &mut String, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
     let _ = writeln!(
         out,
@@ -168,7 +167,6 @@ pub(crate) fn rule(out: &mut String, class: &str, (x1, y1): (f64, f64), (x2, y2)
     );
 }
 
-/// Area of the drawing inside its axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Plot {
     pub left: f64,
@@ -178,7 +176,7 @@ pub(crate) struct Plot {
 }
 
 impl Plot {
-    /// Returns the area for the plot, with space at the left for the tick labels of the scale.
+    /// Returns the area of a chart inside the axes, with space at the left for the tick labels of the scale.
     pub(crate) fn for_scale(scale: &super::axis::Scale, height: f64) -> Self {
         let longest = scale.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0);
         let left = f64::from(u32::try_from(longest.min(14)).unwrap_or(0)) * LETTER + 8.0;
@@ -193,7 +191,6 @@ impl Plot {
         self.bottom - place * (self.bottom - self.top)
     }
 
-    /// Draws the grid lines and the tick labels of a scale.
     pub(crate) fn grid(&self, out: &mut String, scale: &super::axis::Scale) {
         for (value, label) in &scale.ticks {
             let y = self.y(scale.position(*value));

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use crate::report::number::pixel;
 
-/// Distance between the lines of a hatch, in SVG units.
+/// Distance between the lines of a hatched area in a chart, in SVG units.
 const STEP: f64 = 6.0;
 
 #[derive(Clone, Copy)]
@@ -21,7 +21,7 @@ enum Hatch {
 const HATCHES: [Hatch; 6] =
     [Hatch::None, Hatch::Rising, Hatch::Dotted, Hatch::Level, Hatch::Falling, Hatch::Crossed];
 
-/// Rectangle to fill, given by its upper left corner and its size.
+/// Rectangle of a chart to fill, given by its upper left corner and its size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Area {
     pub x: f64,
@@ -30,7 +30,7 @@ pub(crate) struct Area {
     pub height: f64,
 }
 
-/// Draws an area in the colour and the hatch of the stacked part with the index `part`.
+/// Draws a rectangle in the colour and the hatch of the stacked part with the index `part`.
 pub(crate) fn draw(out: &mut String, part: usize, area: Area) {
     let _ = write!(
         out,
@@ -71,7 +71,7 @@ fn stroke(path: &mut String, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
     let _ = write!(path, "M{} {}L{} {}", pixel(x1), pixel(y1), pixel(x2), pixel(y2));
 }
 
-/// Draws the hatch lines along which x + y is constant.
+/// Draws the lines of a hatched area along which x + y is constant.
 fn rising(path: &mut String, Area { x, y, width, height }: Area) {
     for sum in steps(x + y, x + width + y + height) {
         let (left, right) = (x.max(sum - y - height), (x + width).min(sum - y));
@@ -79,7 +79,7 @@ fn rising(path: &mut String, Area { x, y, width, height }: Area) {
     }
 }
 
-/// Draws the hatch lines along which x − y is constant.
+/// Draws the lines of a hatched area along which x − y is constant.
 fn falling(path: &mut String, Area { x, y, width, height }: Area) {
     for difference in steps(x - y - height, x + width - y) {
         let (left, right) = (x.max(difference + y), (x + width).min(difference + y + height));

@@ -14,10 +14,10 @@ use crate::report::number::{pixel, with_unit};
 const HEIGHT: f64 = 230.0;
 
 type Points = Vec<(Date, Option<f64>)>;
-/// A series to draw, with its points sorted by day.
+/// A series to draw in a line chart, with its points sorted by day.
 type Line<'a> = (&'a Series, Points);
 
-/// Returns the last [`POINTS`] points of a series, sorted by day. The later of two values for a day is used.
+/// Returns the last [`POINTS`] points of a chart's series, sorted by day. The later of two values for a day is used.
 fn points(series: &Series) -> Points {
     let by_day: BTreeMap<Date, Option<f64>> =
         series.points.iter().map(|(day, value)| (*day, value.filter(|value| value.is_finite()))).collect();

@@ -24,7 +24,7 @@ pub enum Chart {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lines {
     pub title: String,
-    /// Unit of the values. Values in `s` are shown as `h:mm:ss`.
+    /// Unit of the values in the line chart. Values in `s` are shown as `h:mm:ss`.
     pub unit: String,
     pub series: Vec<Series>,
     pub bands: Vec<Band>,
@@ -33,11 +33,11 @@ pub struct Lines {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     pub name: String,
-    /// Days with their values. A day without a value is a gap in the line.
+    /// Days of a line chart with their values. A day without a value is a gap in the line.
     pub points: Vec<(Date, Option<f64>)>,
 }
 
-/// A range of values with which the drawn values are compared.
+/// A range of values in a line chart with which the drawn values are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Band {
     pub name: String,
@@ -49,9 +49,9 @@ pub struct Band {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bars {
     pub title: String,
-    /// Unit of the values. Values in `s` are shown as `h:mm:ss`.
+    /// Unit of the values in the bar chart. Values in `s` are shown as `h:mm:ss`.
     pub unit: String,
-    /// Names of the stacked parts, which are the same for all bars.
+    /// Names of the stacked parts in the bar chart, which are the same for all bars.
     pub parts: Vec<String>,
     pub bars: Vec<Bar>,
 }
@@ -59,7 +59,7 @@ pub struct Bars {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bar {
     pub label: String,
-    /// One value for each name in [`Bars::parts`]. `None` is a gap.
+    /// Values of the bar, one for each name in [`Bars::parts`]. `None` is a gap.
     pub values: Vec<Option<f64>>,
 }
 
@@ -67,9 +67,9 @@ pub struct Bar {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Zones {
     pub title: String,
-    /// Unit of the amounts. Amounts in `s` are shown as `h:mm:ss`.
+    /// Unit of the amounts in the chart of shares. Amounts in `s` are shown as `h:mm:ss`.
     pub unit: String,
-    /// Names of the zones.
+    /// Names of the zones into which the bars of the chart are divided.
     pub zones: Vec<String>,
     pub rows: Vec<Row>,
 }
@@ -77,12 +77,12 @@ pub struct Zones {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     pub label: String,
-    /// One amount for each name in [`Zones::zones`]. The shares are computed from the amounts.
+    /// Amounts of the bar, one for each name in [`Zones::zones`]. The shares are computed from the amounts.
     pub amounts: Vec<f64>,
 }
 
 impl Chart {
-    /// Draws the chart. `number` becomes part of the HTML ids of this chart, so that they are unique on the page.
+    /// Draws the chart. `number` becomes part of the chart's HTML ids, so that they are unique on the page.
     pub(crate) fn draw(&self, out: &mut String, number: usize) {
         match self {
             Self::Lines(lines) => lines::draw(out, lines, number),
@@ -92,7 +92,7 @@ impl Chart {
     }
 
     /// Adds the numbers and days of the chart to `known`. Agents may quote these numbers, because readers see them on
-    /// the page.
+    /// the report page.
     pub(crate) fn collect_numbers(&self, known: &mut KnownNumbers) {
         match self {
             Self::Lines(lines) => {
@@ -126,7 +126,7 @@ impl Chart {
     }
 }
 
-/// Returns the unit as it is shown to readers.
+/// Returns the unit of a chart as it is shown to readers.
 fn unit(unit: &str) -> &str {
     match unit {
         "s" => "h:mm:ss",
@@ -135,7 +135,7 @@ fn unit(unit: &str) -> &str {
     }
 }
 
-/// Returns the unit as a part of a chart's description, such as `, in km`.
+/// Returns the unit of a chart as a part of the chart's description, such as `, in km`.
 fn describe_unit(text: &str) -> String {
     match unit(text) {
         "" => String::new(),

@@ -12,10 +12,10 @@ use crate::report::number::{fixed, pixel, with_unit};
 
 const ROW: f64 = 46.0;
 const BAR: f64 = 24.0;
-/// Smallest share of a bar in which a label of four characters fits.
+/// Smallest share of a bar in a chart in which a label of four characters fits.
 const NAMED: f64 = 0.09;
 
-/// Returns the sum of the amounts. Returns `None` if the amounts cannot be shown as shares.
+/// Returns the sum of the amounts of a bar. Returns `None` if the amounts cannot be shown as shares.
 fn whole(row: &Row) -> Option<f64> {
     let is_part = |amount: &f64| (0.0..=DRAWN).contains(amount);
     let amounts = row.amounts.get(..SERIES).unwrap_or(&row.amounts);

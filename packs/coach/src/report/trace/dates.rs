@@ -47,7 +47,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// Returns the month for a capitalized English name or its first three letters.
+/// Returns the number of a month (1 to 12) from its capitalized English name or the first three letters of this name.
 fn month(word: &str) -> Option<i8> {
     if !word.starts_with(|c: char| c.is_ascii_uppercase()) {
         return None;
@@ -100,14 +100,14 @@ impl<'a> Rest<'a> {
         any
     }
 
-    /// Reads one or two digits with a following `st`, `nd`, `rd`, `th` or full stop.
+    /// Reads the day of a written date: one or two digits with a following `st`, `nd`, `rd`, `th` or full stop.
     fn day(&mut self) -> Option<i8> {
         let digits = self.digits();
         let _ = self.take(&["st", "nd", "rd", "th", "."]);
         if digits.is_empty() || digits.len() > 2 { None } else { digits.parse().ok() }
     }
 
-    /// Reads the name of a month, with the full stop of an abbreviation.
+    /// Reads the month of a written date, with the full stop of an abbreviation.
     fn month(&mut self) -> Option<i8> {
         let word = self.letters();
         let month = month(word)?;
@@ -118,7 +118,7 @@ impl<'a> Rest<'a> {
         Some(month)
     }
 
-    /// Reads the year after a month or a day. Returns `None` if no year follows.
+    /// Reads the year of a written date, after a month or a day. Returns `None` if no year follows.
     fn year(&mut self) -> Option<i16> {
         let mut ahead = *self;
         let _ = ahead.take(&[","]);
@@ -133,7 +133,8 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// Parses a date that begins with the digit at `at`. Returns the possible dates, and the end of the date in the text.
+/// Parses a date in a text that begins with the digit at `at`. Returns the possible dates, and the end of the date in
+/// the text.
 pub(crate) fn from_digit(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
     in_digits(text, at).or_else(|| day_first(text, at))
 }
@@ -206,7 +207,7 @@ fn day_and_month(text: &str, at: usize) -> Option<(DateParts, usize)> {
     day.is_real().then_some((day, rest.at))
 }
 
-/// Parses a date that begins with the word at `at`: `March 12`, `Mar 12, 2026`, `March 2026`.
+/// Parses a date in a text that begins with the word at `at`: `March 12`, `Mar 12, 2026`, `March 2026`.
 pub(crate) fn from_word(text: &str, at: usize) -> Option<(DateParts, usize)> {
     let mut rest = Rest { text, at };
     let month = rest.month()?;

@@ -11,23 +11,24 @@ use super::scan::{self, Form, Sign};
 use super::unit::Unit;
 use crate::report::limits::KNOWN;
 
-/// Largest allowed difference between a quoted number and a known one, as a share of the quoted number.
+/// Largest allowed difference between a number that an agent quotes and a known number, as a share of the quoted
+/// number.
 const NEAR: f64 = 0.01;
 
 /// Quantity that a number measures. The quantity determines the units in which an agent may write the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quantity {
-    /// Number without a known unit. An agent may write it with any unit.
+    /// The number has no known unit. An agent may write it with any unit.
     Number,
-    /// A count, or a number in a unit that is never converted. An agent cannot write it in the units of the other
-    /// quantities.
+    /// The number is a count, or a number in a unit that is never converted. An agent cannot write it in the units of
+    /// the other quantities.
     Own,
-    /// Share of 1. An agent may also write it as a percentage.
+    /// The number is a share of 1. An agent may also write it as a percentage.
     Ratio,
     Percent,
-    /// Duration or pace in seconds. An agent may also write it as `h:mm:ss`, in minutes or in hours.
+    /// The number is a duration or pace in seconds. An agent may also write it as `h:mm:ss`, in minutes or in hours.
     Seconds,
-    /// Distance in metres. An agent may also write it in kilometres.
+    /// The number is a distance in metres. An agent may also write it in kilometres.
     Metres,
     Beats,
     Watts,
@@ -35,7 +36,6 @@ pub enum Quantity {
     Kilograms,
 }
 
-/// Returns the quantity that a unit measures, and the factor from the unit to the base unit of the quantity.
 fn base_quantity(unit: &str) -> (Quantity, f64) {
     match unit.trim() {
         "" => (Quantity::Number, 1.0),
@@ -82,7 +82,7 @@ pub struct KnownNumbers {
 }
 
 impl KnownNumbers {
-    /// Adds a number. Ignores a number that is not finite.
+    /// Adds a number that agents may quote. Ignores a number that is not finite.
     pub fn add_value(&mut self, value: f64, quantity: Quantity) {
         if value.is_finite() && self.numbers.len() + self.days.len() < KNOWN {
             self.numbers.insert(Entry { quantity, size: value.abs(), is_negative: value < 0.0 });
@@ -95,7 +95,8 @@ impl KnownNumbers {
         }
     }
 
-    /// Adds every number, every time such as `45:12`, and every full date in a text of a person or a tool.
+    /// Adds every number, every time such as `45:12`, and every full date in a text of a person or a tool to the
+    /// numbers that agents may quote.
     pub fn add_text(&mut self, text: &str) {
         for token in scan::tokens(text) {
             match token.form {
@@ -121,7 +122,7 @@ impl KnownNumbers {
         }
     }
 
-    /// Adds a number, converted to the base unit of its quantity. Also adds a number in another unit as it is, as
+    /// Adds a known number, converted to the base unit of its quantity. Also adds a number in another unit as it is, as
     /// [`Quantity::Own`].
     fn measure(&mut self, value: f64, unit: Unit) {
         let (quantity, factor) = unit.base_quantity();
@@ -135,14 +136,15 @@ impl KnownNumbers {
         }
     }
 
-    /// Adds a number with the unit that a tool result gives: `s`, `km`, `bpm`, `%`, `1`, `share of time`. An agent may
-    /// write a number without a unit with any unit.
+    /// Adds a known number with the unit that a tool result gives: `s`, `km`, `bpm`, `%`, `1`, `share of time`. An
+    /// agent may write a number without a unit with any unit.
     pub fn add_in_unit(&mut self, value: f64, unit: &str) {
         let (quantity, factor) = base_quantity(unit);
         self.scaled(value, quantity, factor);
     }
 
-    /// Adds a number that an agent may write only with its unit: `42 min` in a text does not match a known `42 kg`.
+    /// Adds a known number that an agent may write only with its unit: `42 min` in a text does not match a known `42
+    /// kg`.
     pub(super) fn add_in_unit_only(&mut self, value: f64, unit: &str) -> Option<Entry> {
         let (quantity, factor) = base_quantity(unit);
         let value = value * factor;
@@ -150,9 +152,9 @@ impl KnownNumbers {
         value.is_finite().then_some(Entry { quantity, size: value.abs(), is_negative: value < 0.0 })
     }
 
-    /// Adds every number in a tool result, the numbers in its texts, and the lengths of its lists. The quantity of a
-    /// number follows from the suffix of its key (`_s`, `_min`, `_m`, `_km`, `_bpm`, `_w`, `ratio`, `share` and others)
-    /// or from the `unit` in the same object.
+    /// Adds every number in a tool result, the numbers in its texts, and the lengths of its lists to the numbers that
+    /// agents may quote. The quantity of a number follows from the suffix of its key (`_s`, `_min`, `_m`, `_km`,
+    /// `_bpm`, `_w`, `ratio`, `share` and others) or from the `unit` in the same object.
     pub fn add_json(&mut self, value: &Value) {
         self.json_in(value, (Quantity::Number, 1.0));
     }
@@ -198,7 +200,7 @@ impl KnownNumbers {
         }
     }
 
-    /// Returns the known numbers that round to the written number and differ from it by at most [`NEAR`].
+    /// Returns the known numbers that round to the number in an agent's text and differ from it by at most [`NEAR`].
     pub(super) fn entries(&self, form: &Form, column: Option<Unit>) -> Vec<Entry> {
         match form {
             Form::Number { readings, sign, units } => {
@@ -219,8 +221,8 @@ impl KnownNumbers {
         }
     }
 
-    /// Returns those known numbers from [`Self::roundings`] that are close to the written number: 9,612 m is not close
-    /// to `10 km`.
+    /// Returns those known numbers from [`Self::roundings`] that are close to the number in an agent's text: 9,612 m is
+    /// not close to `10 km`.
     fn close_roundings(
         &self,
         decimal: Decimal,
@@ -238,8 +240,8 @@ impl KnownNumbers {
             .is_some_and(|year| self.days.range(year).next().is_some())
     }
 
-    /// Returns the known numbers of the quantity that give `decimal` when they are multiplied by the factor and
-    /// rounded.
+    /// Returns the known numbers of the quantity that give `decimal`, the number in a text, when they are multiplied by
+    /// the factor and rounded.
     fn roundings(
         &self,
         decimal: Decimal,
@@ -263,12 +265,13 @@ impl KnownNumbers {
     }
 }
 
-/// Returns the meanings of a time such as `45:12` in this unit, each as a quantity with a factor.
+/// Returns the meanings of a written time such as `45:12` in this unit, each as a quantity with a factor.
 fn as_time(unit: Unit) -> impl Iterator<Item = &'static (Quantity, f64)> {
     unit.conversions().iter().filter(|(quantity, _)| *quantity == Quantity::Seconds)
 }
 
-/// Suffixes of JSON keys, each with the quantity of the value, and the factor to the base unit of the quantity.
+/// Suffixes of JSON keys in tool results, each with the quantity of the value, and the factor to the base unit of the
+/// quantity.
 const KEYS: [(&str, Quantity, f64); 25] = [
     ("heart_rate", Quantity::Beats, 1.0),
     ("_bpm", Quantity::Beats, 1.0),

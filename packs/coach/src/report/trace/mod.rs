@@ -19,7 +19,7 @@ pub use self::known_numbers::{KnownNumbers, Quantity};
 pub(crate) use self::number_lookup::{FoundNumber, NumberLookup};
 use self::unit::Unit;
 
-/// Returns the ranges in the text of numbers that are not among the known numbers.
+/// Returns the ranges of those numbers in an agent's text that are not among the known numbers.
 pub fn untraced(text: &str, known: &KnownNumbers) -> Vec<Range<usize>> {
     scan::tokens(text)
         .into_iter()

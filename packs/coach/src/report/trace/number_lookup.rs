@@ -17,17 +17,17 @@ use crate::report::model::TrainingValue;
 pub(crate) struct NumberLookup {
     known: KnownNumbers,
     given: Vec<TrainingValue>,
-    /// The values in `given` as known numbers.
+    /// Values of the training data in `given`, as known numbers.
     values: KnownNumbers,
     by_entry: BTreeMap<Entry, Vec<usize>>,
     pub found: Vec<FoundNumber>,
 }
 
-/// A number as the agent wrote it, with its places in the training data.
+/// A number as the agent wrote it in a text, with its places in the training data.
 pub(crate) struct FoundNumber {
     pub written: String,
     pub places: Vec<TrainingValue>,
-    /// Number of further places that are not listed.
+    /// Number of further places of the quoted number in the training data that are not listed.
     pub more: usize,
 }
 
@@ -42,8 +42,8 @@ impl NumberLookup {
         Self { known, given, values, by_entry: places, found: Vec::new() }
     }
 
-    /// Looks up a quoted number in the training data. `own` is its unit if this unit is never converted, such as
-    /// `days`. A single digit is not looked up, because it would be found too often.
+    /// Looks up a quoted number in the training data. `own` is the unit of the number if this unit is never converted,
+    /// such as `days`. A single digit is not looked up, because it would be found too often.
     fn look_up(&mut self, written: &str, entries: &[Entry], own: Option<&str>) -> Option<LookupResult> {
         if written.chars().filter(char::is_ascii_digit).count() < 2 {
             return None;
@@ -96,7 +96,8 @@ impl Lookup for NumberLookup {
     }
 }
 
-/// Returns true if two words name the same unit, such as `day` and `Days`. A value without a unit matches every unit.
+/// Returns true if the unit of a value and the unit in a text are the same, such as `day` and `Days`. A value without a
+/// unit matches every unit.
 fn is_one_unit(given: &str, written: &str) -> bool {
     let one = |word: &str| word.trim().to_lowercase().trim_end_matches('s').to_owned();
     given.trim().is_empty() || one(given) == one(written)

@@ -2,13 +2,12 @@
 
 use crate::report::limits::DIGITS;
 
-/// Powers of ten from 0 to [`DIGITS`].
 const POWERS: [f64; DIGITS + 1] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
     1e19, 1e20, 1e21, 1e22, 1e23, 1e24,
 ];
 
-/// Absolute value of a written number: its digits, and the number of digits after the decimal point.
+/// Absolute value of a number in a text: its digits, and the number of digits after the decimal point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Decimal {
     pub digits: u128,
@@ -30,13 +29,13 @@ impl Decimal {
         self.digits as f64 / POWERS[self.decimals.min(DIGITS)]
     }
 
-    /// Returns half of the last written decimal place: 0.05 for `1.2`.
+    /// Returns half of the last written decimal place of the number: 0.05 for `1.2`.
     pub(crate) fn half(self) -> f64 {
         0.5 / POWERS[self.decimals.min(DIGITS)]
     }
 
-    /// Returns true if a non-negative value rounds to this decimal, half up or half to even. The value is first rounded
-    /// to 15 significant digits, so that 0.285 · 100 is exactly 28.5.
+    /// Returns true if a non-negative value rounds to the number in a text, half up or half to even. The value is first
+    /// rounded to 15 significant digits, so that 0.285 · 100 is exactly 28.5.
     pub(crate) fn is_rounding_of(self, value: f64) -> bool {
         let text = format!("{value:.14e}");
         let Some((mantissa, power)) = text.split_once('e') else { return false };

@@ -21,14 +21,15 @@ pub(crate) enum Sign {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
-    /// Digits with at most one decimal point. `readings` has one entry for each way to read them. The first unit
-    /// follows the number, and the second follows the other number of a range.
+    /// A number in a text: digits with at most one decimal point. `readings` has one entry for each way to read the
+    /// number. The first unit follows the number, and the second follows the other number of a range.
     Number { readings: Vec<String>, sign: Sign, units: Vec<Unit> },
-    /// A time or a duration, with one entry for each way to read it.
+    /// A time or a duration in a text, with one entry for each way to read it.
     Times(Vec<(Decimal, Unit)>),
-    /// A date, with one entry for each way to read it.
+    /// A date in a text, with one entry for each way to read it.
     Days(Vec<DateParts>),
-    /// Digits that cannot be looked up: digits of other scripts, fractions that are one character, or too many digits.
+    /// Digits in a text that cannot be looked up: digits of other scripts, fractions that are one character, or too
+    /// many digits.
     Odd,
 }
 
@@ -88,8 +89,8 @@ fn is_odd(c: char) -> bool {
         )
 }
 
-/// Reads a number that begins with the digit at `at`. Returns its end and its token, or `None` if the number is
-/// skipped.
+/// Reads a number in a text that begins with the digit at `at`. Returns its end and its token, or `None` if the number
+/// is skipped.
 fn digits(text: &str, at: usize, previous: char, name_ends: &mut Option<usize>) -> (usize, Option<Token>) {
     let before = &text[..at];
     if let Some((days, end)) = dates::from_digit(text, at) {
@@ -123,13 +124,13 @@ fn digits(text: &str, at: usize, previous: char, name_ends: &mut Option<usize>) 
     (end, Some(Token { range: start..end, form }))
 }
 
-/// Returns true if the text ends with an `x` that means "times", as in `4x8`.
+/// Returns true if the text before a number ends with an `x` that means "times", as in `4x8`.
 fn is_times(before: &str) -> bool {
     let mut back = before.chars().rev();
     matches!(back.next(), Some('x' | 'X')) && back.next().is_none_or(|c| c.is_ascii_digit() || c == ' ')
 }
 
-/// Returns true for `1.` or `2)` at the beginning of a line.
+/// Returns true if the digits are a list marker, `1.` or `2)`, at the beginning of a line.
 fn is_ordinal(text: &str, at: usize, end: usize) -> bool {
     let rest = &text[end..];
     let mut before =
@@ -146,14 +147,14 @@ fn follows_name(before: &str) -> bool {
     NAMES.contains(&&*word) || word.strip_suffix('s').is_some_and(|word| NAMES.contains(&word))
 }
 
-/// Returns true if the text before a number joins it to a name, as before the `2` of `zones 1 and 2`.
+/// Returns true if the text before a number joins the number to a name, as before the `2` of `zones 1 and 2`.
 fn goes_on_from(before: &str, name_ends: Option<usize>) -> bool {
     const JOINS: [&str; 8] = [" and ", " or ", "–", "-", " to ", " & ", "/", " – "];
     name_ends.and_then(|end| before.get(end..)).is_some_and(|gap| JOINS.contains(&gap))
 }
 
-/// Returns the sign before a number, and the position of the sign or of the number. A hyphen between two words or
-/// numbers is not a sign.
+/// Returns the sign before a number in a text, and the position of the sign or of the number. A hyphen between two
+/// words or numbers is not a sign.
 fn sign(before: &str) -> (Sign, usize) {
     let mut back = before.char_indices().rev();
     let Some((at, c)) = back.next() else { return (Sign::None, before.len()) };
@@ -167,8 +168,8 @@ fn sign(before: &str) -> (Sign, usize) {
     }
 }
 
-/// Parses a time such as `45:12`, `1:05:30`, `4:35.2` and `1:05 h`. Returns the ways to read it, and its end in the
-/// text.
+/// Parses a written time such as `45:12`, `1:05:30`, `4:35.2` and `1:05 h`. Returns the ways to read the time, and its
+/// end in the text.
 fn clock(text: &str, at: usize) -> Option<(Vec<(Decimal, Unit)>, usize)> {
     let digits_at = |from: usize| {
         let end =
@@ -204,7 +205,7 @@ fn clock(text: &str, at: usize) -> Option<(Vec<(Decimal, Unit)>, usize)> {
     (!text[end..].starts_with(':')).then_some((vec![(whole, Unit::Second)], end))
 }
 
-/// Parses the decimals of the seconds in `4:35.2`.
+/// Parses the decimals of the seconds in a written time such as `4:35.2`.
 fn decimals(text: &str, end: usize, whole: u128) -> (Decimal, usize) {
     let rest = &text[end..];
     let count = rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
@@ -221,8 +222,8 @@ fn decimals(text: &str, end: usize, whole: u128) -> (Decimal, usize) {
     }
 }
 
-/// Parses a duration such as `1 h 05 min`, `3h25m10s` and `45 min 30 s`. The result is in the smallest of its units: `1
-/// h 30 min` gives 90 minutes.
+/// Parses a written duration such as `1 h 05 min`, `3h25m10s` and `45 min 30 s`. The result is in the smallest of its
+/// units: `1 h 30 min` gives 90 minutes.
 fn span(text: &str, first: &str, unit: Unit, end: usize) -> Option<(Decimal, Unit, usize)> {
     let mut sum = first.parse::<u128>().ok().filter(|value| *value < 100_000)?;
     let (mut last, mut end) = (unit, end);
@@ -252,7 +253,7 @@ fn span(text: &str, first: &str, unit: Unit, end: usize) -> Option<(Decimal, Uni
     (last != unit).then_some((Decimal { digits: sum, decimals: 0 }, last, end))
 }
 
-/// Returns the word after a number, even if it is not a known unit.
+/// Returns the word after a number in a text, even if the word is not a known unit.
 pub(crate) fn word_behind(text: &str, end: usize) -> &str {
     let rest = &text[end..];
     let rest = rest.trim_start_matches([' ', '\u{a0}', '\u{202f}', '\u{2009}', '-']);
@@ -260,7 +261,7 @@ pub(crate) fn word_behind(text: &str, end: usize) -> &str {
     &rest[..length]
 }
 
-/// Returns the unit after a number, and the end of the unit in the text.
+/// Returns the unit after a number in a text, and the end of the unit.
 fn unit(text: &str, end: usize) -> (Unit, usize) {
     let rest = &text[end..];
     let gap = rest.chars().next().filter(|c| matches!(c, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '-'));
@@ -281,8 +282,8 @@ fn unit(text: &str, end: usize) -> (Unit, usize) {
     }
 }
 
-/// Parses a number. Returns its end in the text, and the ways to read it. There are none if it is too long or
-/// malformed.
+/// Parses a number in a text. Returns its end, and the ways to read the number. There are none if the number is too
+/// long or malformed.
 fn number(text: &str, at: usize) -> (usize, Vec<String>) {
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);

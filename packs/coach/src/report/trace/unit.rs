@@ -17,7 +17,7 @@ pub(crate) enum Unit {
     Watt,
     Millisecond,
     Kilogram,
-    /// Unit that is never converted.
+    /// A unit that is never converted.
     Other,
 }
 
@@ -75,8 +75,8 @@ impl Unit {
         WORDS.iter().find(|(_, words)| words.contains(&&*word)).map_or(Self::None, |(unit, _)| *unit)
     }
 
-    /// Returns the quantities that can be written in this unit, each with the factor from the quantity's base unit to
-    /// this unit.
+    /// Returns the quantities that an agent can write in this unit, each with the factor from the quantity's base unit
+    /// to this unit.
     pub(crate) const fn conversions(self) -> &'static [(Quantity, f64)] {
         match self {
             Self::None => &[

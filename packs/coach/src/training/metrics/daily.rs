@@ -14,11 +14,11 @@ use super::{Metric, Outcome, Traced};
 use crate::training::limits;
 use crate::training::model::{Activity, Season};
 
-/// Load of a day.
+/// Training load of a day.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DayLoad {
-    /// The loads of all activities of the day are known. `load` is their sum.
+    /// The loads of all activities of the day are known. `load` is the sum of these loads.
     Known { load: f64, activities: Vec<String> },
     /// Day without an activity: a rest day, or a missing recording.
     Rest,
@@ -36,12 +36,12 @@ impl DayLoad {
     }
 }
 
-/// Loads of all days, from the day of the first activity to the requested day.
+/// Training loads of all days, from the day of the first activity to the requested day.
 #[derive(Clone, Debug)]
 pub struct DailyLoads {
     scale: Scale,
     days: BTreeMap<Date, DayLoad>,
-    /// Inputs of each activity's load, by activity id.
+    /// Inputs of the load of each activity, by activity id.
     used: BTreeMap<String, Provenance>,
     /// True if the season has activities before the first day in `days`.
     has_older: bool,
@@ -53,14 +53,15 @@ pub const CHRONIC_DAYS: u32 = 28;
 /// Time constant of the fitness (CTL), in days. The time constant of the fatigue (ATL) is [`ATL_DAYS`].
 pub const CTL_DAYS: u32 = 42;
 pub const ATL_DAYS: u32 = 7;
-/// Number of windows after which the first load contributes less than 1/1000 to an average with exponential weights.
+/// Number of time windows after which the first load contributes less than 1/1000 to an average with exponential
+/// weights.
 const WARM_WINDOWS: usize = 4;
 /// Divisor for the maximum number of days with an unknown load: one day in four. Such days are left out. With more of
-/// them, a metric has no result.
+/// them, a metric of training load has no result.
 const UNKNOWN_SHARE: usize = 4;
 
 impl DailyLoads {
-    /// Computes the load of every activity up to the day `as_of`, on one of the scales.
+    /// Computes the load of every activity in the season up to the day `as_of`, on one of the scales.
     ///
     /// # Errors
     /// If no activity has a load on this scale, returns the reason for the first activity.
@@ -110,7 +111,7 @@ impl DailyLoads {
         &self.days
     }
 
-    /// Returns the known loads of the last `count` days, and the inputs of these loads.
+    /// Returns the known training loads of the last `count` days, and the inputs of these loads.
     fn window(&self, metric: Metric, count: u32) -> Result<(Vec<f64>, Provenance), Missing> {
         let count = count as usize;
         if self.days.len() < count {
@@ -127,7 +128,7 @@ impl DailyLoads {
         Ok((known, self.used(&days)))
     }
 
-    /// Returns the activities of these days, and the inputs of their loads.
+    /// Returns the activities of these days, and the inputs of the activities' loads.
     fn used(&self, days: &[&DayLoad]) -> Provenance {
         let mut used = Provenance::default();
         for day in days {
@@ -151,25 +152,26 @@ impl DailyLoads {
         Ok(used.result(metric, mean(&loads)))
     }
 
-    /// Returns the mean of the daily loads of the last 7 days.
+    /// Returns the acute load: the mean of the daily loads of the last 7 days.
     pub fn acute(&self) -> Outcome<f64> {
         self.rolling(Metric::AcuteLoad, ACUTE_DAYS)
     }
 
-    /// Returns the mean of the daily loads of the last 28 days.
+    /// Returns the chronic load: the mean of the daily loads of the last 28 days.
     pub fn chronic(&self) -> Outcome<f64> {
         self.rolling(Metric::ChronicLoad, CHRONIC_DAYS)
     }
 
-    /// Returns [`Self::acute`] / [`Self::chronic`]. The last 7 days are also part of the last 28 days ("coupled"
-    /// ratio). The ratio shows how the load has changed. Researchers disagree if it predicts injuries (Impellizzeri et
-    /// al. 2020).
+    /// Returns the ratio of [`Self::acute`] to [`Self::chronic`] load. The last 7 days are also part of the last 28
+    /// days ("coupled" ratio). The ratio shows how the load has changed. Researchers disagree if it predicts injuries
+    /// (Impellizzeri et al. 2020).
     pub fn ratio(&self) -> Outcome<f64> {
         ratio(Metric::LoadRatio, self.acute(), self.chronic())
     }
 
-    /// Computes `E = λ·load + (1 − λ)·E of the day before` with `λ = 2/(days + 1)`. The first `E` is the first load.
-    /// `E` does not change on a day with an unknown load. Too many such days give no result.
+    /// Computes the moving average of the daily loads `E = λ·load + (1 − λ)·E of the day before` with `λ = 2/(days +
+    /// 1)`. The first `E` is the first load. `E` does not change on a day with an unknown load. Too many such days give
+    /// no result.
     fn ewma(&self, metric: Metric, days: u32) -> Outcome<f64> {
         self.window(metric, days)?;
         let lambda = 2.0 / (f64::from(days) + 1.0);
@@ -196,14 +198,14 @@ impl DailyLoads {
         self.ewma(Metric::ChronicLoadEwma, CHRONIC_DAYS)
     }
 
-    /// Returns [`Self::acute_ewma`] / [`Self::chronic_ewma`].
+    /// Returns the ratio of the moving averages [`Self::acute_ewma`] and [`Self::chronic_ewma`].
     pub fn ratio_ewma(&self) -> Outcome<f64> {
         ratio(Metric::LoadRatioEwma, self.acute_ewma(), self.chronic_ewma())
     }
 
-    /// Computes `C + (load − C)·(1 − e^(−1/days))` day by day, where `C` is the value of the day before (0 at the
-    /// beginning). `C` does not change on a day with an unknown load. Too many such days among the last `days` days
-    /// give no result.
+    /// Computes the effect of the daily loads `C + (load − C)·(1 − e^(−1/days))` day by day, where `C` is the value of
+    /// the day before (0 at the beginning). `C` does not change on a day with an unknown load. Too many such days among
+    /// the last `days` days give no result.
     fn response(&self, metric: Metric, days: u32) -> Outcome<f64> {
         self.window(metric, days)?;
         let rise = 1.0 - (-1.0 / f64::from(days)).exp();
@@ -219,17 +221,18 @@ impl DailyLoads {
         Ok(used.result(metric, level))
     }
 
-    /// Returns the chronic training load (CTL): the fitness.
+    /// Returns the chronic training load (CTL), a measure of the athlete's fitness.
     pub fn ctl(&self) -> Outcome<f64> {
         self.response(Metric::Ctl, CTL_DAYS)
     }
 
-    /// Returns the acute training load (ATL): the fatigue.
+    /// Returns the acute training load (ATL), a measure of the athlete's fatigue.
     pub fn atl(&self) -> Outcome<f64> {
         self.response(Metric::Atl, ATL_DAYS)
     }
 
-    /// Returns [`Self::ctl`] minus [`Self::atl`] of the day before (TSB): the form in which the athlete begins the day.
+    /// Returns the training stress balance (TSB): [`Self::ctl`] minus [`Self::atl`] of the day before. It measures the
+    /// form in which the athlete begins the day.
     pub fn tsb(&self) -> Outcome<f64> {
         const METRIC: Metric = Metric::Tsb;
         let mut before = self.clone();
@@ -241,7 +244,8 @@ impl DailyLoads {
         Ok(used.result(METRIC, fitness.value - fatigue.value))
     }
 
-    /// Returns [`monotony_of`] for the daily loads of the last 7 days. A rest day has the load 0.
+    /// Returns the training monotony: [`monotony_of`] for the daily loads of the last 7 days. A rest day has the load
+    /// 0.
     pub fn monotony(&self) -> Outcome<f64> {
         const METRIC: Metric = Metric::Monotony;
         let (loads, used) = self.window(METRIC, ACUTE_DAYS)?;
@@ -251,8 +255,8 @@ impl DailyLoads {
         Ok(used.result(METRIC, monotony))
     }
 
-    /// Returns the sum of the loads of the last 7 days times [`Self::monotony`]. Days with an unknown load are left
-    /// out.
+    /// Returns the training strain: the sum of the loads of the last 7 days times [`Self::monotony`]. Days with an
+    /// unknown load are left out.
     pub fn strain(&self) -> Outcome<f64> {
         const METRIC: Metric = Metric::Strain;
         let monotony = self.monotony().map_err(|missing| missing.for_metric(METRIC))?;
@@ -262,7 +266,8 @@ impl DailyLoads {
 }
 
 impl DayLoad {
-    /// Adds an activity to the day. The load of the day is known only if the loads of all its activities are known.
+    /// Adds an activity to the load of the day. The load of the day is known only if the loads of all its activities
+    /// are known.
     fn add(&mut self, id: String, load: Option<f64>) {
         let (before, mut activities) = match std::mem::replace(self, Self::Rest) {
             Self::Rest => (Some(0.0), Vec::new()),
@@ -289,12 +294,13 @@ fn ratio(metric: Metric, acute: Outcome<f64>, chronic: Outcome<f64>) -> Outcome<
     Ok(Provenance { inputs, caveats }.result(metric, acute.value / chronic.value))
 }
 
-/// Returns the sum of the loads times the monotony.
+/// Returns the training strain: the sum of the loads times the monotony.
 pub fn strain_of(loads: &[f64], monotony: f64) -> f64 {
     loads.iter().sum::<f64>() * monotony
 }
 
-/// Returns the mean of the loads divided by their standard deviation. Returns `None` if all loads are equal.
+/// Returns the training monotony: the mean of the loads divided by their standard deviation. Returns `None` if all
+/// loads are equal.
 ///
 /// The deviation has the divisor n and not n − 1, as the example in Foster et al. 2001, table 5, shows.
 #[expect(clippy::cast_precision_loss, reason = "counts of days")]

@@ -11,7 +11,7 @@ use crate::training::model::Activity;
 use crate::training::series::{self, Effort};
 use crate::training::sport::Sport;
 
-/// Output of the athlete: power, or speed of a run.
+/// Kind of the athlete's output: power, or speed of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputMeasure {
@@ -29,7 +29,7 @@ impl OutputMeasure {
     }
 }
 
-/// Output for each heartbeat.
+/// Output of the athlete for each heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Efficiency {
     /// Output per heartbeat, in the unit of [`OutputMeasure::unit`].
@@ -37,8 +37,8 @@ pub struct Efficiency {
     pub output: OutputMeasure,
 }
 
-/// Computes the normalised power divided by the average heart rate. A run without power uses the mean speed in m/min
-/// instead.
+/// Computes the efficiency factor: the normalised power divided by the average heart rate. A run without power uses the
+/// mean speed in m/min instead.
 pub fn efficiency_factor(activity: &Activity) -> Outcome<Efficiency> {
     const METRIC: Metric = Metric::EfficiencyFactor;
     let message = format!("the average heart rate of {}", activity.id);
@@ -67,8 +67,9 @@ fn metres_per_minute(run: &Activity) -> Option<f64> {
     Some(metres / (run.measure(Measure::Duration)? / 60.0))
 }
 
-/// Computes `100 · (1 − r₂/r₁)` in percent. `r₁` and `r₂` are the mean output divided by the mean heart rate, in the
-/// first and the second half of the activity. Both measures must be known for at least 80 % of the duration.
+/// Computes the decoupling of output and heart rate, `100 · (1 − r₂/r₁)` in percent. `r₁` and `r₂` are the mean output
+/// divided by the mean heart rate, in the first and the second half of the activity. Both measures must be known for at
+/// least 80 % of the duration.
 pub fn decoupling(activity: &Activity) -> Outcome<f64> {
     const METRIC: Metric = Metric::Decoupling;
     let duration = activity.measure(Measure::Duration);
@@ -97,7 +98,6 @@ pub fn decoupling(activity: &Activity) -> Outcome<f64> {
     Ok(Provenance::from_activity(activity).result(METRIC, lost))
 }
 
-/// Splits the efforts into two halves of equal duration.
 fn halves(efforts: &[Effort]) -> (Vec<Effort>, Vec<Effort>) {
     let half = efforts.iter().map(|effort| effort.seconds).sum::<f64>() / 2.0;
     let (mut first, mut second) = (Vec::new(), Vec::new());
@@ -113,7 +113,7 @@ fn halves(efforts: &[Effort]) -> (Vec<Effort>, Vec<Effort>) {
     (first, second)
 }
 
-/// Returns the mean output divided by the mean heart rate. Returns `None` if there are no efforts.
+/// Returns the mean output of the efforts divided by their mean heart rate. Returns `None` if there are no efforts.
 fn per_beat(efforts: &[Effort]) -> Option<f64> {
     let weighted = |value: fn(&Effort) -> f64| -> f64 {
         efforts.iter().map(|effort| effort.seconds * value(effort)).sum()

@@ -11,16 +11,16 @@ use crate::training::measure::Measure;
 use crate::training::model::{Activity, AthleteNumber, Sex};
 use crate::training::series;
 
-/// Scale of a load.
+/// Scale on which the load of an activity is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
-    /// Training impulse: [`trimp`].
+    /// The load is the training impulse: [`trimp`].
     Trimp,
-    /// Training stress: [`power_tss`] if the power and the threshold power are known, otherwise [`heart_rate_tss`]. One
-    /// hour at the threshold gives the value 100.
+    /// The load is the training stress: [`power_tss`] if the power and the threshold power are known, otherwise
+    /// [`heart_rate_tss`]. One hour at the threshold gives the value 100.
     Tss,
-    /// Exertion multiplied by minutes: [`session_rpe`].
+    /// The load is the exertion multiplied by minutes: [`session_rpe`].
     SessionRpe,
 }
 
@@ -60,7 +60,7 @@ pub fn trimp(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     Ok(used.result(Metric::Trimp, impulse))
 }
 
-/// Computes `100 · TRIMP / TRIMP of one hour at the threshold heart rate`.
+/// Computes the training stress from the heart rate: `100 · TRIMP / TRIMP of one hour at the threshold heart rate`.
 pub fn heart_rate_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     const METRIC: Metric = Metric::HeartRateTss;
     let mut used = Provenance::from_activity(activity);
@@ -78,8 +78,8 @@ pub fn heart_rate_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     Ok(used.result(METRIC, 100.0 * impulse / hour))
 }
 
-/// Computes `100 · seconds · NP · (NP/FTP) / (FTP · 3600)`, which is 100 for an hour at the threshold power (FTP). NP
-/// is the normalised power.
+/// Computes the training stress from the power: `100 · seconds · NP · (NP/FTP) / (FTP · 3600)`, which is 100 for an
+/// hour at the threshold power (FTP). NP is the normalised power.
 pub fn power_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     const METRIC: Metric = Metric::PowerTss;
     let normalised = power::normalised_power(activity).map_err(|missing| missing.for_metric(METRIC))?;
@@ -90,8 +90,8 @@ pub fn power_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     Ok(used.result(METRIC, 100.0 * seconds * normalised.value * intensity / (threshold * 3_600.0)))
 }
 
-/// Computes the normalised power divided by the threshold power. It is 1 if the athlete could just hold the intensity
-/// for an hour.
+/// Computes the intensity factor of an activity: the normalised power divided by the threshold power. It is 1 if the
+/// athlete could just hold the intensity for an hour.
 pub fn intensity_factor(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     const METRIC: Metric = Metric::IntensityFactor;
     let power = power::normalised_power(activity).map_err(|missing| missing.for_metric(METRIC))?;
@@ -100,7 +100,8 @@ pub fn intensity_factor(activity: &Activity, profile: &Profile) -> Outcome<f64> 
     Ok(used.result(METRIC, power.value / threshold))
 }
 
-/// Computes the exertion on the CR-10 scale multiplied by the minutes of the activity. The unit is arbitrary.
+/// Computes the load of an activity as the exertion on the CR-10 scale multiplied by the minutes. The unit is
+/// arbitrary.
 pub fn session_rpe(activity: &Activity) -> Outcome<f64> {
     const METRIC: Metric = Metric::SessionRpe;
     let message = format!("the exertion of {}", activity.id);

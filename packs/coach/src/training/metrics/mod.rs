@@ -22,7 +22,7 @@ use holdshort_tools::named;
 struct Row(&'static str, &'static str, &'static str, &'static str);
 
 named! {
-    /// Metric of a season.
+    /// Metric that is computed from a season of training data.
     Metric: Row;
     Trimp "trimp" (
         "Load of an activity by heart rate (training impulse): time, weighted with the share of the heart-rate reserve.",

@@ -7,12 +7,13 @@ use crate::training::measure::Measure;
 use crate::training::model::Activity;
 use crate::training::series;
 
-/// Length of the moving mean of the power, in seconds.
+/// Length of the moving mean with which the normalised power is computed, in seconds.
 const WINDOW: usize = 30;
-/// Minimum duration in seconds. The normalised power of a shorter activity has no meaning.
+/// Minimum duration of an activity in seconds. The normalised power of a shorter activity has no meaning.
 const LEAST_S: f64 = 20.0 * 60.0;
 
-/// Computes `(mean of p⁴)^¼` in W, where `p` is the moving mean of the power over 30 seconds, second by second.
+/// Computes the normalised power of an activity `(mean of p⁴)^¼` in W, where `p` is the moving mean of the power over
+/// 30 seconds, second by second.
 ///
 /// The samples are converted to one value per second. A sample counts until the next one, but for at most 30 s. Pauses
 /// are excluded. If the samples cover less than 80 % of the duration, the value of the device is used, or else the
@@ -42,7 +43,7 @@ pub fn normalised_power(activity: &Activity) -> Outcome<f64> {
     Ok(used.result(METRIC, power))
 }
 
-/// Returns the power in each second in which the timer ran.
+/// Returns the power in each second in which the timer of the device ran.
 fn seconds(powers: &[(f64, f64)]) -> Vec<f64> {
     let mut seconds = Vec::new();
     // Rest of the previous sample, in seconds, because a sample may end within a second.
@@ -57,7 +58,7 @@ fn seconds(powers: &[(f64, f64)]) -> Vec<f64> {
     seconds
 }
 
-/// Returns the normalised power. Returns `None` for less than 30 seconds.
+/// Returns the normalised power of one value per second. Returns `None` for less than 30 seconds.
 fn of_seconds(watts: &[f64]) -> Option<f64> {
     let mut fourths = 0.0;
     let mut count = 0_u32;

@@ -20,14 +20,14 @@ pub struct Profile {
     numbers: BTreeMap<AthleteNumber, Part>,
 }
 
-/// A number with its inputs.
+/// A number about the athlete, with its inputs.
 #[derive(Clone, Debug)]
 struct Part {
     value: f64,
     used: Provenance,
 }
 
-/// Inputs and caveats of a computation. The inputs are collected from the numbers that the computation uses.
+/// Inputs and caveats of a computed metric. The inputs are collected from the numbers that the computation uses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Provenance {
     pub(crate) inputs: Inputs,
@@ -49,11 +49,12 @@ impl Provenance {
     }
 }
 
-/// Number of days over which resting heart rates are averaged, if the athlete states none.
+/// Number of days over which the athlete's resting heart rates are averaged, if the athlete states none.
 const RESTING_DAYS: i32 = 28;
 
 impl Profile {
-    /// Creates a profile. A fact comes from `stated`, or else from the files, or else from a formula if there is one.
+    /// Creates the athlete's profile for a day. A fact comes from `stated`, or else from the files, or else from a
+    /// formula if there is one.
     pub fn from_season(season: &Season, stated: &Athlete, as_of: Date) -> Self {
         let read = &season.athlete;
         let inputs = |name: &'static str, is_stated: bool| {

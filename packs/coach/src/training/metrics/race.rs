@@ -10,18 +10,18 @@ use crate::training::measure::Measure;
 use crate::training::model::{Activity, Season};
 use crate::training::sport::Sport;
 
-/// Range of durations, in minutes, for which Riegel determined the exponent of the formula.
+/// Range of durations, in minutes, for which Riegel determined the exponent of the formula for race times.
 const RIEGEL_MIN: (f64, f64) = (3.5, 230.0);
 const RIEGEL_EXPONENT: f64 = 1.06;
 /// Length of the shortest run from which longer races are predicted, in m.
 const SHORTEST_M: f64 = 1_500.0;
-/// Number of most recent days in which the best run is searched.
+/// Number of most recent days in which the best run is searched, from which race times are predicted.
 pub const RECENT_DAYS: i32 = 42;
 /// Highest plausible VDOT. A recording with a higher value must be wrong, because no human was ever so fast over these
 /// distances.
 const HIGHEST_VDOT: f64 = 90.0;
 
-/// Race distances, in m.
+/// Names of races with their distances, in m.
 pub const RACES: [(&str, f64); 4] =
     [("5 km", 5_000.0), ("10 km", 10_000.0), ("half marathon", 21_097.5), ("marathon", 42_195.0)];
 
@@ -38,7 +38,8 @@ fn positive(number: f64) -> Option<f64> {
     (number.is_finite() && number > 0.0).then_some(number)
 }
 
-/// Computes `T₂ = T₁ · (D₂/D₁)^1.06`, the predicted time of a race. Returns `None` for an invalid time or distance.
+/// Computes the predicted time of a race by Riegel's formula, `T₂ = T₁ · (D₂/D₁)^1.06`. Returns `None` for an invalid
+/// time or distance.
 pub fn riegel(seconds: f64, distance_m: f64, race_m: f64) -> Option<f64> {
     let (seconds, distance_m, race_m) = (positive(seconds)?, positive(distance_m)?, positive(race_m)?);
     positive(seconds * (race_m / distance_m).powf(RIEGEL_EXPONENT))
@@ -77,7 +78,7 @@ pub fn vdot_time(wanted: f64, distance_m: f64) -> Option<f64> {
     positive(f64::midpoint(fast, slow))
 }
 
-/// Returns the run with the highest VDOT in the last 42 days.
+/// Returns the run of the season with the highest VDOT in the last 42 days.
 ///
 /// # Errors
 /// Returns an error if no run is at least 1.5 km and 3.5 minutes long.
@@ -139,7 +140,7 @@ pub fn prediction(
     })
 }
 
-/// Returns the VDOT of the best run of the last 42 days.
+/// Returns the VDOT of the best run of the season in the last 42 days.
 pub fn best_vdot(season: &Season, as_of: Date) -> Outcome<f64> {
     best_run(season, as_of).map(|(_, vdot)| vdot)
 }

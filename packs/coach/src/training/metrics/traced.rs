@@ -14,13 +14,13 @@ use holdshort_tools::named;
 /// Inputs of a computed number, which a reader can look up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Inputs {
-    /// Ids of activities.
+    /// Ids of the activities that the computation used.
     pub activities: BTreeSet<String>,
-    /// Days whose daily measures were used.
+    /// Days whose daily measures the computation used.
     pub days: BTreeSet<Date>,
-    /// Names of the used facts about the athlete, as in [`crate::training::Athlete`].
+    /// Names of the facts about the athlete that the computation used, as in [`crate::training::Athlete`].
     pub athlete: BTreeSet<&'static str>,
-    /// Names of the files that contain these inputs. A value from the configuration has no file.
+    /// Names of the files that contain the inputs of the computation. A value from the configuration has no file.
     pub files: BTreeSet<Arc<str>>,
 }
 
@@ -43,7 +43,7 @@ impl Inputs {
     }
 }
 
-/// Sentence that explains a caveat to the reader of a number.
+/// Sentence that explains the caveat of a computed number to the reader.
 struct Row(&'static str);
 
 named! {
@@ -122,13 +122,13 @@ pub enum Need {
     Power,
     Exertion,
     Activities,
-    /// More days with known loads.
+    /// More days with known training loads are needed.
     History,
-    /// More days on which the measure has a value.
+    /// More days on which the measure has a value are needed.
     Days,
-    /// Loads that differ between days.
+    /// Training loads that differ between days are needed.
     Variation,
-    /// A run that is long enough, and short enough, for the formulas.
+    /// A run that is long enough, and short enough, for the formulas is needed.
     Run,
 }
 
@@ -137,7 +137,7 @@ pub enum Need {
 pub struct Missing {
     pub metric: Metric,
     pub needs: Need,
-    /// Sentence for a person about the input that is missing.
+    /// Sentence for a person about the input that is missing for the metric.
     pub message: String,
 }
 
@@ -146,7 +146,7 @@ impl Missing {
         Self { metric, needs, message: message.into() }
     }
 
-    /// Returns the same reason for a metric that depends on the metric of this reason.
+    /// Returns the reason for another metric, which depends on the metric of this reason.
     pub(crate) fn for_metric(mut self, metric: Metric) -> Self {
         self.metric = metric;
         self

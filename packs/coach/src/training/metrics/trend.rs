@@ -11,19 +11,20 @@ use super::{Metric, Outcome};
 use crate::training::measure::Measure;
 use crate::training::model::Season;
 
-/// Number of days of the recent mean. At least [`LEAST_WINDOW`] of these days must have a value (Plews et al. 2014).
+/// Number of days of the recent mean in a trend. At least [`LEAST_WINDOW`] of these days must have a value (Plews et
+/// al. 2014).
 pub const WINDOW_DAYS: i32 = 7;
 pub const LEAST_WINDOW: usize = 3;
-/// Number of days of the baseline, which ends before the last [`WINDOW_DAYS`] days. At least [`LEAST_BASELINE`] of them
-/// must have a value.
+/// Number of days of the baseline in a trend, which ends before the last [`WINDOW_DAYS`] days. At least
+/// [`LEAST_BASELINE`] of them must have a value.
 pub const BASELINE_DAYS: i32 = 60;
 pub const LEAST_BASELINE: usize = 14;
-/// Minimum number of values for a baseline without a caveat.
+/// Minimum number of values for the baseline of a trend without a caveat.
 const FULL_BASELINE: usize = 45;
-/// Smallest change that is regarded as meaningful, in standard deviations.
+/// Smallest change of a measure that is regarded as meaningful, in standard deviations.
 const WORTHWHILE: f64 = 0.5;
 
-/// Position of the last week relative to the baseline.
+/// Position of a measure in the last week relative to the baseline before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrendPosition {
@@ -42,16 +43,16 @@ impl TrendPosition {
     }
 }
 
-/// Comparison of the last week with the baseline before it.
+/// Comparison of a daily measure in the last week with the baseline before it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trend {
-    /// Mean of the last 7 days.
+    /// Mean of the measure over the last 7 days.
     pub week: f64,
-    /// Mean of the 60 days before the last 7 days.
+    /// Mean of the measure over the 60 days before the last 7 days.
     pub baseline: f64,
-    /// Standard deviation (n − 1) of the baseline.
+    /// Standard deviation (n − 1) of the measure in the baseline.
     pub deviation: f64,
-    /// Lower end of the range `baseline ± 0.5 · deviation`.
+    /// Lower end of the normal range of the measure: `baseline − 0.5 · deviation`.
     pub from: f64,
     pub to: f64,
     pub against: TrendPosition,
@@ -59,12 +60,12 @@ pub struct Trend {
     pub baseline_days: usize,
 }
 
-/// Compares the mean of ln rMSSD over 7 days with the mean ± 0.5 SD of the 60 days before.
+/// Compares the athlete's mean of ln rMSSD over 7 days with the mean ± 0.5 SD of the 60 days before.
 pub fn hrv(season: &Season, as_of: Date) -> Outcome<Trend> {
     trend(season, as_of, Metric::HrvTrend, Measure::Hrv, f64::ln)
 }
 
-/// Compares the mean of the resting heart rate over 7 days with the mean ± 0.5 SD of the 60 days before.
+/// Compares the athlete's mean resting heart rate over 7 days with the mean ± 0.5 SD of the 60 days before.
 pub fn resting_heart_rate(season: &Season, as_of: Date) -> Outcome<Trend> {
     trend(season, as_of, Metric::RestingTrend, Measure::RestingHeartRate, |bpm| bpm)
 }

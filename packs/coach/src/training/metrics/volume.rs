@@ -13,19 +13,20 @@ use crate::training::measure::Measure;
 use crate::training::model::Season;
 use crate::training::sport::Sport;
 
-/// Volume of one sport in one week.
+/// Training volume of one sport in one week.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Volume {
     pub activities: usize,
     pub duration_s: f64,
-    /// Total distance of the activities with a known distance. `None` if there are none.
+    /// Total distance of those activities of the week whose distance is known. `None` if there are none.
     pub distance_m: Option<f64>,
 }
 
-/// Monday of a week, with the volume of each sport in the week.
+/// Monday of a week, with the training volume of each sport in the week.
 pub type Week = (Date, BTreeMap<Sport, Traced<Volume>>);
 
-/// Returns all weeks from the first activity to the day `as_of`, including weeks without activities.
+/// Returns the training volumes of all weeks from the first activity to the day `as_of`, including weeks without
+/// activities.
 ///
 /// # Errors
 /// Returns an error if the season has no activity on or before this day.

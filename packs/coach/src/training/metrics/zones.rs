@@ -12,7 +12,7 @@ use crate::training::series;
 
 /// Lower ends of heart-rate zones 1 to 5, in percent. A heart rate on a boundary belongs to the higher zone.
 pub const ZONES: [f64; 5] = [50.0, 60.0, 70.0, 80.0, 90.0];
-/// Percentage of the maximal heart rate from which the intensity is moderate. It is hard from [`HARD`] on.
+/// Percentage of the maximal heart rate from which the intensity is moderate. The intensity is hard from [`HARD`] on.
 pub const MODERATE: f64 = 83.0;
 pub const HARD: f64 = 88.0;
 
@@ -21,11 +21,12 @@ pub const HARD: f64 = 88.0;
 pub struct Zones {
     pub below_s: f64,
     pub zones_s: [f64; 5],
-    /// Heart rate at which each zone begins, in bpm.
+    /// Heart rate at which each heart-rate zone begins, in bpm.
     pub begin_bpm: [f64; 5],
 }
 
-/// Computes the seconds in each heart-rate zone. The zones begin at 50, 60, 70, 80 and 90 % of the maximal heart rate.
+/// Computes the seconds of an activity in each heart-rate zone. The zones begin at 50, 60, 70, 80 and 90 % of the
+/// maximal heart rate.
 pub fn of_max(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
     const METRIC: Metric = Metric::ZonesOfMax;
     let mut used = Provenance::from_activity(activity);
@@ -33,8 +34,8 @@ pub fn of_max(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
     zones(activity, ZONES.map(|percent| percent / 100.0 * max), METRIC, used)
 }
 
-/// Computes the seconds in each heart-rate zone. The zones begin at 50, 60, 70, 80 and 90 % of the heart-rate reserve,
-/// above the resting heart rate.
+/// Computes the seconds of an activity in each heart-rate zone. The zones begin at 50, 60, 70, 80 and 90 % of the
+/// heart-rate reserve, above the resting heart rate.
 pub fn of_reserve(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
     const METRIC: Metric = Metric::ZonesOfReserve;
     let mut used = Provenance::from_activity(activity);
@@ -65,20 +66,20 @@ fn samples(activity: &Activity, metric: Metric) -> Result<Vec<(f64, f64)>, Missi
 
 const NO_SAMPLES: &str = "an activity with samples of the heart rate that cover 80 % of its duration";
 
-/// Shares of easy, moderate and hard time, which add up to 1. Only time with a known heart rate counts.
+/// Shares of easy, moderate and hard training time, which add up to 1. Only time with a known heart rate counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Split {
     pub easy: f64,
     pub moderate: f64,
     pub hard: f64,
-    /// Total time with a known heart rate, in seconds.
+    /// Total time, in seconds, in which the heart rate is known.
     pub seconds: f64,
 }
 
-/// Splits the time in which the heart rate is known into three shares. A heart rate below 83 % of the maximum is easy,
-/// one from 88 % on is hard, and one between them is moderate. On the Norwegian scale, easy is zones 1 and 2, moderate
-/// is zone 3, and hard is zone 4 and above. The ranges approximate the time below the first threshold, between the two
-/// thresholds, and above the second (Seiler 2010). The real thresholds of an athlete may be different.
+/// Splits the time of the activities in which the heart rate is known into three shares. A heart rate below 83 % of the
+/// maximum is easy, one from 88 % on is hard, and one between them is moderate. On the Norwegian scale, easy is zones 1
+/// and 2, moderate is zone 3, and hard is zone 4 and above. The ranges approximate the time below the first threshold,
+/// between the two thresholds, and above the second (Seiler 2010). The real thresholds of an athlete may be different.
 pub fn intensity_split<'a>(
     activities: impl IntoIterator<Item = &'a Activity>,
     profile: &Profile,

@@ -18,7 +18,7 @@ use crate::training::model::{AthleteNumber, FileLocation, Sex};
 use crate::training::problem::{Code, Problem, Problems};
 use crate::training::sport::Sport;
 
-/// Names of the parts of a data file.
+/// Names of the ten parts of a data file.
 pub const PARTS: [&str; 10] = [
     "user_profile",
     "daily_stats",
@@ -32,7 +32,8 @@ pub const PARTS: [&str; 10] = [
     "training_load_history",
 ];
 
-/// Keys in the `summary` of an activity, with their measures. The values have the units of these measures.
+/// Keys in the `summary` of an activity of the data file, with their measures. The values have the units of these
+/// measures.
 const SUMMARY: [(&str, Measure); 6] = [
     ("duration", Measure::Duration),
     ("distance", Measure::Distance),
@@ -42,7 +43,7 @@ const SUMMARY: [(&str, Measure); 6] = [
     ("normalized_power", Measure::PowerNormalised),
 ];
 
-/// Paths of keys in an entry of `recovery_indicators`, with the measures of their values.
+/// Paths of keys in an entry of `recovery_indicators` of the data file, with the measures of their values.
 const RECOVERY: [(&[&str], Measure); 4] = [
     (&["sleep", "duration", "total"], Measure::Sleep),
     (&["sleep", "avg_overnight_hrv"], Measure::Hrv),
@@ -50,7 +51,7 @@ const RECOVERY: [(&[&str], Measure); 4] = [
     (&["stress", "avg_level"], Measure::Stress),
 ];
 
-/// Paths of keys in `daily_stats`, with the measures of their values.
+/// Paths of keys in `daily_stats` of the data file, with the measures of their values.
 const DAILY: [(&[&str], Measure); 3] = [
     (&["resting_heart_rate"], Measure::RestingHeartRate),
     (&["sleeping_hours"], Measure::Sleep),
@@ -181,7 +182,7 @@ fn take(top: Map<String, Value>, context: &mut Context<'_>, drafts: &mut Drafts)
     Ok(())
 }
 
-/// JSON value with its JSON pointer. A missing value is null.
+/// JSON value of the data file with its JSON pointer. A missing value is null.
 struct LocatedValue<'a> {
     value: &'a Value,
     pointer: String,
@@ -195,7 +196,8 @@ impl<'a> LocatedValue<'a> {
         }
     }
 
-    /// Follows a path of keys. Returns null for a missing key. A value on the path that is not a mapping is reported.
+    /// Follows a path of keys in the data file. Returns null for a missing key. A value on the path that is not a
+    /// mapping is reported.
     fn path(&self, path: &[&str], context: &mut Context<'_>) -> LocatedValue<'a> {
         let this = LocatedValue { value: self.value, pointer: self.pointer.clone() };
         path.iter().fold(this, |at, key| {
@@ -213,7 +215,7 @@ impl<'a> LocatedValue<'a> {
         context.warn(Code::DataValue, self.location(), format!("`{shown}` is not a {wanted}"));
     }
 
-    /// Returns true for a mapping. Any other value except null is reported.
+    /// Returns true if the value in the data file is a mapping. Any other value except null is reported.
     fn is_mapping(&self, context: &mut Context<'_>) -> bool {
         if !self.value.is_object() && !self.value.is_null() {
             self.wrong("mapping", context);
@@ -312,7 +314,7 @@ fn athlete_number(
     }
 }
 
-/// Reads one activity. For a multisport activity, reads its parts, which are listed among its laps.
+/// Reads one activity of the data file. For a multisport activity, reads its parts, which are listed among its laps.
 fn recorded(
     activity: &LocatedValue<'_>,
     context: &mut Context<'_>,

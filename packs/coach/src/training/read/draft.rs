@@ -17,12 +17,12 @@ use crate::training::problem::Code;
 use crate::training::series;
 use crate::training::sport::Sport;
 
-/// Unchecked content of one file. A file whose content exceeds a limit is refused.
+/// Unchecked content of one training file. A file whose content exceeds a limit is refused.
 pub(super) struct Drafts {
     pub(super) facts: Vec<(Fact, FileLocation)>,
     pub(super) activities: Vec<Draft>,
     pub(super) days: Vec<DraftDay>,
-    /// Number of activities that can still be added. The limit applies to all files together.
+    /// Number of activities that can still be added. The limit applies to all training files together.
     activities_left: usize,
     days_left: usize,
     samples_left: usize,
@@ -80,7 +80,7 @@ pub(super) fn too_many(most: usize, what: &str) -> String {
     format!("more than {most} {what}")
 }
 
-/// Form in which a file states when an activity started.
+/// Form in which a training file states when an activity started.
 #[derive(Clone, Copy)]
 pub(super) enum Clock {
     Offset(Offset),
@@ -93,9 +93,9 @@ pub(super) struct Draft {
     pub(super) clock: Clock,
     pub(super) sport: Sport,
     pub(super) measures: Vec<(Measure, f64, FileLocation)>,
-    /// Samples in any order.
+    /// Samples of the unchecked activity in any order.
     pub(super) samples: Vec<Sample>,
-    /// Pauses of the timer, sorted and without overlap, as seconds since the start.
+    /// Pauses of the activity's timer, sorted and without overlap, as seconds since the start.
     pub(super) pauses: Vec<(f64, f64)>,
     pub(super) place: FileLocation,
 }
@@ -107,7 +107,8 @@ pub(super) struct DraftDay {
     pub(super) place: FileLocation,
 }
 
-/// Minimum time between two samples, in seconds, that is taken for a pause. Used only for files without durations.
+/// Minimum time between two samples, in seconds, that is taken for a pause of the activity. Used only for files without
+/// durations.
 const PAUSE_S: f64 = 60.0;
 
 impl Draft {
@@ -126,8 +127,8 @@ impl Draft {
         Ok((start.at, start.clock))
     }
 
-    /// Checks the values, sorts the samples, and computes derived values. Returns `None` if the activity has no
-    /// duration.
+    /// Checks the values of the activity, sorts its samples, and computes derived values. Returns `None` if the
+    /// activity has no duration.
     pub(super) fn finish(self, context: &mut Context<'_>) -> Option<Activity> {
         let (offset, offset_from) = match self.clock {
             Clock::Offset(offset) => (offset, OffsetFrom::File),
@@ -189,7 +190,7 @@ impl Draft {
     }
 }
 
-/// A time in a file, with the local time if the file states it.
+/// A time in a training file, with the local time if the file states it.
 #[derive(Clone, Copy)]
 pub(super) struct Moment {
     pub(super) at: Timestamp,
@@ -198,7 +199,7 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// Parses a time: with an offset, in UTC, or as local time.
+    /// Parses a time in a training file: with an offset, in UTC, or as local time.
     pub(super) fn parse(text: &str, zone: &TimeZone) -> Option<Self> {
         let pieces = Pieces::parse(text).ok()?;
         let local: DateTime = pieces.date().to_datetime(pieces.time()?);
@@ -213,7 +214,6 @@ impl Moment {
         Some(Self { at: at.ok()?, clock, local })
     }
 
-    /// Converts a time in the athlete's local time.
     pub(super) fn from_local(local: DateTime, zone: &TimeZone) -> Option<Self> {
         Some(Self { at: zone.to_timestamp(local).ok()?, clock: Clock::Local, local })
     }
@@ -238,8 +238,8 @@ impl Moment {
     }
 }
 
-/// Removes the distance of an activity if nobody could cover it in the duration. Without samples that confirm the
-/// duration, also removes the duration, because either may be wrong.
+/// Removes the distance of an activity if no athlete could cover the distance in the duration. Without samples that
+/// confirm the duration, also removes the duration, because either may be wrong.
 fn remove_impossible_distance(activity: &mut Activity, place: &FileLocation, context: &mut Context<'_>) {
     let (Some(metres), Some(seconds)) =
         (activity.measure(Measure::Distance), activity.measure(Measure::Duration))
@@ -261,7 +261,7 @@ fn remove_impossible_distance(activity: &mut Activity, place: &FileLocation, con
     }
 }
 
-/// Sorts samples by time and merges samples of the same moment.
+/// Sorts the samples of an activity by time and merges samples of the same moment.
 fn ordered(mut samples: Vec<Sample>, place: &FileLocation, context: &mut Context<'_>) -> Vec<Sample> {
     let key = |sample: &Sample| {
         let bits = |value: Option<f64>| value.map_or(0, f64::to_bits);
@@ -316,7 +316,8 @@ fn ordered(mut samples: Vec<Sample>, place: &FileLocation, context: &mut Context
     kept
 }
 
-/// Adds each gap longer than [`PAUSE_S`] to the pauses. Called only for files without durations.
+/// Adds each gap between samples that is longer than [`PAUSE_S`] to the pauses of the activity. Called only for files
+/// without durations.
 fn add_long_gaps(activity: &mut Activity) {
     let samples = activity.samples.iter().map(|sample| sample.at_s);
     let gaps = samples.clone().zip(samples.skip(1)).filter(|(at, next)| next - at > PAUSE_S);
@@ -332,8 +333,8 @@ fn add_long_gaps(activity: &mut Activity) {
     activity.pauses = joined;
 }
 
-/// Returns the seconds between the first and the last sample without pauses. Returns `None` if the result is not
-/// positive.
+/// Returns the seconds between the first and the last sample of the activity without pauses. Returns `None` if the
+/// result is not positive.
 fn running_seconds(activity: &Activity) -> Option<f64> {
     let (first, last) = (activity.samples.first()?.at_s, activity.samples.last()?.at_s);
     let seconds = last - first - series::paused(&activity.pauses, first, last);

@@ -17,7 +17,6 @@ const EARTH_M: f64 = 6_371_008.8;
 #[derive(Default)]
 struct Gpx {
     tracks: Vec<Track>,
-    /// Number of points in all tracks so far.
     points: usize,
 }
 
@@ -26,20 +25,20 @@ struct Track {
     line: u64,
     kind: String,
     points: Vec<Point>,
-    /// True if the next point is the first of a segment.
+    /// True if the next point of the track is the first of a segment.
     begins: bool,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Point {
     line: u64,
-    /// Latitude in degrees, positive in the north.
+    /// Latitude of the track point in degrees, positive in the north.
     latitude: Option<f64>,
     longitude: Option<f64>,
     time: Option<Moment>,
     heart_rate: Option<f64>,
     power: Option<f64>,
-    /// True if this point is the first of a segment. The distance from the previous point is then not counted.
+    /// True if this track point is the first of a segment. The distance from the previous point is then not counted.
     begins: bool,
 }
 
@@ -98,7 +97,7 @@ impl Visitor for Gpx {
     }
 }
 
-/// Parses an angle in degrees. An angle outside ±`most` is reported and left out.
+/// Parses an angle in degrees of a track point. An angle outside ±`most` is reported and left out.
 fn degrees(element: &Element<'_>, name: &str, most: f64, context: &mut Context<'_>) -> Option<f64> {
     let degrees = element.number(name, element.attribute(name)?, context)?;
     if degrees.abs() <= most {
@@ -120,7 +119,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
     Ok(())
 }
 
-/// Converts a track to an unchecked activity. Returns `None` for a track without timestamps.
+/// Converts a track of a GPX file to an unchecked activity. Returns `None` for a track without timestamps.
 fn draft(mut track: Track, context: &mut Context<'_>) -> Option<Draft> {
     let place = FileLocation::Line(track.line);
     let all = track.points.len();
@@ -169,7 +168,7 @@ fn strava(kind: &str) -> Option<Sport> {
     }
 }
 
-/// Returns the distance along a great circle in metres (haversine formula).
+/// Returns the distance between two track points along a great circle in metres (haversine formula).
 fn metres(from: &Point, to: &Point) -> Option<f64> {
     let (a, b) = (from.latitude?.to_radians(), to.latitude?.to_radians());
     let across = (to.longitude? - from.longitude?).to_radians();

@@ -33,7 +33,7 @@ use crate::training::problem::{Code, Problem, Problems};
 /// A training file: its name and its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct File<'a> {
-    /// Name of the file, whose extension determines the format. Sources and problems contain the name.
+    /// Name of the training file, whose extension determines the format. Sources and problems contain the name.
     pub name: &'a str,
     pub bytes: &'a [u8],
 }
@@ -50,7 +50,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the format for the extension of a file name, in upper or lower case.
+    /// Returns the format of a training file from the extension of its name, in upper or lower case.
     pub fn from_file_name(name: &str) -> Option<Self> {
         let (_, ending) = name.rsplit_once('.')?;
         Some(match &*ending.to_lowercase() {
@@ -64,7 +64,7 @@ impl Format {
         })
     }
 
-    /// Returns an error if the file is too large for its format.
+    /// Returns an error if the training file is too large for its format.
     fn check(self, bytes: &[u8], context: &Context<'_>) -> Result<(), Refused> {
         let most = match self {
             Self::Fit | Self::Tcx | Self::Gpx | Self::Csv => limits::FILE_BYTES,
@@ -77,7 +77,7 @@ impl Format {
         Err(context.refuse(Code::FileTooLarge, FileLocation::File, message))
     }
 
-    /// Returns the rank of a format if several files state a measure of an activity. The format closest to the
+    /// Returns the rank of a file format if several files state a measure of an activity. The format closest to the
     /// recording device has the best rank, 0.
     pub(crate) const fn activity_rank(self) -> u8 {
         match self {
@@ -89,8 +89,8 @@ impl Format {
         }
     }
 
-    /// Returns the code of the problem that files state different values for a day. It depends on the format, because a
-    /// person can delete a row of a table, but not a value of a recording.
+    /// Returns the code of the problem that training files state different values for a day. It depends on the format,
+    /// because a person can delete a row of a table, but not a value of a recording.
     const fn conflict(self) -> Code {
         match self {
             Self::Csv => Code::ConflictingDay,
@@ -98,8 +98,8 @@ impl Format {
         }
     }
 
-    /// Returns the rank of a format if several files state a daily measure. The athlete's own table has the best rank,
-    /// 0.
+    /// Returns the rank of a file format if several files state a daily measure. The athlete's own table has the best
+    /// rank, 0.
     pub(crate) const fn day_rank(self) -> u8 {
         match self {
             Self::Csv => 0,
@@ -116,29 +116,30 @@ pub struct Options {
     pub zone: Option<TimeZone>,
     /// Columns of tables whose headers are not in `docs/training.md`.
     pub columns: ColumnMap,
-    /// Units in the settings of the account, for exports without units. If `None`, the distances in such exports are
-    /// left out.
+    /// Units in the settings of the account that exported the files, for exports without units. If `None`, the
+    /// distances in such exports are left out.
     pub units: Option<Units>,
 }
 
-/// Season that was read from files, and the problems that were found.
+/// Season that was read from training files, and the problems that were found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reading {
     pub season: Season,
-    /// Problems sorted by file and place.
+    /// Problems in the training files, sorted by file and place.
     pub problems: Vec<Problem>,
-    /// Number of warnings that were only counted, because they exceed [`limits::PLACES`] or [`limits::WARNINGS`].
+    /// Number of warnings about training files that were only counted, because they exceed [`limits::PLACES`] or
+    /// [`limits::WARNINGS`].
     pub more_warnings: usize,
-    /// Number of files, including refused files.
+    /// Number of training files, including refused files.
     #[serde(skip)]
     pub files: usize,
-    /// Number of problems for each file and code, including those that were only counted.
+    /// Number of problems for each training file and code, including those that were only counted.
     #[serde(skip)]
     pub(crate) counts: BTreeMap<(Arc<str>, Code), usize>,
 }
 
 impl Reading {
-    /// Adds a problem about a file that was not opened.
+    /// Adds a problem about a training file that was not opened.
     pub fn not_opened(&mut self, name: &str, code: Code, message: &str) {
         let source = Source::new(&name.into(), FileLocation::File);
         *self.counts.entry((Arc::clone(&source.file), code)).or_default() += 1;
@@ -149,10 +150,10 @@ impl Reading {
     }
 }
 
-/// Problem that makes a file unusable. [`read`] adds it to the problems.
+/// Problem that makes a training file unusable. [`read`] adds it to the problems.
 pub(crate) struct Refused(Problem);
 
-/// Context of reading one file: its name, the time zone, and the list of problems.
+/// Context of reading one training file: its name, the time zone, and the list of problems.
 pub(crate) struct Context<'a> {
     file: Arc<str>,
     zone: &'a TimeZone,
@@ -184,7 +185,6 @@ impl Context<'_> {
     }
 }
 
-/// Parses a date in the form `2026-03-01`.
 pub(crate) fn date(text: &str) -> Result<Date, Code> {
     let mut parts = text.trim().splitn(3, '-');
     let mut number = |digits: usize| {
@@ -197,7 +197,7 @@ pub(crate) fn date(text: &str) -> Result<Date, Code> {
     Date::new(year, small(month)?, small(day)?).map_err(|_| Code::NoSuchDate)
 }
 
-/// Returns a file's UTF-8 text without a byte order mark.
+/// Returns the UTF-8 text of a training file without a byte order mark.
 fn text<'a>(bytes: &'a [u8], context: &Context<'_>) -> Result<&'a str, Refused> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
@@ -234,7 +234,7 @@ fn table_text<'a>(bytes: &'a [u8], context: &mut Context<'_>) -> Result<Cow<'a, 
     }
 }
 
-/// Reads files into one season. The result does not depend on the order of the files.
+/// Reads training files into one season. The result does not depend on the order of the files.
 pub fn read(files: &[File<'_>], options: &Options) -> Reading {
     let zone = options.zone.clone().unwrap_or(TimeZone::UTC);
     let mut sorted: Vec<&File<'_>> = files.iter().collect();

@@ -16,7 +16,7 @@ use crate::training::sport::Sport;
 #[derive(Default)]
 struct Tcx {
     activities: Vec<Recorded>,
-    /// Number of points and laps in all activities so far.
+    /// Number of points and laps in all activities of the TCX file so far.
     entries: usize,
 }
 
@@ -47,7 +47,7 @@ struct Point {
 }
 
 impl Tcx {
-    /// Returns the activity that contains the current point or lap.
+    /// Returns the activity of the TCX file that contains the current point or lap.
     fn entry(
         &mut self,
         element: &Element<'_>,
@@ -127,7 +127,7 @@ impl Visitor for Tcx {
     }
 }
 
-/// Returns the names of the elements between the innermost element named `parent` and the current one.
+/// Returns the names of the XML elements between the innermost element named `parent` and the current one.
 fn below<'a>(path: &'a Path, parent: &str) -> Option<Vec<&'a str>> {
     let at = path.iter().rposition(|name| name == parent)?;
     Some(path[at + 1..].iter().map(|name| &**name).collect())
@@ -153,7 +153,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
     Ok(())
 }
 
-/// Converts an activity of a TCX file to an unchecked one. Returns `None` if it has no start.
+/// Converts an activity of a TCX file to an unchecked activity. Returns `None` if it has no start.
 fn draft(activity: &Recorded, context: &mut Context<'_>) -> Option<Draft> {
     let first = activity.points.iter().filter_map(|point| point.time).min_by_key(|time| time.at);
     // The points may state UTC even if the `Id` states only local time.

@@ -11,21 +11,21 @@ use crate::training::limits;
 use crate::training::model::FileLocation;
 use crate::training::problem::Code;
 
-/// Local names of the open elements, beginning with the root.
+/// Local names of the open XML elements, beginning with the root.
 pub(super) type Path = [String];
 
 /// Receiver of the elements of an XML document. `open` returns an error to refuse a file that exceeds a limit.
 pub(super) trait Visitor {
-    /// Handles the beginning of an element.
+    /// Handles the beginning of an XML element.
     fn open(&mut self, element: &Element<'_>, context: &mut Context<'_>) -> Result<(), Refused>;
-    /// Handles the end of an element. `text` lacks the text of the elements inside it.
+    /// Handles the end of an XML element. `text` lacks the text of the elements inside it.
     fn close(&mut self, element: &Element<'_>, text: &str, context: &mut Context<'_>);
 }
 
 /// An XML element, which is passed at its beginning and at its end.
 pub(super) struct Element<'a> {
     pub(super) path: &'a Path,
-    /// Local names of the attributes, with their values. Empty at the end of an element.
+    /// Local names of the element's attributes, with their values. Empty at the end of an element.
     attributes: Vec<(String, String)>,
     pub(super) line: u64,
 }
@@ -43,7 +43,7 @@ impl Element<'_> {
         self.attributes.iter().find(|(name, _)| name == wanted).map(|(_, value)| &**value)
     }
 
-    /// Parses a number. Returns `None` for an empty text. An invalid number is reported and left out.
+    /// Parses a number in an XML element. Returns `None` for an empty text. An invalid number is reported and left out.
     pub(super) fn number(&self, name: &str, text: &str, context: &mut Context<'_>) -> Option<f64> {
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
         if number.is_none() && !text.is_empty() {
@@ -52,8 +52,8 @@ impl Element<'_> {
         number
     }
 
-    /// Parses a time. A time without an offset is the athlete's local time. Returns `None` for an empty text. An
-    /// invalid time is reported and left out.
+    /// Parses a time in an XML element. A time without an offset is the athlete's local time. Returns `None` for an
+    /// empty text. An invalid time is reported and left out.
     pub(super) fn time(&self, text: &str, context: &mut Context<'_>) -> Option<Moment> {
         let time = Moment::parse(text, context.zone());
         if time.is_none() && !text.is_empty() {
@@ -65,7 +65,7 @@ impl Element<'_> {
 
 struct Walk<'a> {
     text: &'a str,
-    /// Number of bytes whose line breaks are counted, and the number of lines in these bytes.
+    /// Number of bytes of the XML document whose line breaks are counted, and the number of lines in these bytes.
     counted: (usize, u64),
     path: Vec<String>,
     texts: Vec<String>,
@@ -101,8 +101,8 @@ impl Walk<'_> {
         self.path.pop();
     }
 
-    /// Appends text to the innermost element. A mark replaces text beyond the limit, so that a cut number is not read
-    /// as a number.
+    /// Appends text to the innermost XML element. A mark replaces text beyond the limit, so that a cut number is not
+    /// read as a number.
     fn append_text(&mut self, text: &str) {
         let Some(last) = self.texts.last_mut() else { return };
         if last.len() + text.len() <= limits::CELL_CHARS {
@@ -113,7 +113,7 @@ impl Walk<'_> {
     }
 }
 
-/// Mark that is inserted where text was removed.
+/// Mark that is inserted where text of an XML element was removed.
 const CUT: char = '…';
 
 fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
@@ -129,8 +129,8 @@ fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
     Ok(attributes)
 }
 
-/// Passes the elements of a document to a visitor. If the document is cut off, passes the elements before its end and
-/// reports a problem.
+/// Passes the elements of an XML document to a visitor. If the document is cut off, passes the elements before its end
+/// and reports a problem.
 pub(super) fn walk(text: &str, context: &mut Context<'_>, visitor: &mut impl Visitor) -> Result<(), Refused> {
     let mut reader = Reader::from_str(text);
     let mut walk = Walk { text, counted: (0, 0), path: Vec::new(), texts: Vec::new() };
@@ -191,7 +191,7 @@ pub(super) fn walk(text: &str, context: &mut Context<'_>, visitor: &mut impl Vis
     Ok(())
 }
 
-/// Returns the text of a character reference, or of one of the five entities that XML predefines.
+/// Returns the text of an XML character reference, or of one of the five entities that XML predefines.
 fn entity(reference: &quick_xml::events::BytesRef<'_>) -> Result<String, String> {
     if let Some(character) = reference.resolve_char_ref().map_err(|error| error.to_string())? {
         return Ok(character.to_string());

@@ -11,26 +11,26 @@ use crate::training::metrics::Metric;
 use crate::training::metrics::load::Scale;
 use holdshort_tools::named;
 
-/// Scope of a metric, which determines the parameters of a call.
+/// Scope of a metric, which determines the parameters of a call that computes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
-    /// One activity, or each activity in a period of days.
+    /// The metric is about one activity, or about each activity in a period of days.
     Activity,
-    /// Daily loads on one of the scales.
+    /// The metric is about daily loads on one of the scales.
     Loads,
-    /// All activities in a period of days, taken together.
+    /// The metric is about all activities in a period of days, taken together.
     Split,
-    /// Daily measures, or the best run in a period of days.
+    /// The metric is about daily measures, or about the best run in a period of days.
     Day,
     Race,
     Weeks,
 }
 
-/// Description of a parameter, which a model reads.
+/// Description of a parameter of a metric, which a model reads.
 struct Row(&'static str);
 
 named! {
-    /// Parameter of a call.
+    /// Parameter of a call that computes a metric.
     Parameter: Row;
     Activity "activity" ("Id of one activity, from the summary. Not allowed together with `days`.")
     Days "days" ("Number of days, the last of which is `as_of`.")
@@ -41,7 +41,7 @@ named! {
 }
 
 impl Parameter {
-    /// Returns the description that a model reads.
+    /// Returns the description of the parameter that a model reads.
     pub const fn description(self) -> &'static str {
         self.row().0
     }
@@ -92,7 +92,7 @@ impl Subject {
         }
     }
 
-    /// Returns the default number of days or weeks of a call.
+    /// Returns the default number of days or weeks for a call that computes a metric of this scope.
     const fn default_count(self) -> usize {
         match self {
             Self::Activity => 7,
@@ -133,7 +133,7 @@ pub(super) struct Arguments {
     pub(super) activity: Option<String>,
     days: usize,
     pub(super) weeks: usize,
-    /// Scale of the loads. Ignored by metrics without loads.
+    /// Scale of the loads that the call computes. Ignored by metrics without loads.
     pub(super) scale: Scale,
     pub(super) distance_m: Option<f64>,
     pub(super) as_of: Date,
@@ -216,13 +216,13 @@ impl Arguments {
         Ok(())
     }
 
-    /// Returns the first and the last day of the requested period.
+    /// Returns the first and the last day of the period that the call requests.
     pub(super) fn window(&self) -> (Date, Date) {
         let before = i64::try_from(self.days.saturating_sub(1)).unwrap_or(i64::MAX);
         (self.as_of.saturating_sub(before.days()), self.as_of)
     }
 
-    /// Returns all parameters that apply to this call, including defaults.
+    /// Returns all parameters of the call that apply to its metric, including defaults.
     pub(super) fn stated(&self) -> Map<String, Value> {
         let value = |parameter: &Parameter| match parameter {
             Parameter::Activity => self.activity.as_ref().map(|id| json!(id)),

@@ -29,12 +29,12 @@ use crate::training::metrics::zones::{intensity_split, of_max, of_reserve};
 use crate::training::metrics::{Metric, Missing, Need, Outcome, Profile, Traced, trend, volume};
 use crate::training::model::{Activity, Athlete, Season};
 
-/// Settings that are the same for all calls of a run.
+/// Settings that are the same for all calls of the coach's tools in a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Facts about the athlete in the configuration. Facts that are missing here are read from the files.
     pub athlete: Athlete,
-    /// Day of the run. Data of later days is not used.
+    /// Day of the coach's run. Data of later days is not used.
     pub as_of: Date,
     /// Number of days whose activities the activities analyst receives.
     pub activities_days: u16,
@@ -147,7 +147,7 @@ impl Call<'_> {
         }
     }
 
-    /// Returns the activities of the requested days, or a refusal if there are none.
+    /// Returns the activities of the days that the call requests, or a refusal if there are none.
     fn recent(&self) -> Result<Vec<&Activity>, Refusal> {
         let (from, to) = self.arguments.window();
         let within = |activity: &&Activity| (from..=to).contains(&activity.day());
@@ -164,7 +164,7 @@ impl Call<'_> {
         Ok(found)
     }
 
-    /// Returns one result per activity of the requested days, or one result for the requested activity.
+    /// Returns one result per activity of the requested days, or one result for the activity that the call names.
     fn activities(&self, of: impl Fn(&Activity) -> Result<Piece, Missing>) -> Result<CallResults, Refusal> {
         let activities = match &self.arguments.activity {
             None => self.recent()?,
@@ -223,7 +223,6 @@ impl Call<'_> {
     }
 }
 
-/// Returns the unit of a load metric on this scale.
 const fn unit(metric: Metric, scale: Scale) -> &'static str {
     match (metric, scale) {
         (Metric::LoadRatio | Metric::LoadRatioEwma | Metric::Monotony, _) => "1",

@@ -14,7 +14,7 @@ use crate::training::metrics::zones::{Split, Zones};
 use crate::training::metrics::{Caveat, Inputs, Metric, Missing, Need, Traced};
 use holdshort_tools::named;
 
-/// A number in a result, with its name and its unit.
+/// A number in the result of a metric, with its name and its unit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Number {
     pub name: &'static str,
@@ -32,14 +32,14 @@ pub fn format_number(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Numbers that were computed together, with their inputs.
+/// Numbers of a metric that were computed together, with their inputs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Piece {
-    /// Subject of these numbers: an activity, a week and a sport, or a race.
+    /// Subject of the computed numbers: an activity, a week and a sport, or a race.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub of: BTreeMap<&'static str, String>,
     pub values: Vec<Number>,
-    /// One word that interprets a number, such as the position of a trend.
+    /// Words that interpret the numbers, such as the position of a trend.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub words: BTreeMap<&'static str, &'static str>,
     pub inputs: Inputs,
@@ -50,22 +50,22 @@ pub struct Piece {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Computed {
     pub metric: Metric,
-    /// All parameters of the call, including defaults.
+    /// All parameters of the call that computed the metric, including defaults.
     pub parameters: Map<String, Value>,
     pub results: Vec<Piece>,
-    /// Activities and races for which there is no result, each with the reason.
+    /// Activities and races for which the metric has no result, each with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Missing>,
-    /// Explanations of the caveats of the results.
+    /// Explanations of the caveats of the metric's results.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub caveats: BTreeMap<&'static str, &'static str>,
 }
 
-/// Sentence that advises the caller what to do after a refusal.
+/// Sentence that advises the caller of a coach's tool what to do after a refusal.
 struct Row(&'static str);
 
 named! {
-    /// Reason why a call was refused. Texts and names never change in later versions.
+    /// Reason why a call of the coach's tools was refused. Texts and names never change in later versions.
     RefusalCode: Row;
     UnknownMetric "unknown_metric" ("Name a metric that the catalogue lists.")
     BadParameter "bad_parameter" ("Name parameters as the schema of the metric describes them.")
@@ -78,7 +78,7 @@ named! {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refusal {
     pub code: RefusalCode,
-    /// JSON Pointer to the invalid parameter.
+    /// JSON pointer to the parameter of the call that is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
     pub message: String,
@@ -110,7 +110,7 @@ impl From<Missing> for Refusal {
     }
 }
 
-/// Converts a value to the numbers that a result contains.
+/// Converts a value to the numbers that the result of a metric contains.
 pub(super) trait Numbers {
     fn numbers(&self, metric: Metric) -> Vec<Number>;
 
@@ -131,7 +131,7 @@ impl Numbers for Efficiency {
     }
 }
 
-/// Names of the zones, each with the name of the heart rate at which the zone begins.
+/// Names of the heart-rate zones, each with the name of the heart rate at which the zone begins.
 const ZONES: [(&str, &str); 5] = [
     ("zone_1", "zone_1_begins"),
     ("zone_2", "zone_2_begins"),
@@ -224,13 +224,13 @@ impl Piece {
         self
     }
 
-    /// Returns the numbers for a week without any activity.
+    /// Returns the numbers of a training week without any activity.
     pub(super) fn nothing_done() -> Self {
         Traced::new(Metric::WeeklyVolume, Volume::default(), Inputs::default()).into()
     }
 }
 
-/// Results of a call, collected while the call is computed.
+/// Results of a call that computes a metric, collected while the call is computed.
 #[derive(Default)]
 pub(super) struct CallResults {
     results: Vec<Piece>,
@@ -242,7 +242,7 @@ impl CallResults {
         [outcome].into_iter().collect()
     }
 
-    /// Returns the response. Returns a refusal if no number could be computed and there is a reason.
+    /// Returns the response to the call. Returns a refusal if no number could be computed and there is a reason.
     pub(super) fn finish(self, metric: Metric, parameters: Map<String, Value>) -> Result<Computed, Refusal> {
         let Self { results, missing } = self;
         if let (true, Some(first)) = (results.is_empty(), missing.first()) {

@@ -23,7 +23,7 @@ named! {
     /// A kind of agent that analyses training data. Each analyst receives the same parts of the data file as in
     /// garmin-ai-coach.
     Analyst: Row;
-    /// Analyst of load, of fitness, and of how they change.
+    /// Analyst of training load, of fitness, and of how they change.
     Metrics "metrics" (&["training_load_history", "vo2_max_history", "training_status"])
     /// Analyst of completed activities.
     Activities "activities" (&["recent_activities"])
@@ -60,13 +60,13 @@ impl Analyst {
     }
 }
 
-/// A value that was read from a file or stated in the configuration.
+/// A value in an analyst's data that was read from a file or stated in the configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SummaryValue {
     pub name: &'static str,
     pub value: f64,
     pub unit: &'static str,
-    /// Source of the value. `None` if the value comes from the configuration.
+    /// File and place of the value in the training data. `None` if the value comes from the configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
 }
@@ -91,20 +91,20 @@ pub struct SummaryDay {
     pub measures: Vec<SummaryValue>,
 }
 
-/// Data that an analyst receives.
+/// Training data that an analyst receives.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     pub analyst: Analyst,
     pub from: Date,
     pub as_of: Date,
     pub athlete: Vec<SummaryValue>,
-    /// Weekly volumes, as the tool `weekly_volume` returns them.
+    /// Training volumes of the weeks, as the tool `weekly_volume` returns them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub weeks: Vec<Piece>,
-    /// Newest activities, sorted by their starts.
+    /// Newest activities that the analyst receives, sorted by their starts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub activities: Vec<SummaryActivity>,
-    /// Number of older activities in the period that [`limits::TOOL_RESULTS`] excludes.
+    /// Number of older activities in the analyst's period that [`limits::TOOL_RESULTS`] excludes.
     #[serde(skip_serializing_if = "is_none")]
     pub more_activities: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]

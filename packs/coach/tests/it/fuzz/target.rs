@@ -17,8 +17,8 @@ pub(crate) fn training(bytes: &[u8]) {
     }
 }
 
-/// Reads an input, and checks the result. Returns `None` if the first line is not UTF-8, or if the pairs in it are
-/// refused.
+/// Reads an input of the fuzz target, and checks the result. Returns `None` if the first line is not UTF-8, or if the
+/// pairs in it are refused.
 pub(crate) fn read_input(bytes: &[u8]) -> Option<Reading> {
     let line = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
     let first = std::str::from_utf8(&bytes[..line]).ok()?;
@@ -36,7 +36,8 @@ pub(crate) fn read_input(bytes: &[u8]) -> Option<Reading> {
     Some(reading)
 }
 
-/// Returns the options in the pairs of an input's first line. `None` if the mapping of the columns is refused.
+/// Returns the options in the pairs of a fuzz input's first line. Returns `None` if the mapping of the columns is
+/// refused.
 fn options(pairs: &str) -> Option<Options> {
     let mut options = Options::default();
     let mut columns = Vec::new();
@@ -70,7 +71,7 @@ fn assert_problems_described(reading: &Reading) {
     }
 }
 
-/// Checks that each metric of a season is a finite number or a reason.
+/// Checks that each metric of a fuzzed season is a finite number or a reason.
 fn has_metrics(reading: &Reading) {
     let season = &reading.season;
     let days = season.activities.iter().map(Activity::day);
@@ -121,7 +122,7 @@ fn has_metrics(reading: &Reading) {
     assert!(numbers.iter().all(|number| number.is_finite()), "{numbers:?}");
 }
 
-/// The seconds in zones never exceed the duration of the activity.
+/// Asserts that the seconds in heart-rate zones do not exceed the duration of the activity.
 fn assert_no_more_than_stated(activity: &Activity, profile: &Profile) {
     let (Some(seconds), Ok(zones)) = (activity.measure(Measure::Duration), zones::of_max(activity, profile))
     else {
@@ -131,7 +132,6 @@ fn assert_no_more_than_stated(activity: &Activity, profile: &Profile) {
     assert!(all <= seconds * (1.0 + 1e-9), "{all} s of zones in {seconds} s");
 }
 
-/// Returns a FIT file with these records.
 fn fit(records: &[u8]) -> Vec<u8> {
     let mut file = vec![12, 0x20, 0x54, 0x08];
     file.extend(u32::try_from(records.len()).unwrap_or_default().to_le_bytes());

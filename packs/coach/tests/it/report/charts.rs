@@ -53,7 +53,7 @@ fn zones(zones: &[&str], rows: &[(&str, &[f64])]) -> Chart {
     })
 }
 
-/// Returns one chart of each kind, and charts with faulty data.
+/// Returns one chart of each kind for the golden files, and charts with faulty data.
 fn charts() -> Vec<(&'static str, Chart)> {
     let some = Some;
     let band = Band { name: "normal".to_owned(), low: 46.0, high: 49.5 };
@@ -177,7 +177,7 @@ fn every_chart_stays_within_its_drawing() {
     }
 }
 
-/// Returns the tick labels of an axis from `low` to `high`, from the lowest value.
+/// Returns the tick labels of a chart's axis from `low` to `high`, from the lowest value.
 fn ticks(unit: &str, low: f64, high: f64) -> Vec<String> {
     let drawn = draw(Chart::Lines(lines(unit, vec![series("x", &[Some(low), Some(high)])])));
     drawn
@@ -250,7 +250,7 @@ fn parts_differ_without_colours() {
     assert_eq!(hatches.len(), 6);
 }
 
-/// Tests that a quoted number is not marked as unknown if a chart shows it.
+/// Tests that a number which an agent quotes is not marked as unknown if a chart of the report shows it.
 #[test]
 fn numbers_of_charts_are_known() {
     let mut report = Report::new("Charts", "Ada", DAY);

@@ -7,7 +7,7 @@ use quick_xml::events::Event;
 
 /// Elements that have no end tag in HTML.
 const VOID: [&str; 4] = ["meta", "br", "hr", "path"];
-/// Elements that end an open paragraph in HTML.
+/// HTML elements that end an open paragraph.
 const BLOCKS: [&str; 16] = [
     "p",
     "ul",
@@ -27,16 +27,15 @@ const BLOCKS: [&str; 16] = [
     "figure",
 ];
 
-/// Content of a page.
+/// Content of an HTML page of the report.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
-    /// Names of the elements in the order of the page.
     pub elements: Vec<String>,
-    /// Attributes of the page, each written after the name of its element: `a href=#charts`.
+    /// Attributes in the HTML page, each written after the name of its element: `a href=#charts`.
     pub attributes: Vec<String>,
-    /// Text of the page, without the style sheet.
+    /// Text of the HTML page, without the style sheet.
     pub text: String,
-    /// Maximum depth of nested elements.
+    /// Maximum depth of nested elements in the HTML page.
     pub depth: usize,
 }
 
@@ -50,7 +49,7 @@ impl Page {
     }
 }
 
-/// Parses a page. Fails if an HTML parser would read the page differently from an XML parser.
+/// Parses an HTML page of the report. Fails if an HTML parser would read the page differently from an XML parser.
 pub(crate) fn read(html: &str) -> Page {
     let mut page = Page::default();
     let mut open: Vec<String> = Vec::new();

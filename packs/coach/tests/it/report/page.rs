@@ -138,7 +138,7 @@ fn the_contrast_is_aa_in_both_themes() {
     }
 }
 
-/// Tests that the page lists missing data, so that readers know which data a number does not include.
+/// Tests that the report page lists missing data, so that readers know which data a number does not include.
 #[test]
 fn what_could_not_be_read_or_computed_is_told_in_sections_of_its_own() {
     let mut report = sample::report();
@@ -179,8 +179,8 @@ fn what_could_not_be_read_or_computed_is_told_in_sections_of_its_own() {
     }
 }
 
-/// Tests that a quoted number links to its places in the training data, even if an emphasis begins or ends inside the
-/// number.
+/// Tests that a number which an agent quotes links to its places in the training data, even if an emphasis begins or
+/// ends inside the number.
 #[test]
 fn a_number_leads_to_where_it_stands_in_the_data() {
     let given = |label: &str, value: f64, unit: &str, place: &str| TrainingValue {
@@ -234,7 +234,7 @@ fn a_number_leads_to_where_it_stands_in_the_data() {
     assert_eq!(page.matches("<a class=\"found\"").count(), 5, "{page}");
 }
 
-/// Tests that a quoted number links only to values with its unit and of nearly its size.
+/// Tests that a number which an agent quotes links only to values with its unit and of nearly its size.
 #[test]
 fn a_number_leads_to_no_value_of_another_unit_or_size() {
     let given = |label: &str, value: f64, unit: &str| TrainingValue {

@@ -33,7 +33,7 @@ fn section(html: &str) -> String {
     prose.trim().to_owned()
 }
 
-/// All elements that a page may contain, whatever the agents write.
+/// All HTML elements that a report page may contain, whatever the agents write.
 const ELEMENTS: [&str; 24] = [
     "a",
     "blockquote",

@@ -249,8 +249,8 @@ fn ranges_are_in_order_and_on_characters() {
     }
 }
 
-/// Tests that the time to scan a text grows linearly: long sequences of digits, words and lines are not scanned again
-/// for each digit.
+/// Tests that the time to scan an agent's text grows linearly: long sequences of digits, words and lines are not
+/// scanned again for each digit.
 #[test]
 fn a_long_text_of_anything_is_read() {
     let known = known_numbers();

@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 pub(crate) const AGENTS: [&str; 6] =
     ["metrics", "activity", "physiology", "synthesis", "season_planner", "weekly_planner"];
 
-/// Prompt at which the athlete types an answer. Text that is typed before it appears is dropped.
+/// Prompt in the terminal at which the athlete types an answer. Text that is typed before it appears is dropped.
 pub(crate) const ANSWER: &str = "your answer> ";
 
 pub(crate) const CONFIG: &str = "
@@ -29,7 +29,7 @@ context: {analysis: A week abroad in March.}
 output: {directory: report}
 ";
 
-/// Names of the files of a completed run (contract E38).
+/// Names of the files that a completed coach run writes (contract E38).
 const FILES: [&str; 9] = [
     "activity_result.md",
     "analysis.html",
@@ -50,7 +50,8 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Creates a stage with this configuration and the sample's data. Each scripted agent replies with one sentence.
+    /// Creates a test stage with this configuration and the sample's data. Each scripted agent replies with one
+    /// sentence.
     pub(crate) fn new(config: &str) -> Self {
         let runtime = Runtime::new().unwrap();
         let model = runtime.block_on(ScriptedModel::start());

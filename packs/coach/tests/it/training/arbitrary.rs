@@ -103,7 +103,7 @@ fn activity(today: Date, random: &mut Random) -> Activity {
     }
 }
 
-/// Returns random pauses in order and without overlap, up to the end of time.
+/// Returns random pauses of an activity in order and without overlap, up to the end of time.
 fn pauses(random: &mut Random) -> Vec<(f64, f64)> {
     let mut at = 0.0;
     let mut pause = |_| {

@@ -78,7 +78,7 @@ pub(crate) fn all(season: &Season, athlete: &Athlete, as_of: Date) -> Value {
     })
 }
 
-/// Returns the values of all metrics that depend on the day.
+/// Returns the values of all metrics of a season that depend on the day.
 pub(crate) fn loads_and_trends(season: &Season, profile: &Profile, as_of: Date) -> Value {
     let loads = |scale: Scale| {
         let daily = DailyLoads::compute(season, profile, scale, as_of);

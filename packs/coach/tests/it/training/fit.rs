@@ -155,7 +155,7 @@ fn a_run_without_a_sensor_is_told() {
     }
 }
 
-/// Tests records with a compressed timestamp, whose header has only the lowest five bits of the timestamp.
+/// Tests FIT records with a compressed timestamp, whose header has only the lowest five bits of the timestamp.
 #[test]
 fn compressed_timestamps_go_on_from_the_last_whole_one() {
     let mut writer = FitWriter::activity_file();
@@ -343,8 +343,8 @@ fn a_chain_keeps_its_good_parts() {
     assert_eq!(codes(&read_utc("a.fit", all)), [Code::FitCrc]);
 }
 
-/// Tests a recording whose length is 0, because the device writes the length last. The records up to the end are read,
-/// and no message speaks of changed bytes.
+/// Tests a FIT file whose header states the length 0, because the device writes the length last. The records up to the
+/// end are read, and no message speaks of changed bytes.
 #[test]
 fn a_length_of_zero_is_a_recording_that_was_not_finished() {
     let whole = run(START, &[140; 30]).finish();

@@ -16,7 +16,7 @@ pub(crate) struct FitWriter {
 }
 
 impl FitWriter {
-    /// Writes a definition message. Each field has its number, size and base type.
+    /// Writes a definition message of a FIT file. Each field has its number, size and base type.
     pub(crate) fn define(&mut self, local: u8, number: u16, fields: &[(u8, u8, u8)]) -> &mut Self {
         self.data.extend([0x40 | local, 0, 0]);
         self.data.extend(number.to_le_bytes());
@@ -25,7 +25,8 @@ impl FitWriter {
         self
     }
 
-    /// Writes a definition message that also has developer fields, each with number, size and developer index.
+    /// Writes a definition message of a FIT file that also has developer fields, each with number, size and developer
+    /// index.
     pub(crate) fn define_with_apps(
         &mut self,
         local: u8,
@@ -47,7 +48,7 @@ impl FitWriter {
         self
     }
 
-    /// Returns the file with its header and CRC.
+    /// Returns the written FIT file with its header and CRC.
     pub(crate) fn finish(&self) -> Vec<u8> {
         let mut file = vec![14, 0x20, 0x54, 0x08];
         file.extend(u32::try_from(self.data.len()).unwrap().to_le_bytes());
@@ -71,7 +72,7 @@ pub(crate) fn time(seconds: i64) -> [u8; 4] {
     u32::try_from(seconds - EPOCH).unwrap().to_le_bytes()
 }
 
-/// Computes the CRC-16/ARC bit by bit.
+/// Computes the CRC-16/ARC of a FIT file bit by bit.
 fn crc(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0_u16, |crc, byte| {
         (0..8)
@@ -79,7 +80,7 @@ fn crc(bytes: &[u8]) -> u16 {
     })
 }
 
-/// Writes a run: one session, one record per second, local time two hours ahead of UTC.
+/// Writes a FIT file of a run: one session, one record per second, local time two hours ahead of UTC.
 pub(crate) fn run(start: i64, rates: &[u8]) -> FitWriter {
     let mut writer = FitWriter::activity_file();
     writer.define(1, 20, &[(253, 4, U32), (3, 1, U8), (5, 4, U32), (6, 2, U16)]);
@@ -92,7 +93,7 @@ pub(crate) fn run(start: i64, rates: &[u8]) -> FitWriter {
     writer
 }
 
-/// Writes the session and the activity of a run.
+/// Writes the session and the activity of a run into a FIT file.
 pub(crate) fn finish_run(writer: &mut FitWriter, start: i64, seconds: u32, sport: u8) {
     let end = start + i64::from(seconds);
     let session = [(253, 4, U32), (2, 4, U32), (5, 1, ENUM), (7, 4, U32), (8, 4, U32), (9, 4, U32)];
@@ -110,18 +111,17 @@ pub(crate) fn finish_run(writer: &mut FitWriter, start: i64, seconds: u32, sport
     writer.define(3, 34, &[(253, 4, U32), (5, 4, U32)]).message(3, &[&time(end), &time(end + 7_200)]);
 }
 
-/// Value of `event_type` with which the timer starts.
+/// Value of the FIT field `event_type` with which the timer starts.
 pub(crate) const TIMER_STARTS: u8 = 0;
 pub(crate) const TIMER_STOPS: u8 = 4;
 
 impl FitWriter {
-    /// Writes a timer event.
     pub(crate) fn timer(&mut self, at: i64, kind: u8) -> &mut Self {
         self.define(5, 21, &[(253, 4, U32), (0, 1, ENUM), (1, 1, ENUM)])
             .message(5, &[&time(at), &[0], &[kind]])
     }
 
-    /// Writes a session with its elapsed and its timer time, and its sport and sub-sport.
+    /// Writes a session of a FIT file with its elapsed and its timer time, and its sport and sub-sport.
     pub(crate) fn session(&mut self, start: i64, elapsed: u32, timer: u32, sports: [u8; 2]) -> &mut Self {
         let fields = [(253, 4, U32), (2, 4, U32), (5, 1, ENUM), (6, 1, ENUM), (7, 4, U32), (8, 4, U32)];
         let end = time(start + i64::from(elapsed));
@@ -140,8 +140,8 @@ impl FitWriter {
     }
 }
 
-/// Writes an hour of running time at one heart rate, with a pause of 24 s after each minute. The device records no
-/// samples in a pause.
+/// Writes a FIT file with an hour of running time at one heart rate, with a pause of 24 s after each minute. The device
+/// records no samples in a pause.
 pub(crate) fn hour_with_pauses(start: i64, bpm: u8, with_events: bool) -> FitWriter {
     let mut writer = FitWriter::activity_file();
     writer.define(1, 20, &[(253, 4, U32), (3, 1, U8)]);

@@ -16,7 +16,6 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number from 0 to `below` - 1.
     pub(crate) fn below(&mut self, below: u32) -> u32 {
         u32::try_from(self.next() % u64::from(below)).unwrap()
     }
@@ -32,11 +31,9 @@ impl Random {
     }
 }
 
-/// Files of a season by name. The rows or elements of a file are in arbitrary order.
+/// Files of a generated season by name. The rows or elements of a file are in arbitrary order.
 pub(crate) struct Generated {
-    /// File name, header and rows of each table.
     pub(crate) tables: Vec<(String, String, Vec<String>)>,
-    /// File name, sport and track points of each TCX file.
     pub(crate) tracks: Vec<(String, String, Vec<String>)>,
     pub(crate) athlete: Athlete,
     pub(crate) as_of: Date,
@@ -81,7 +78,6 @@ impl Generated {
         Self { tables, tracks, athlete, as_of }
     }
 
-    /// Returns the files with their names.
     pub(crate) fn files(&self) -> Vec<(String, Vec<u8>)> {
         let tables =
             self.tables.iter().map(|(name, header, rows)| (name.clone(), header.clone() + &rows.concat()));
@@ -97,7 +93,6 @@ impl Generated {
     }
 }
 
-/// Returns a cell that is sometimes empty.
 fn cell(random: &mut Random, empty_once_in: u32, value: impl std::fmt::Display) -> String {
     if random.once_in(empty_once_in) { String::new() } else { value.to_string() }
 }
@@ -113,7 +108,7 @@ fn day_row(day: Date, random: &mut Random) -> String {
     format!("{day};{}\n", cells.join(";"))
 }
 
-/// Returns a start on this day, in one of three notations of the UTC offset.
+/// Returns the start of an activity on this day, in one of three notations of the UTC offset.
 fn start(day: Date, number: usize, random: &mut Random) -> String {
     let offset = ["+01:00", "+02:00", "-07:00"][random.below(3) as usize];
     // Starts are at least 15 minutes apart, so that no two activities are duplicates.

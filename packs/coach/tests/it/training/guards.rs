@@ -26,13 +26,13 @@ fn season(log: &str) -> Season {
     read_utc("a.csv", log).season
 }
 
-/// Returns an activity of an hour with an average heart rate and power.
+/// Returns an activity that lasts an hour, with an average heart rate and power.
 fn hour() -> Activity {
     let log = "start,sport,duration_min,avg_hr,avg_power_w\n2026-03-01T06:30:00Z,ride,60,150,200\n";
     season(log).activities.remove(0)
 }
 
-/// Returns the missing input and the message of a metric without a result.
+/// Returns the missing input of a metric without a result, and the message about it.
 fn reason<T: std::fmt::Debug>(outcome: Outcome<T>) -> (Need, String) {
     let missing = outcome.unwrap_err();
     (missing.needs, missing.message)
@@ -111,8 +111,8 @@ fn what_is_no_run_foretells_nothing() {
     assert_eq!(predictions(&slow, DAY).unwrap_err().needs, Need::Run);
 }
 
-/// Tests that a day of unknown load does not change a moving average. If more than a quarter of its window is unknown,
-/// the average has no result.
+/// Tests that a day of unknown load does not change a moving average of the loads. If more than a quarter of its window
+/// is unknown, the average has no result.
 #[test]
 fn moving_averages_over_gaps() {
     let log = |unknown: std::ops::RangeInclusive<i8>| {

@@ -5,7 +5,7 @@ use holdshort_coach::training::{Code, File, Options, Reading, Severity, limits, 
 use crate::training::fit_writer::{FitWriter, U8, U16, U32, finish_run, run, time};
 use crate::training::support::{START, codes, read_all, read_utc};
 
-/// Returns the errors, and the numbers of activities and of days in the season.
+/// Returns the codes of the errors in a reading, and the numbers of activities and of days in the season.
 fn outcome(reading: &Reading) -> (Vec<Code>, usize, usize) {
     let errors = reading.problems.iter().filter(|problem| problem.severity() == Severity::Error);
     let (activities, days) = (reading.season.activities.len(), reading.season.days.len());

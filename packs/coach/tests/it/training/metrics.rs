@@ -198,9 +198,10 @@ fn monotony_and_strain_are_those_of_fosters_diary() {
     }
 }
 
-/// Loads of 60, 0, 90, 0, 60, 0 and 120: the sum is 330 and the mean 47.142857. The squared deviations are 2 · 165.306,
-/// 3 · 2222.449, 1836.735 and 5308.163, in total 14142.857. A seventh of the total is 2020.408, and its square root is
-/// 44.94895. Monotony: 47.142857 / 44.94895 = 1.048809. Strain: 330 · 1.048809 = 346.1069.
+/// Tests a week with loads of 60, 0, 90, 0, 60, 0 and 120: the sum is 330 and the mean 47.142857. The squared
+/// deviations are 2 · 165.306, 3 · 2222.449, 1836.735 and 5308.163, in total 14142.857. A seventh of the total is
+/// 2020.408, and its square root is 44.94895. Monotony: 47.142857 / 44.94895 = 1.048809. Strain: 330 · 1.048809 =
+/// 346.1069.
 #[test]
 fn monotony_and_strain_of_a_week_with_rest() {
     let week = [Some(60.0), None, Some(90.0), None, Some(60.0), None, Some(120.0)];
@@ -210,7 +211,7 @@ fn monotony_and_strain_of_a_week_with_rest() {
     assert_near(found.strain().unwrap().value, 346.106_9, 1e-4);
 }
 
-/// Foster et al. 2001, table 5, gives exertion and minutes: 7 · 120 = 840, 7 · 40 = 280, 3 · 60 = 180, 2 · 25 = 50.
+/// Tests exertion and minutes in Foster et al. 2001, table 5: 7 · 120 = 840, 7 · 40 = 280, 3 · 60 = 180, 2 · 25 = 50.
 #[test]
 fn session_rpe_is_that_of_fosters_diary() {
     for (exertion, minutes, expected) in [(7, 120, 840.0), (7, 40, 280.0), (3, 60, 180.0), (2, 25, 50.0)] {
@@ -220,7 +221,8 @@ fn session_rpe_is_that_of_fosters_diary() {
     }
 }
 
-/// Returns a log with one session per day. The exertion is 1, so the load equals the minutes. None is a rest day.
+/// Returns the season of a log with one session per day. The exertion is 1, so the load equals the minutes. `None` is a
+/// rest day.
 fn daily(loads: &[Option<f64>]) -> (Season, Date) {
     let mut log = "start,sport,duration_min,rpe\n".to_owned();
     let first = date(2026, 1, 1);
@@ -239,10 +241,10 @@ fn loads_of(loads: &[Option<f64>]) -> DailyLoads {
     DailyLoads::compute(&season, &profile(&man()), Scale::SessionRpe, last).unwrap()
 }
 
-/// Hulin et al. 2014: three weeks of 100 per day, then a week of 200: (21 · 100 + 7 · 200) / 28 = 125, and 200 / 125 =
-/// 1.6. Williams et al. 2017: λ = 2/(N + 1). For 7 days λ = 0.25: 100 becomes 125, 143.75, 157.8125, 168.3594,
-/// 176.2695, 182.2021 and 186.6516. For 28 days λ = 0.069: 106.8966, 113.3175, 119.2956, 124.8614, 130.0434, 134.8680
-/// and 139.3598.
+/// Tests acute and chronic load. Hulin et al. 2014: three weeks of 100 per day, then a week of 200: (21 · 100 + 7 ·
+/// 200) / 28 = 125, and 200 / 125 = 1.6. Williams et al. 2017: λ = 2/(N + 1). For 7 days λ = 0.25: 100 becomes 125,
+/// 143.75, 157.8125, 168.3594, 176.2695, 182.2021 and 186.6516. For 28 days λ = 0.069: 106.8966, 113.3175, 119.2956,
+/// 124.8614, 130.0434, 134.8680 and 139.3598.
 #[test]
 fn acute_and_chronic_load_follow_their_definitions() {
     let mut loads = vec![Some(100.0); 21];
@@ -298,8 +300,9 @@ fn an_activity_of_a_clock_that_was_never_set_hides_no_day() {
     assert!(loads.days().len() <= holdshort_coach::training::limits::DAYS && weeks.len() < 2_200);
 }
 
-/// Zones begin at 50 to 90 %. With a maximum of 200 they begin at 100, 120, 140, 160 and 180 (Edwards 1993). With 40 at
-/// rest they begin at 120, 136, 152, 168 and 184 (Karvonen 1957). A heart rate at a boundary belongs to the upper zone.
+/// Tests that heart-rate zones begin at 50 to 90 %. With a maximum of 200 they begin at 100, 120, 140, 160 and 180
+/// (Edwards 1993). With 40 at rest they begin at 120, 136, 152, 168 and 184 (Karvonen 1957). A heart rate at a boundary
+/// belongs to the upper zone.
 #[test]
 fn zones_begin_where_they_are_said_to() {
     let rates = [99, 100, 119, 120, 139, 140, 159, 160, 179, 180, 200, 200];
@@ -312,8 +315,8 @@ fn zones_begin_where_they_are_said_to() {
     assert_eq!((by_reserve.below_s, by_reserve.zones_s), (3.0, [1.0, 2.0, 2.0, 2.0, 1.0]));
 }
 
-/// Haugen et al. 2021, table 4: zone 3 is 83 to 87 % of the maximal heart rate, and zone 4 begins at 88 %. With a
-/// maximum of 200, the boundaries are 166 and 176.
+/// Tests the shares of easy and hard time. Haugen et al. 2021, table 4: zone 3 is 83 to 87 % of the maximal heart rate,
+/// and zone 4 begins at 88 %. With a maximum of 200, the boundaries are 166 and 176.
 #[test]
 fn easy_and_hard_are_parted_at_83_and_88_percent() {
     let season = season("a.fit", &run(START, &[120, 150, 165, 165, 166, 175, 176, 190, 120]).finish());
@@ -321,7 +324,8 @@ fn easy_and_hard_are_parted_at_83_and_88_percent() {
     assert_eq!([split.easy, split.moderate, split.hard, split.seconds].to_vec(), [0.5, 0.25, 0.25, 8.0]);
 }
 
-/// Tanaka et al. 2001: 208 − 0.7 · age, which is 180 at the age of 40.
+/// Tests the maximal heart rate that is estimated from the age. Tanaka et al. 2001: 208 − 0.7 · age, which is 180 at
+/// the age of 40.
 #[test]
 fn a_maximum_from_the_age_is_told() {
     let by_age = Athlete { max_heart_rate: None, birth_date: Some(date(1986, 3, 1)), ..man() };
@@ -335,8 +339,8 @@ fn a_maximum_from_the_age_is_told() {
     assert_near(zones::of_max(&season.activities[0], &younger).unwrap().value.begin_bpm[0], 90.35, 1e-9);
 }
 
-/// Daniels' Running Formula, 3rd ed. 2014, table 5.1: race times for a VDOT. The table and the formula differ by up to
-/// 0.2 %, because the table rounds its paces.
+/// Tests race times for a VDOT with Daniels' Running Formula, 3rd ed. 2014, table 5.1. The table and the formula differ
+/// by up to 0.2 %, because the table rounds its paces.
 #[test]
 fn vdot_times_are_those_of_daniels_table() {
     let clock = |hours: f64, minutes: f64, seconds: f64| hours * 3_600.0 + minutes * 60.0 + seconds;
@@ -363,7 +367,7 @@ fn vdot_times_are_those_of_daniels_table() {
     }
 }
 
-/// 15 km in 1:07:48 with the calculator of runworks.com, which uses the same formula. Quoted on
+/// Tests the VDOT of 15 km in 1:07:48 with the calculator of runworks.com, which uses the same formula. Quoted on
 /// <http://marathonquest.blogspot.com/2007/09/15k-as-warm-up-for-marathon.html>.
 #[test]
 fn vdot_times_are_those_of_another_calculator() {
@@ -380,8 +384,8 @@ fn vdot_times_are_those_of_another_calculator() {
     }
 }
 
-/// <https://usecalcpro.com/sports/race-predictor-calculator>: 5 km in 25:00 with the exponent 1.06 give 10 km in 52:07,
-/// a half marathon in 1:55:00 and a marathon in 3:59:47.
+/// Tests predicted race times with <https://usecalcpro.com/sports/race-predictor-calculator>: 5 km in 25:00 with the
+/// exponent 1.06 give 10 km in 52:07, a half marathon in 1:55:00 and a marathon in 3:59:47.
 #[test]
 fn riegel_is_that_of_another_calculator() {
     for (metres, seconds) in
@@ -410,8 +414,8 @@ fn predictions_name_the_run_that_they_come_from() {
     assert_eq!(best_run(&season, date(2026, 6, 1)).unwrap_err().needs, Need::Run);
 }
 
-/// Window and band of Plews et al. 2013: the 7-day mean of ln rMSSD is compared with the mean ± 0.5 SD of the days
-/// before.
+/// Tests trends with the window and the band of Plews et al. 2013: the 7-day mean of ln rMSSD is compared with the mean
+/// ± 0.5 SD of the days before.
 #[test]
 fn the_trend_of_a_week_is_seen_against_the_days_before() {
     let log = |week: &dyn Fn(i64) -> Option<f64>| {
@@ -448,7 +452,7 @@ fn the_trend_of_a_week_is_seen_against_the_days_before() {
     assert_eq!(trend::resting_heart_rate(&Season::default(), last).unwrap_err().needs, Need::Days);
 }
 
-/// Weeks begin on Mondays: 2024-12-30 begins the first week of 2025 (ISO 8601).
+/// Tests that training weeks begin on Mondays: 2024-12-30 begins the first week of 2025 (ISO 8601).
 #[test]
 fn weeks_are_those_of_the_calendar() {
     let log = "start,sport,duration_min,distance_km\n\
@@ -556,8 +560,8 @@ fn lost_samples_are_scaled_up_and_told() {
     assert_eq!(trimp(&hour(721).activities[0], &profile(&man())).unwrap_err().needs, Need::HeartRate);
 }
 
-/// A load of 100 a day: after one time constant, the average is 1 − 1/e of it, and after two 1 − 1/e². Allen & Coggan
-/// 2010, ch. 8, and the performance manager of `GoldenCheetah`.
+/// Tests a load of 100 a day: after one time constant, the average is 1 − 1/e of the load, and after two 1 − 1/e².
+/// Source: Allen & Coggan 2010, ch. 8, and the performance manager of `GoldenCheetah`.
 #[test]
 fn fitness_and_fatigue_follow_their_time_constants() {
     let log = |days: i64, load: &dyn Fn(i64) -> u32| {
@@ -594,8 +598,8 @@ fn fitness_and_fatigue_follow_their_time_constants() {
     assert!(caveats(26) && !caveats(27));
 }
 
-/// Allen & Coggan 2010, ch. 7: two hours at a normalised power of 212.5 W and a threshold of 250 W have the intensity
-/// factor 0.85. The efficiency factor is that power divided by the average heart rate.
+/// Tests the intensity factor of Allen & Coggan 2010, ch. 7: two hours at a normalised power of 212.5 W and a threshold
+/// of 250 W have the factor 0.85. The efficiency factor is that power divided by the average heart rate.
 #[test]
 fn intensity_and_efficiency_are_ratios() {
     let log = "start,sport,duration_h,distance_km,avg_hr,avg_power_w,np_w\n\
@@ -620,7 +624,8 @@ fn intensity_and_efficiency_are_ratios() {
     assert_eq!(efficiency_factor(without_heart_rate).unwrap_err().needs, Need::HeartRate);
 }
 
-/// Half an hour at 200 W and 140 bpm, then half an hour at 200 W and 147 bpm: 1 − 140/147 = 4.762 %.
+/// Tests the decoupling of half an hour at 200 W and 140 bpm, and half an hour at 200 W and 147 bpm: 1 − 140/147 =
+/// 4.762 %.
 #[test]
 fn decoupling_compares_two_halves() {
     let recorded = |sport: u8, samples: &dyn Fn(i64) -> (u16, u16, u8)| {

@@ -179,7 +179,7 @@ fn numbers(value: &Value) -> usize {
     }
 }
 
-/// Returns the folder with the installed Python packages, which is kept for the next test run.
+/// Installs Python packages into a folder that is kept for the next test run. Returns the folder.
 fn packages(wanted: &[&str]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("python {}", wanted.join(" ")));
     if !folder.exists() {

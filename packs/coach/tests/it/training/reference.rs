@@ -9,27 +9,26 @@ use holdshort_coach::training::{
     Analyst, Code, Level, Measure, PARTS, RefusalCode, Severity, catalogue, compute, csv_headers,
 };
 
-/// Returns the text of both documents, one after the other.
+/// Returns the text of `docs/training.md` and `docs/tools.md`, one after the other.
 fn page() -> String {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
     ["training.md", "tools.md"].map(|name| std::fs::read_to_string(docs.join(name)).unwrap()).concat()
 }
 
-/// Returns the text below a heading, up to the next heading.
+/// Returns the text of the documents below a heading, up to the next heading.
 fn section(heading: &str) -> String {
     let page = page();
     let (_, below) = page.split_once(&format!("# {heading}\n")).unwrap_or_else(|| panic!("no `{heading}`"));
     below.split("\n##").next().unwrap().to_owned()
 }
 
-/// Returns the names of the list below a heading.
 fn listed_names(heading: &str) -> Vec<String> {
     let part = section(heading);
     let lists = part.lines().filter(|line| line.starts_with('`') && !line.starts_with("```"));
     lists.flat_map(|list| list.split(", ")).map(str::to_owned).collect()
 }
 
-/// Returns the table rows below a heading, up to the next heading, each as its cells.
+/// Returns the table rows of the documents below a heading, up to the next heading, each as its cells.
 fn rows(heading: &str) -> Vec<Vec<String>> {
     let part = section(heading);
     let rows = part.lines().filter(|line| line.starts_with("| `"));

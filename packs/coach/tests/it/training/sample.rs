@@ -223,7 +223,6 @@ fn files() -> Vec<(String, Vec<u8>)> {
     ]
 }
 
-/// Returns the sample's files from the repository.
 pub(crate) fn read_committed_files() -> Vec<(String, Vec<u8>)> {
     let read = |name: &str| std::fs::read(folder().join(name)).unwrap();
     files().into_iter().map(|(name, _)| (name.clone(), read(&name))).collect()

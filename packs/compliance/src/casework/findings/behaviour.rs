@@ -74,7 +74,8 @@ fn of_words(case: &Case, rule: &Rule, word: impl Fn(&Transaction) -> Option<Stri
 }
 
 /// Returns one finding for each period in which a customer's transactions show a pattern. A period begins with a
-/// transaction, and lasts the rule's number of hours. After a finding, the next period begins after its end.
+/// transaction, and lasts the rule's number of hours. After a finding, the next period begins after the end of the last
+/// one.
 fn in_windows(
     case: &Case,
     rule: &Rule,
@@ -97,7 +98,7 @@ fn in_windows(
     findings
 }
 
-/// Returns the leading transactions that are at most `seconds` after the first one.
+/// Returns the leading transactions of a customer that are at most `seconds` after the first one.
 fn window<'w, 'c>(of: &'w [&'c Transaction], seconds: i64) -> &'w [&'c Transaction] {
     let Some(first) = of.first() else { return of };
     &of[..of.partition_point(|one| one.at - first.at <= seconds)]

@@ -7,16 +7,17 @@ use crate::casework::case::{Case, List, Transaction, Watched};
 use crate::casework::names::{Dictionary, Name};
 use crate::casework::rules::{Rule, Rules};
 
-/// Percentage points by which different dates of birth reduce the certainty of a match.
+/// Percentage points by which different dates of birth reduce the certainty of a match with the watch list.
 const OTHER_BIRTH_DATE: u32 = 20;
 
 /// Entry of the watch list with the name that is most similar to a name in the case.
 struct Match<'c> {
     entry: &'c Watched,
-    /// Similarity of the names in percent, rounded down.
+    /// Similarity of the name in the case and the name on the watch list in percent, rounded down.
     percent: u32,
     other_birth_date: bool,
-    /// True if the two names are in different scripts, so that one was transliterated.
+    /// True if the name in the case and the name on the watch list are in different scripts, so that one was
+    /// transliterated.
     other_script: bool,
 }
 
@@ -48,7 +49,7 @@ pub(super) fn pep(case: &Case, rule: &Rule, dictionary: &Dictionary) -> Vec<Find
     customers.collect()
 }
 
-/// Returns the similarity of two names, from 0 to 1, computed with the word lists of the rules.
+/// Returns the similarity of two names, from 0 to 1, computed with the word lists of the compliance rules.
 pub fn similarity(rules: &Rules, one: &str, other: &str) -> f64 {
     let dictionary = rules.names.dictionary();
     Name::new(one, dictionary).like(&Name::new(other, dictionary), dictionary)

@@ -16,9 +16,9 @@ use crate::casework::rules::{Rule, RuleId, Rules};
 /// Subject of a finding: a customer or a counterparty, by a number from 1 and never by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
-    /// A customer, numbered in the order of the customer table.
+    /// The subject is a customer, numbered in the order of the customer table.
     Customer(usize),
-    /// A counterparty, numbered in the order of first transactions.
+    /// The subject is a counterparty, numbered in the order of first transactions.
     Party(usize),
 }
 
@@ -37,7 +37,7 @@ impl Serialize for Subject {
     }
 }
 
-/// A fact about a subject that a rule has found.
+/// A fact about a customer or a counterparty that a rule has found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub rule: RuleId,
@@ -46,10 +46,10 @@ pub struct Finding {
     pub rows: Vec<u64>,
     /// Amount that the finding is about, in hundredths of the base currency.
     pub amount: i64,
-    /// Certainty of the finding in percent.
+    /// Certainty of the finding, in percent.
     pub confidence: u32,
-    /// Details such as countries, kinds of transactions, or a row of the watch list. They consist only of numbers and
-    /// words from given lists, and never of text from the case.
+    /// Details of the finding such as countries, kinds of transactions, or a row of the watch list. They consist only
+    /// of numbers and words from given lists, and never of text from the case.
     pub detail: String,
 }
 
@@ -68,7 +68,7 @@ impl Finding {
     }
 }
 
-/// Gravity of a case, computed from its findings and its risk.
+/// Gravity of a compliance case, computed from its findings and its risk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gravity {
@@ -78,32 +78,32 @@ pub enum Gravity {
     Critical,
 }
 
-/// Reason why a person must review the report before it is released.
+/// Reason why a person must review the report about a case before the report is released.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reason {
     pub id: String,
     pub description: String,
-    /// Numbers of the findings that are the reason, from 1. Empty if the reason is the risk of the case, or that the
-    /// case has its own rules.
+    /// Numbers of the findings that are the reason for the review, from 1. Empty if the reason is the risk of the case,
+    /// or that the case has its own rules.
     pub findings: Vec<usize>,
 }
 
-/// Findings of a case, with its risk and gravity.
+/// Findings of a compliance case, with the risk and the gravity of the case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examination {
-    /// Findings, sorted by rule, then by subject, then by first row.
+    /// Findings of the case, sorted by rule, then by subject, then by first row.
     pub findings: Vec<Finding>,
-    /// Risk of the case in percent: the highest of the risks of its subjects.
+    /// Risk of the case in percent: the highest of the risks of its customers and counterparties.
     pub risk: u32,
     pub gravity: Gravity,
-    /// Reasons why a person must review the report before its release. Empty if no review is needed.
+    /// Reasons why a person must review the report about the case before its release. Empty if no review is needed.
     pub pause: Vec<Reason>,
 }
 
 /// Risk in percent from which the gravity of a case is high (contract D7).
 const HIGH_RISK: u32 = 75;
 
-/// Applies the rules to a case.
+/// Applies the rules to a case. Returns the findings, with the risk and the gravity of the case.
 pub fn examine(case: &Case, rules: &Rules) -> Examination {
     let mut findings: Vec<Finding> = Vec::new();
     let dictionary = rules.names.dictionary();
@@ -178,7 +178,7 @@ fn sum(transactions: &[&Transaction]) -> i64 {
     transactions.iter().fold(0, |sum: i64, one| sum.saturating_add(one.amount))
 }
 
-/// Returns, for each customer, the transactions for which `wanted` returns true, sorted by time.
+/// Returns, for each customer of the case, the transactions for which `wanted` returns true, sorted by time.
 fn by_customer(
     case: &Case,
     wanted: impl Fn(&Transaction) -> bool,

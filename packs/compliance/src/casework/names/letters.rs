@@ -5,7 +5,8 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_script::{Script, UnicodeScript};
 
-/// Returns the words of a name in their own script, in lower case and without diacritics, apostrophes and punctuation.
+/// Returns the words of a name in the script in which they are written, in lower case and without diacritics,
+/// apostrophes and punctuation.
 pub(super) fn fold(name: &str) -> Vec<String> {
     const APOSTROPHES: [char; 8] = ['\'', '’', 'ʼ', 'ʻ', '`', '´', '‘', 'ʹ'];
     let mut plain = String::with_capacity(name.len());
@@ -34,7 +35,7 @@ pub(super) fn fold(name: &str) -> Vec<String> {
     words
 }
 
-/// Returns true if the word contains letters of a script without vowels, such as Arabic.
+/// Returns true if a word of a name contains letters of a script without vowels, such as Arabic.
 pub(super) fn is_abjad(word: &str) -> bool {
     word.chars()
         .any(|c| c.is_alphabetic() && matches!(c.script(), Script::Arabic | Script::Hebrew | Script::Syriac))
@@ -44,10 +45,10 @@ pub(super) fn is_han(word: &str) -> bool {
     word.chars().any(|c| c.script() == Script::Han)
 }
 
-/// Letters of another script that form one sound, with their form in Latin letters.
+/// Letters of a script other than Latin that form one sound, with their form in Latin letters.
 pub(super) type LetterGroup = (Vec<char>, String);
 
-/// Converts a word to the letters a to z and digits. `groups` must be sorted by descending length.
+/// Converts a word of a name to the letters a to z and digits. `groups` must be sorted by descending length.
 pub(super) fn latin(word: &str, groups: &[LetterGroup]) -> String {
     let chars: Vec<char> = word.chars().collect();
     let (mut out, mut at) = (String::with_capacity(word.len()), 0);

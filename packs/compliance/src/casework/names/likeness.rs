@@ -4,29 +4,30 @@ use super::tables::Dictionary;
 use super::words::{Kind, Word};
 use crate::casework::limits::WORD_LETTERS;
 
-/// Minimum similarity of two corresponding words.
+/// Minimum similarity of two corresponding words in two names.
 const LEAST: f64 = 0.8;
-/// Maximum number of letters of a short word. Short words correspond only if they are equal, because one other letter
-/// makes a different word.
+/// Maximum number of letters of a short word in a name. Short words correspond only if they are equal, because one
+/// other letter makes a different word.
 const SHORT: usize = 4;
-/// Similarity of two words that are known spellings of one name.
+/// Similarity of two words in names that are known spellings of one name.
 const SPELLINGS: f64 = 0.98;
-/// Similarity of two words that sound the same but have other letters.
+/// Similarity of two words in names that sound the same but have other letters.
 const SOUNDS: f64 = 0.99;
-/// Similarity of two words if only one of them is written together with its article.
+/// Similarity of two words in names if only one of them is written together with its article.
 const ARTICLE: f64 = 0.97;
-/// Similarity of two words with the same consonants, if one word is in a script without vowels.
+/// Similarity of two words in names with the same consonants, if one word is in a script without vowels.
 const CONSONANTS: f64 = 0.96;
-/// Similarity of two words with the same one or two consonants, if one word is in a script without vowels.
+/// Similarity of two words in names with the same one or two consonants, if one word is in a script without vowels.
 const ONE_CONSONANT: f64 = 0.8;
 const TWO_CONSONANTS: f64 = 0.9;
-/// Similarity of an initial and a word that begins with it.
+/// Similarity of an initial in one name and a word in the other name that begins with it.
 const INITIAL: f64 = 0.9;
 /// Minimum similarity between a word and joined adjacent words of the other name that makes them the same word.
 const JOINED: f64 = 0.87;
-/// Factor for the weight of words without a counterpart, if both names have such words.
+/// Factor for the weight of words in a name without a counterpart in the other name, if both names have such words.
 const CONTRADICTION: f64 = 1.5;
-/// Factor for the weight of words without a counterpart, if only one of the names has such words.
+/// Factor for the weight of words in a name without a counterpart in the other name, if only one of the names has such
+/// words.
 const MISSING: f64 = 0.1;
 /// Factor that replaces [`MISSING`] if a word without a counterpart is distinctive, and the names share at most one
 /// distinctive word.
@@ -80,7 +81,7 @@ pub(super) fn of_names(one: &[Word], other: &[Word], dictionary: &Dictionary) ->
     if lacks(|word| word.kind == Kind::Number) { like * OTHER_NUMBER } else { like }
 }
 
-/// Returns the total weight of the words without a counterpart in the other name.
+/// Returns the total weight of the words in a name without a counterpart in the other name.
 fn left(words: &[Word], is_left: &[bool]) -> f64 {
     let weight = |word: &Word| if word.kind == Kind::Initial { MISSING_INITIAL } else { word.weight() };
     words.iter().zip(is_left).filter(|(_, is_left)| **is_left).map(|(word, _)| weight(word)).sum()
@@ -93,8 +94,8 @@ fn is_distinctive(word: &Word) -> bool {
     }
 }
 
-/// Returns the similarity of two words: 0, or at least [`LEAST`] times a factor for the kind of similarity. For
-/// example, the words sound the same.
+/// Returns the similarity of two words in names: 0, or at least [`LEAST`] times a factor for the kind of similarity.
+/// For example, the words sound the same.
 fn of_words(one: &Word, other: &Word, dictionary: &Dictionary) -> f64 {
     match (one.kind, other.kind) {
         (Kind::Common(list), Kind::Common(other)) => return if list == other { 1.0 } else { 0.0 },
@@ -141,10 +142,10 @@ fn of_words(one: &Word, other: &Word, dictionary: &Dictionary) -> f64 {
     like
 }
 
-/// Cost of a letter that is in only one of the two words.
+/// Cost of a letter that is in only one of two compared words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gaps {
-    /// Vowels, `h` and `y` cost half, except at the beginning of a word.
+    /// A vowel, `h` or `y` that is in only one of the words costs half, except at the beginning of a word.
     Weak,
     Whole,
 }
@@ -234,14 +235,14 @@ fn distance(one: &[u8], other: &[u8], gaps: Gaps, dictionary: &Dictionary) -> Op
 
 /// Minimum number of letters of a word that is compared with joined words of the other name.
 const LEAST_JOINED: usize = 4;
-/// Maximum difference in length between joined words and a word of the other name.
+/// Maximum difference in length between joined words of a name and a word of the other name.
 const OTHER_LETTERS: usize = 2;
 
 fn text_len(words: &[Word]) -> usize {
     words.iter().map(|word| word.text.len()).sum()
 }
 
-/// Joins adjacent words that are a single word in the other name. Returns `None` if there are none.
+/// Joins adjacent words of a name that are a single word in the other name. Returns `None` if there are none.
 fn join(words: &[Word], others: &[Word], dictionary: &Dictionary) -> Option<Vec<Word>> {
     let mut joined: Option<Vec<Word>> = None;
     let shortest = words.windows(2).map(text_len).min()?;
@@ -263,7 +264,8 @@ fn join(words: &[Word], others: &[Word], dictionary: &Dictionary) -> Option<Vec<
     joined
 }
 
-/// Joins the words into one word. Returns `None` if the result does not correspond to `other`.
+/// Joins words of a name into one word. Returns `None` if the result does not correspond to the word `other` of the
+/// other name.
 fn joined_word(words: &[Word], other: &Word, dictionary: &Dictionary) -> Option<Word> {
     let letters = words.iter().fold(0, |set, word| set | word.letters.text);
     if text_len(words).abs_diff(other.text.len()) > OTHER_LETTERS

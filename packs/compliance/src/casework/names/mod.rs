@@ -27,7 +27,7 @@ const LETTERS: [(char, &str); 8] =
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
     words: Vec<Word>,
-    /// Script of the first letter. `None` if the name has no letter.
+    /// Script of the first letter of the name. `None` if the name has no letter.
     script: Option<&'static str>,
 }
 
@@ -36,7 +36,8 @@ impl Name {
         Self { words: words::split(name, dictionary), script: script(name) }
     }
 
-    /// Returns the similarity of two names, from 0 to 1. It is 1 for names with the same words in any order.
+    /// Returns the similarity of two names, from 0 to 1. The similarity is 1 for names with the same words in any
+    /// order.
     pub(crate) fn like(&self, other: &Self, dictionary: &Dictionary) -> f64 {
         likeness::of_names(&self.words, &other.words, dictionary)
     }

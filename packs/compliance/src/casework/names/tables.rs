@@ -13,7 +13,7 @@ use super::letters::{LetterGroup, fold, is_abjad, is_han, latin};
 #[serde(transparent)]
 pub struct NameTables {
     lists: Lists,
-    /// Form of the lists for fast look-ups, built at the first comparison.
+    /// Word lists in the form for fast look-ups, built at the first comparison of names.
     #[serde(skip)]
     dictionary: OnceLock<Arc<Dictionary>>,
 }
@@ -36,7 +36,7 @@ impl NameTables {
         self.lists == Lists::default()
     }
 
-    /// Checks the word lists.
+    /// Checks the word lists for comparing names.
     ///
     /// # Errors
     /// Returns a sentence that names the list and the wrong entry.
@@ -45,7 +45,7 @@ impl NameTables {
     }
 }
 
-/// Word lists. `rules.yaml` explains each list.
+/// Word lists for comparing names. `rules.yaml` explains each list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Lists {
@@ -118,44 +118,43 @@ impl Lists {
 /// Kind of a phrase that many names contain, and that hardly distinguishes names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phrase {
-    /// Title that is removed only before a name. After a name, the same word may be a family name.
+    /// A title that is removed only before a name. After a name, the same word may be a family name.
     Title,
-    /// Title that is removed before and after a name.
+    /// A title that is removed before and after a name.
     EndTitle,
     Form,
-    /// Word in a list of `names.common`, with the number of the list.
+    /// A word in a list of `names.common`, with the number of the list.
     Common(u16),
 }
 
-/// Word lists in a form for fast look-ups.
+/// Word lists for comparing names, in a form for fast look-ups.
 #[derive(Debug)]
 pub(crate) struct Dictionary {
     /// Groups of letters that form one sound, the longest groups first.
     pub(super) letters: Vec<LetterGroup>,
     pub(super) sounds: Vec<Sound>,
-    /// For each letter, the set of letters that people often write instead of it.
+    /// For each letter from a to z, the set of letters that people often write instead of this letter.
     alike: [u32; 26],
     pub(super) particles: BTreeSet<String>,
-    /// Words that are particles only between two other words.
+    /// Words that are particles of a name only between two other words.
     pub(super) inner_particles: BTreeSet<String>,
-    /// Articles that are written together with the next word, the longest first.
+    /// Articles that are written together with the next word of a name, the longest first.
     pub(super) articles: Vec<String>,
     pub(super) beginnings: Vec<String>,
     pub(super) ends: Vec<String>,
     pub(super) patronymics: Vec<String>,
     pub(super) phrases: BTreeMap<Vec<String>, Phrase>,
-    /// Number of words in the longest phrase.
     pub(super) longest_phrase: usize,
-    /// Number of the list with spellings of a name, by spelling.
+    /// For each spelling of a name, the number of the list that contains it.
     pub(super) spellings: BTreeMap<String, u16>,
 }
 
-/// A group of letters, with the letters that replace it because they sound the same.
+/// A group of letters in names, with the letters that replace the group because both sound the same.
 #[derive(Debug)]
 pub(super) struct Sound {
     pub from: String,
     pub to: String,
-    /// True if the group is replaced only at the beginning of a word.
+    /// True if the group of letters is replaced only at the beginning of a word.
     pub at_start: bool,
     pub has_vowel: bool,
 }
@@ -233,8 +232,8 @@ impl Dictionary {
         }
     }
 
-    /// Returns a word in the form for look-ups in the lists: in Latin letters. Words in Chinese characters or in a
-    /// script without vowels stay unchanged, because different ones would be equal in Latin letters.
+    /// Returns a word of a name in the form for look-ups in the word lists: in Latin letters. Words in Chinese
+    /// characters or in a script without vowels stay unchanged, because different ones would be equal in Latin letters.
     pub(super) fn look_up_form(&self, word: &str) -> String {
         if is_abjad(word) || is_han(word) { word.to_owned() } else { latin(word, &self.letters) }
     }

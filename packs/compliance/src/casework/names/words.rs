@@ -7,44 +7,44 @@ use super::letters::{fold, is_abjad, is_han, latin};
 use super::tables::{Dictionary, Phrase, bit};
 use crate::casework::limits;
 
-/// Kind of a word in a name, on which its weight depends.
+/// Kind of a word in a name, on which the weight of the word depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Plain,
-    /// Chinese character. Two characters correspond only if they have the same reading.
+    /// The word is a Chinese character. Two characters correspond only if they have the same reading.
     Han,
-    /// First part of a compound name, such as `abd`.
+    /// The word is the first part of a compound name, such as `abd`.
     Beginning,
-    /// Name derived from the name of the father.
+    /// The word is derived from the name of the father.
     Patronymic,
     Initial,
     Particle,
     Number,
-    /// Word in a list of `names.common`, with the number of the list.
+    /// The word is in a list of `names.common`, with the number of the list.
     Common(u16),
 }
 
-/// A word of a name.
 #[derive(Clone, Debug)]
 pub(super) struct Word {
     pub kind: Kind,
-    /// The word in the letters a to z and digits.
+    /// The word of the name in the letters a to z and digits.
     pub text: Box<str>,
-    /// The word in a form that represents only its sound.
+    /// The word of the name in a form that represents only its sound.
     pub key: Box<str>,
-    /// Sound form and set of letters of the text without the article at its beginning. `None` if there is no article.
+    /// Sound form and set of letters of the word without the article at its beginning. `None` if the word has no
+    /// article.
     pub without_article: Option<(Box<str>, u32)>,
-    /// Consonants of the word, for comparisons with words in scripts without vowels.
+    /// Consonants of the word of a name, for comparisons with words in scripts without vowels.
     pub consonants: Box<str>,
     /// The sets of letters of `text`, `key` and `consonants`.
     pub letters: Letters,
-    /// True if the word is in a script without vowels, such as Arabic.
+    /// True if the word of the name is in a script without vowels, such as Arabic.
     pub is_abjad: bool,
-    /// Number of the list in `names.spellings` that contains the word.
+    /// Number of the list in `names.spellings` that contains this word of a name.
     pub spelling: Option<u16>,
 }
 
-/// Sets of letters, one bit per letter.
+/// Sets of the letters in a word of a name, one bit per letter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Letters {
     pub text: u32,
@@ -73,7 +73,7 @@ impl Word {
         }
     }
 
-    /// Returns the word for a text in a script without vowels. `written` is the text in this script.
+    /// Returns the word of a name for a text in a script without vowels. `written` is the text in this script.
     fn of_abjad(written: &str, dictionary: &Dictionary) -> Self {
         let word = Self::new(Kind::Plain, &latin(written, &dictionary.letters), dictionary);
         // Each letter is one sound. Therefore two letters in a row never form a group such as `sh`.
@@ -104,7 +104,8 @@ impl Word {
         }
     }
 
-    /// Returns the weight of the word: 1 if it clearly distinguishes people or companies, and less otherwise.
+    /// Returns the weight of the word in a comparison of names: 1 if it clearly distinguishes people or companies, and
+    /// less otherwise.
     pub(super) const fn weight(&self) -> f64 {
         match self.kind {
             Kind::Plain | Kind::Han | Kind::Number => 1.0,
@@ -117,18 +118,17 @@ impl Word {
     }
 }
 
-/// Minimum number of letters after an article that is joined to a word. Without it, the `Al` in `Ali` would be an
-/// article.
+/// Minimum number of letters after an article that is joined to a word of a name. Without this minimum, the `Al` in
+/// `Ali` would be an article.
 const LEAST_AFTER_ARTICLE: usize = 4;
-/// Minimum number of letters after a joined Arabic article. It is smaller because Arabic needs fewer letters for a
-/// word.
+/// Minimum number of letters after a joined Arabic article in a name. The minimum is smaller than for other articles
+/// because Arabic needs fewer letters for a word.
 const LEAST_AFTER_ARABIC_ARTICLE: usize = 3;
 /// Minimum number of letters that the second part of a compound name must have.
 const LEAST_AFTER_BEGINNING: usize = 2;
 const LEAST_BEFORE_END: usize = 2;
-/// Minimum number of letters before the ending of a patronymic. Without it, `Rich` would be a patronymic.
+/// Minimum number of letters before the ending of a patronymic in a name. Without it, `Rich` would be a patronymic.
 const LEAST_BEFORE_PATRONYMIC: usize = 3;
-/// Minimum number of words in a name with a patronymic.
 const LEAST_WORDS_WITH_PATRONYMIC: usize = 3;
 
 /// Letters that a script without vowels omits, or writes with the letters for long vowels. For example, Arabic and
@@ -139,26 +139,26 @@ fn set(text: &str) -> u32 {
     text.bytes().fold(0, |set, byte| set | bit(byte))
 }
 
-/// Cuts an ASCII word at the maximum number of letters.
+/// Cuts an ASCII word of a name at the maximum number of letters.
 fn shortened(text: &str) -> &str {
     text.get(..limits::WORD_LETTERS).unwrap_or(text)
 }
 
-/// Returns a text in a form that represents only its sound. Groups of letters with the same sound become equal, and
-/// double letters become single.
+/// Returns a word of a name in a form that represents only its sound. Groups of letters with the same sound become
+/// equal, and double letters become single.
 fn reduced(text: &str, dictionary: &Dictionary) -> String {
     sound_key(&replaced(text, dictionary, |_| true))
 }
 
-/// Returns the consonants of a word, whose `pieces` are converted separately.
+/// Returns the consonants of a word in a name, whose `pieces` are converted separately.
 fn consonants<'t>(pieces: impl Iterator<Item = &'t str>, dictionary: &Dictionary) -> String {
     let sounds: String =
         pieces.map(|piece| without_doubles(&replaced(piece, dictionary, |has_vowel| !has_vowel))).collect();
     sound_key(&sounds.chars().filter(|c| !UNWRITTEN.contains(*c)).collect::<String>())
 }
 
-/// Replaces groups of letters by their sounds, if `wanted` returns true for the group. The argument of `wanted` is true
-/// if the group contains a vowel.
+/// Replaces groups of letters in a word by their sounds, if `wanted` returns true for the group. The argument of
+/// `wanted` is true if the group contains a vowel.
 fn replaced(text: &str, dictionary: &Dictionary, wanted: impl Fn(bool) -> bool) -> String {
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);
     while at < text.len() {
@@ -183,7 +183,7 @@ fn without_doubles(text: &str) -> String {
     out
 }
 
-/// Removes double letters, and an `h` at the end, which most spellings omit: `Fatimah`, `Fatima`.
+/// Removes double letters of a word, and an `h` at the end, which most spellings omit: `Fatimah`, `Fatima`.
 fn sound_key(text: &str) -> String {
     let mut text = without_doubles(text);
     if text.len() > 2 && text.ends_with('h') {
@@ -193,7 +193,7 @@ fn sound_key(text: &str) -> String {
     text
 }
 
-/// Splits a name into its words.
+/// Splits a name into words that can be compared.
 pub(super) fn split(name: &str, dictionary: &Dictionary) -> Vec<Word> {
     let written = split_han(fold(&with_family_name_last(name)), dictionary);
     let mut phrases = find_phrases(&written, dictionary);
@@ -239,7 +239,7 @@ fn with_family_name_last(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Splits words in Chinese characters into known phrases and single characters.
+/// Splits words of a name in Chinese characters into known phrases and single characters.
 fn split_han(words: Vec<String>, dictionary: &Dictionary) -> Vec<String> {
     let mut out = Vec::with_capacity(words.len());
     for word in words {

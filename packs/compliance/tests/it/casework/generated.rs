@@ -92,7 +92,7 @@ impl Generated {
     }
 }
 
-/// Rewrites a table with `;` between columns, a decimal comma and thousands separators.
+/// Rewrites a table of a case with `;` between columns, a decimal comma and thousands separators.
 fn continental(table: &str) -> String {
     let mut lines = table.lines();
     let mut out = format!("\u{feff}{}\r\n", lines.next().unwrap_or_default().replace(',', ";"));

@@ -6,7 +6,7 @@ use holdshort_compliance::casework::Code;
 
 use crate::casework::support::rules;
 
-/// Returns the text below a heading, up to the next heading.
+/// Returns the text of the guide below a heading, up to the next heading.
 fn section(heading: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide.md");
     let page = std::fs::read_to_string(path).unwrap();

@@ -8,7 +8,7 @@ use holdshort_compliance::casework::{RuleId, Rules, similarity, warnings};
 
 use crate::casework::support::{CUSTOMERS, case, found, rules};
 
-/// Pair of names, with the kind of names, such as `arabic`, and whether they are one person or company.
+/// Two names, with their kind, such as `arabic`, and whether they are of one person or company.
 pub(crate) struct Pair {
     pub kind: String,
     pub is_same: bool,
@@ -16,7 +16,7 @@ pub(crate) struct Pair {
     pub other: String,
 }
 
-/// Reads a file of pairs: paragraphs of a name, its other spellings after `=`, and other names after `!`.
+/// Reads a file of pairs of names: paragraphs of a name, its other spellings after `=`, and other names after `!`.
 pub(crate) fn pairs(file: &str) -> Vec<Pair> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/names").join(file);
     let text = std::fs::read_to_string(path).unwrap();
@@ -43,7 +43,7 @@ pub(crate) fn pairs(file: &str) -> Vec<Pair> {
     pairs
 }
 
-/// Numbers of pairs, by whether they are one name and whether the rule matches them.
+/// Numbers of pairs of names, by whether they are one name and whether the rule matches them.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     found: usize,
@@ -84,14 +84,15 @@ impl Counts {
         Self::percent(self.found, self.found + self.wrong)
     }
 
-    /// Returns the figures as a row of the guide.
+    /// Returns the recall and the precision for pairs of names as a row of the guide.
     fn row(self, part: &str) -> String {
         let (same, others) = (self.found + self.missed, self.wrong + self.right);
         format!("| {part} | {same} | {others} | {} | {} |", self.recall(), self.precision())
     }
 }
 
-/// Tests that the recall is at least 0.95 at a precision of at least 0.9, on pairs with which nothing was tuned.
+/// Tests that the recall of matching names is at least 0.95 at a precision of at least 0.9, on pairs with which nothing
+/// was tuned.
 #[test]
 fn the_held_back_pairs_are_told_apart() {
     let held_back = pairs("held_back.txt");
@@ -160,7 +161,7 @@ fn letters_marks_order_forms_and_titles_make_no_difference() {
     }
 }
 
-/// Tests a name, a spelling of it, and a near miss in each row.
+/// Tests a name, another spelling of the name, and a near miss in each row.
 #[test]
 fn near_misses_are_other_names() {
     for (name, same, other) in [
@@ -284,7 +285,7 @@ fn earlier_rules_are_refused_and_the_lists_are_checked() {
     }
 }
 
-/// Tests that a word that a case adds to the word lists is used.
+/// Tests that a word is used in comparisons of names if a case adds it to the word lists.
 #[test]
 fn a_list_of_a_case_counts() {
     let own = Rules::text().replacen("  spellings:\n", "  spellings:\n    - [ash, escher]\n", 1);

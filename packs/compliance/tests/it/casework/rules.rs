@@ -153,7 +153,7 @@ fn rules_are_checked() {
     assert!(rules().rules.iter().all(|rule| !rule.source.is_empty() && !rule.description.is_empty()));
 }
 
-/// Tests that the order of the rows does not change the findings.
+/// Tests that the order of the rows in the tables of a case does not change the findings.
 #[test]
 fn rows_in_another_order_have_the_same_findings() {
     let cells = [

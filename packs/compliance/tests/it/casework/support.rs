@@ -27,12 +27,12 @@ pub(crate) fn case(rows: &str, customers: &str, watched: &str) -> Result<Case, P
     read(table.as_bytes(), customers.as_bytes(), watched.as_bytes(), &rules(), AS_OF)
 }
 
-/// Reads the tables and applies the shipped rules.
+/// Reads the tables of a case and applies the shipped rules.
 pub(crate) fn examined(rows: &str, customers: &str, watched: &str) -> Examination {
     examine(&case(rows, customers, watched).unwrap(), &rules())
 }
 
-/// Returns each finding as `rule subject rows amount confidence detail`.
+/// Returns each finding of a case as `rule subject rows amount confidence detail`.
 pub(crate) fn found(rows: &str, customers: &str, watched: &str) -> Vec<String> {
     let examined = examined(rows, customers, watched);
     let line = |finding: &holdshort_compliance::casework::Finding| {

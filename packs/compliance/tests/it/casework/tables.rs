@@ -46,7 +46,7 @@ fn every_bad_cell_has_its_line_its_column_and_its_code() {
     assert_eq!(refused(&format!("{ROW}\n{ROW}")), ["transactions.csv:3 1 id duplicate_id"]);
 }
 
-/// Tests that a stray quote does not hide the following rows, whose findings would be lost.
+/// Tests that a stray quote in a table does not hide the following rows, whose findings would be lost.
 #[test]
 fn a_stray_quote_takes_no_row_with_it() {
     let noted = |cells: [&str; 3]| {

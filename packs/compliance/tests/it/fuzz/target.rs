@@ -48,14 +48,14 @@ pub(crate) fn casework(bytes: &[u8]) {
     }
 }
 
-/// Returns the text up to the next separator line, and the text after it.
+/// Returns the text of a fuzz input up to the next separator line, and the text after it.
 fn split(bytes: &[u8]) -> (&[u8], Option<&[u8]>) {
     let at = bytes.windows(BETWEEN.len()).position(|window| window == BETWEEN);
     at.map_or((bytes, None), |at| (&bytes[..at], Some(&bytes[at + BETWEEN.len()..])))
 }
 
-/// Returns the case's own rules, or the shipped rules if the case has none. Returns `None` if its own rules are
-/// rejected.
+/// Returns the own rules of the fuzzed case, or the shipped rules if the case has none. Returns `None` if its own rules
+/// are rejected.
 fn rules(own: Option<&[u8]>) -> Option<Rules> {
     // Inputs without their own rules share the shipped ones, whose word lists are prepared once.
     static SHIPPED: LazyLock<Rules> = LazyLock::new(|| {

@@ -2,26 +2,28 @@
 
 use crate::training::measure::{Level, Measure};
 
-/// Content of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Column {
     Date,
     Start,
     Sport,
-    /// Text for people, such as `name` or `notes`, which is not read.
+    /// The column contains text for people, such as `name` or `notes`, which is not read.
     Remark,
-    /// A number of the measure. The factor converts the unit of the column to the unit of the measure.
+    /// The column contains a number of the measure. The factor converts the unit of the column to the unit of the
+    /// measure.
     Number(Measure, f64),
-    /// A duration such as `1:02:03`. The duration of an activity may also be written as `62:03`, and sleep as `7:30`.
+    /// The column contains a duration such as `1:02:03`. The duration of an activity may also be written as `62:03`,
+    /// and sleep as `7:30`.
     Clock(Measure),
-    /// A number in the unit of the measure. It is used only if the row has no other value of this measure.
+    /// The column contains a number in the unit of the measure. The number is used only if the row has no other value
+    /// of this measure.
     Fallback(Measure),
-    /// A distance in an export without units. Its unit is in the settings of the exporting account.
+    /// The column contains a distance in an export without units. The unit is in the settings of the exporting account.
     DistanceWithoutUnit,
 }
 
 impl Column {
-    /// Returns the content of a column whose header is in `docs/training.md`.
+    /// Returns the content of a table column whose header is in `docs/training.md`.
     pub(super) fn from_header(header: &str) -> Result<Self, HeaderError> {
         let name = normal(header);
         if let Some((_, column)) = WORDS.iter().find(|(word, _)| *word == name) {
@@ -39,7 +41,7 @@ impl Column {
         })
     }
 
-    /// Returns the column without its unit, to recognise two columns of the same measure.
+    /// Returns the content of a table column without the unit, to recognise two columns of the same measure.
     pub(super) const fn kind(self) -> Self {
         match self {
             Self::Number(measure, _) => Self::Clock(measure),
@@ -64,15 +66,14 @@ impl Column {
     }
 }
 
-/// Reason why a column is not read.
 #[derive(Debug, PartialEq)]
 pub(super) enum HeaderError {
     Unknown,
-    /// The header names a measure, but no known unit. The text lists the accepted headers.
+    /// The header of the column names a measure, but no known unit. The text lists the accepted headers.
     Unit(String),
 }
 
-/// Name of a measure in headers, the measure, and its units, each with a factor.
+/// Name of a measure in headers of tables, the measure, and its units, each with a factor.
 struct Row(&'static str, Measure, &'static [(&'static str, f64)]);
 
 /// Length of an international mile in metres, exact by definition.
@@ -81,7 +82,7 @@ pub(super) const MILE_M: f64 = 1_609.344;
 pub(super) const YARD_M: f64 = 0.9144;
 const POUND_KG: f64 = 0.453_592_37;
 
-/// Headers of numeric columns. The unit `""` means that the header needs no unit.
+/// Headers of numeric table columns. The unit `""` means that the header needs no unit.
 const NUMBERS: [Row; 13] = [
     Row("duration", Measure::Duration, &[("s", 1.0), ("min", 60.0), ("h", 3_600.0)]),
     Row("distance", Measure::Distance, &[("m", 1.0), ("km", 1_000.0), ("mi", MILE_M)]),
@@ -110,15 +111,15 @@ const WORDS: [(&str, Column); 9] = [
     ("comment", Column::Remark),
 ];
 
-/// Converts a header for comparison with the headers of other programs: lower case, single blanks between words, no
-/// trademark signs.
+/// Converts the header of a table column for comparison with the headers of other programs: lower case, single blanks
+/// between words, no trademark signs.
 pub(super) fn plain(header: &str) -> String {
     let kept = header.chars().filter(|c| !['®', '™'].contains(c)).map(|c| if c == '’' { '\'' } else { c });
     let lower = kept.collect::<String>().to_lowercase();
     lower.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Converts a header to the form in `docs/training.md`: `Distance (km)` becomes `distance_km`.
+/// Converts the header of a table column to the form in `docs/training.md`: `Distance (km)` becomes `distance_km`.
 fn normal(header: &str) -> String {
     let spaced: String =
         header.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { ' ' }).collect();
@@ -133,7 +134,7 @@ fn starts_with(name: &str, known: &str) -> bool {
     name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }
 
-/// Returns all accepted headers, for `docs/training.md`.
+/// Returns all accepted headers of table columns, for `docs/training.md`.
 pub(super) fn accepted_headers() -> Vec<(String, Option<Measure>)> {
     let words = WORDS.iter().map(|(word, column)| {
         let measure = match column {

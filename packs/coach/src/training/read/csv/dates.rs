@@ -112,7 +112,7 @@ static MONTHS: &[(&str, i8)] = &[
     ("dic", 12),
 ];
 
-/// Words that can be between the date and the time.
+/// Words that can be between a date and a time in a table cell.
 const FILLERS: [&str; 6] = ["à", "at", "um", "alle", "ore", "de"];
 
 /// Parses a date with a time, such as `Sep 20, 2026, 2:12:12 PM`, `20.09.2026, 14:12:12` or `6 mrt. 2024 14:23:15`. A
@@ -132,7 +132,7 @@ pub(super) fn date(text: &str, order: Option<DateOrder>) -> Option<Date> {
     tokens.is_at_end().then_some(date)
 }
 
-/// Words and numbers of a text in order, each with the text before it.
+/// Words and numbers of a written date in order, each with the text before it.
 struct Tokens {
     left: std::vec::IntoIter<(String, String)>,
 }
@@ -197,7 +197,7 @@ impl Tokens {
         is_whole.then(|| Date::new(year, month.try_into().ok()?, day.try_into().ok()?).ok())?
     }
 
-    /// Parses hours, minutes and optional seconds. `pm` adds twelve hours.
+    /// Parses hours, minutes and optional seconds of a written time. `pm` adds twelve hours.
     fn time(&mut self) -> Option<Time> {
         let (hour, minute) = (self.number()?, self.number()?);
         // In `10:00+02`, the third number is an offset.

@@ -13,18 +13,18 @@ pub(super) enum Program {
     Strava,
 }
 
-/// Content of a column that is read, or that identifies the export.
+/// Content of an export's column that is read, or that identifies the export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// Number of the activity, which only identifies the export.
+    /// The column contains the number of the activity, which only identifies the export.
     Id,
-    /// Title of the activity, which only identifies the export.
+    /// The column contains the title of the activity, which only identifies the export.
     Title,
     Start,
     Sport,
-    /// Duration without pauses, in which the timer ran.
+    /// The column contains the duration without pauses, in which the timer ran.
     Duration,
-    /// Time from the start to the end, including pauses.
+    /// The column contains the time from the start of the activity to its end, including pauses.
     Elapsed,
     Distance,
     HeartRateAverage,
@@ -34,8 +34,8 @@ enum Part {
     Exertion,
 }
 
-/// The headers of a program's export in one language. A column can have several headers, because programs have changed
-/// them.
+/// Headers of the table that a program exports in one language. A column can have several headers, because programs
+/// have changed them.
 pub(super) struct Export {
     pub(super) program: Program,
     headers: &'static [(Part, &'static [&'static str])],
@@ -254,7 +254,7 @@ static EXPORTS: [Export; 12] = [
     },
 ];
 
-/// Returns the export that has these headers.
+/// Returns the known export of Garmin Connect or Strava that has these headers.
 pub(super) fn find(headers: &[String]) -> Option<&'static Export> {
     let plain: Vec<String> = headers.iter().map(|header| plain(header)).collect();
     EXPORTS.iter().find(|export| {
@@ -282,7 +282,6 @@ impl Program {
         }
     }
 
-    /// Returns the columns whose headers identify the export.
     const fn identified_by(self) -> &'static [Part] {
         match self {
             Self::Garmin => &[Part::Sport, Part::Start, Part::Title, Part::Distance, Part::Duration],
@@ -296,7 +295,7 @@ impl Export {
         self.headers.iter().find(|(each, _)| *each == part).map_or(&[], |(_, names)| names)
     }
 
-    /// Returns the content of each column. Columns that are not read become remarks.
+    /// Returns the content of each column of the export. Columns that are not read become remarks.
     ///
     /// Strava uses some headers for two columns. The first is in the unit of the account, and the last is in seconds or
     /// metres. The last is read. A single distance column is in the unit of the account.

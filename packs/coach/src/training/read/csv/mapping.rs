@@ -5,10 +5,10 @@ use super::columns::{Column, HeaderError, plain};
 use super::dates::DateOrder;
 use super::numbers::Decimal;
 
-/// Mapping for tables whose headers are not in `docs/training.md`.
+/// Mapping of columns for tables whose headers are not in `docs/training.md`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ColumnMap {
-    /// Mapped columns, each with its normalized header, its header as the person wrote it, and its content.
+    /// Mapped table columns, each with its normalized header, its header as the person wrote it, and its content.
     columns: Vec<(String, String, Column)>,
     pub(super) decimal: Option<Decimal>,
     pub(super) order: Option<DateOrder>,
@@ -19,8 +19,9 @@ const DECIMAL: &str = "decimal";
 const DATES: &str = "dates";
 
 impl ColumnMap {
-    /// Creates a mapping from pairs. A pair consists of a header in `docs/training.md` and a header in the table. Two
-    /// names are not headers: `decimal` (`,` or `.`) and `dates` (`dmy`, `mdy` or `ymd`) state the format of the cells.
+    /// Creates a mapping of columns from pairs. A pair consists of a header in `docs/training.md` and a header in the
+    /// table. Two names are not headers: `decimal` (`,` or `.`) and `dates` (`dmy`, `mdy` or `ymd`) state the format of
+    /// the cells.
     ///
     /// # Errors
     /// Returns a sentence about the first wrong pair.
@@ -94,8 +95,8 @@ impl ColumnMap {
         Ok(())
     }
 
-    /// Returns the content of each column, or `None` if the table lacks a header of the mapping. Other columns become
-    /// remarks.
+    /// Returns the content of each column of a table, or `None` if the table lacks a header of the mapping. Columns
+    /// that are not mapped become remarks.
     pub(super) fn columns(&self, headers: &[String]) -> Option<Vec<Column>> {
         let plain: Vec<String> = headers.iter().map(|header| plain(header)).collect();
         let is_there = |(header, ..): &(String, String, Column)| plain.iter().any(|each| each == header);
@@ -109,7 +110,7 @@ impl ColumnMap {
         Some(plain.iter().map(content).collect())
     }
 
-    /// Returns the headers of the mapping that the table lacks, as the person wrote them.
+    /// Returns the headers of the mapping of columns that a table lacks, as the person wrote them.
     pub(super) fn missing(&self, headers: &[String]) -> Vec<&str> {
         let plain: Vec<String> = headers.iter().map(|header| plain(header)).collect();
         let missing = self.columns.iter().filter(|(header, ..)| !plain.contains(header));

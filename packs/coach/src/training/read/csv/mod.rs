@@ -40,18 +40,18 @@ pub fn export_headers() -> Vec<(&'static str, Vec<&'static str>)> {
     exports::headers()
 }
 
-/// Units in the settings of an account. Exports of the account do not state their units.
+/// Units in the settings of an account, for exports of the account that do not state their units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Units {
-    /// Kilometres, but metres for swimming.
+    /// Distances are in kilometres, but in metres for swimming.
     Metric,
-    /// Miles, but yards for swimming.
+    /// Distances are in miles, but in yards for swimming.
     Statute,
 }
 
 impl Units {
-    /// Returns the metres in the account's unit of distance for this sport.
+    /// Returns the length in metres of the unit in which the account states distances of this sport.
     const fn metres(self, sport: &Sport) -> f64 {
         match (self, sport) {
             (Self::Metric, Sport::Swimming) => 1.0,
@@ -62,7 +62,7 @@ impl Units {
     }
 }
 
-/// Facts about tables that the tables do not contain.
+/// Facts for reading tables that the tables do not contain.
 #[derive(Clone, Copy)]
 pub(super) struct TableOptions<'a> {
     pub(super) columns: &'a ColumnMap,
@@ -74,7 +74,6 @@ struct Row {
     cells: Vec<String>,
 }
 
-/// A column that is read: its header and its content.
 struct NamedColumn {
     name: String,
     column: Column,
@@ -156,8 +155,8 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Removes a first line `sep=;`, in which spreadsheets state the separator of columns. Returns the rest and the
-/// separator.
+/// Removes a first line `sep=;`, in which spreadsheets state the separator of columns. Returns the rest of the text and
+/// the separator.
 fn stated_separator(text: &str) -> (&str, Option<u8>) {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let stated = first.trim_end_matches('\r').trim_matches('"').to_ascii_lowercase();
@@ -178,12 +177,12 @@ fn separator(header: &str) -> u8 {
         .unwrap_or(b',')
 }
 
-/// Returns true if the cell has no value: it is empty, or contains `--` as in exports.
+/// Returns true if a table cell has no value: it is empty, or contains `--` as in exports.
 fn is_nothing(cell: &str) -> bool {
     cell.is_empty() || cell == "--"
 }
 
-/// Reads the rows and their cells one by one, so that content beyond a limit is never in memory.
+/// Reads the rows of a table and their cells one by one, so that content beyond a limit is never in memory.
 fn rows(text: &str, lines_before: u64, separator: u8, context: &Context<'_>) -> Result<Vec<Row>, Refused> {
     let mut reader = csv_core::ReaderBuilder::new().delimiter(separator).build();
     reader.set_line(reader.line() + lines_before);
@@ -243,7 +242,7 @@ impl Cell {
         self.bytes.extend(bytes.iter().take(room));
     }
 
-    /// Returns the text of the cell. A cut text gets a mark at its end, so that it is not read as a number.
+    /// Returns the text of the table cell. A cut text gets a mark at its end, so that it is not read as a number.
     fn text(self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         let mut text = text.trim().to_owned();
@@ -254,7 +253,8 @@ impl Cell {
     }
 }
 
-/// Returns how the headers are known, and the content of each column. An unknown column is reported and becomes `None`.
+/// Returns how the headers of a table are known, and the content of each column. An unknown column is reported and
+/// becomes `None`.
 fn header_columns(
     header: &Row,
     map: &ColumnMap,
@@ -276,7 +276,7 @@ fn header_columns(
     Ok((origin, columns))
 }
 
-/// Returns the content of each column whose header is in `docs/training.md`.
+/// Returns the content of each table column whose header is in `docs/training.md`.
 fn reference_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Option<NamedColumn>>, Refused> {
     let place = || FileLocation::Line(header.line);
     let mut columns: Vec<Option<NamedColumn>> = Vec::new();
@@ -302,7 +302,7 @@ fn reference_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Opti
     Ok(columns)
 }
 
-/// Returns an error if an earlier column has the same content as this column.
+/// Returns an error if an earlier column of the table has the same content as this column.
 fn check_twice(
     name: &str,
     column: Column,
@@ -351,18 +351,18 @@ fn number_format(
     found.or_decimal(map.decimal)
 }
 
-/// Format of a table, determined from its header and its numbers.
+/// Format of a table of training data, determined from its header and its numbers.
 struct Table {
     columns: Vec<Option<NamedColumn>>,
     numbers: Numbers,
     origin: Origin,
-    /// Order of day, month and year in dates of numbers, if the mapping states it.
+    /// Order of day, month and year in those dates of the table that consist of numbers, if the mapping states it.
     order: Option<DateOrder>,
     units: Option<Units>,
 }
 
 impl Table {
-    /// Returns the measures in a row. Invalid cells are reported and left out.
+    /// Returns the measures in a row of the table. Invalid cells are reported and left out.
     fn measures(&self, row: &Row, sport: &Sport, context: &mut Context<'_>) -> Vec<(Measure, f64)> {
         let (mut found, mut fallbacks) = (Vec::new(), Vec::new());
         for (cell, named) in row.cells.iter().zip(&self.columns) {
@@ -420,7 +420,7 @@ impl Table {
         Ok(())
     }
 
-    /// Parses a date. Without a mapping or an export, only dates such as `2026-03-01` are valid.
+    /// Parses a date in a cell of the table. Without a mapping or an export, only dates such as `2026-03-01` are valid.
     fn date(&self, text: &str) -> Result<Date, Code> {
         let by_form = super::date(text);
         match (by_form, self.origin) {
@@ -468,11 +468,11 @@ impl Table {
 }
 
 const HOUR_S: f64 = 3_600.0;
-/// Smallest first part of a duration such as `62:03` that must be minutes. No activity takes so many hours.
+/// Smallest first part of a written duration such as `62:03` that must be minutes. No activity takes so many hours.
 const MINUTES: f64 = 24.0;
 
-/// Parses a duration such as `1:02:03` or `62:03` into seconds. Rejects `1:05`, which could be hours and minutes or
-/// minutes and seconds.
+/// Parses a written duration such as `1:02:03` or `62:03` into seconds. Rejects `1:05`, which could be hours and
+/// minutes or minutes and seconds.
 fn clock(cell: &str) -> Result<f64, Code> {
     match parts(cell).as_deref() {
         Some([hours, minutes, seconds]) => whole(*hours, *minutes, *seconds),
@@ -482,7 +482,7 @@ fn clock(cell: &str) -> Result<f64, Code> {
     }
 }
 
-/// Parses a sleep duration such as `7:30:00` or `7:30` into seconds. The first part is always hours.
+/// Parses a written sleep duration such as `7:30:00` or `7:30` into seconds. The first part is always hours.
 fn night(cell: &str) -> Result<f64, Code> {
     match parts(cell).as_deref() {
         Some([hours, minutes, seconds]) => whole(*hours, *minutes, *seconds),
@@ -506,7 +506,7 @@ fn parts(cell: &str) -> Option<Vec<f64>> {
     cell.split(':').map(part).collect()
 }
 
-/// Shortens the text of a cell for a message that quotes it.
+/// Shortens the text of a table cell for a message that quotes the cell.
 fn shortened(text: &str) -> String {
     const QUOTED: usize = 60;
     if text.chars().count() <= QUOTED {

@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 
 use crate::training::problem::Code;
 
-/// Decimal mark of the numbers in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decimal {
     Point,
@@ -28,26 +27,25 @@ impl Decimal {
     }
 }
 
-/// Format of the numbers in a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
-    /// Decimal mark. `None` if the cells are no evidence of it.
+    /// Decimal mark of the numbers in the table. `None` if the cells are no evidence of it.
     decimal: Option<Decimal>,
-    /// True if the decimal mark is unknown because as many cells show a point as show a comma.
+    /// True if the decimal mark is unknown because as many cells of the table show a point as show a comma.
     is_mixed: bool,
     is_comma_separated: bool,
-    /// True if the numbers may have thousands separators.
+    /// True if the numbers in the table may have thousands separators.
     has_thousands: bool,
 }
 
 impl Numbers {
-    /// Returns the format with a given decimal mark, and without thousands separators.
+    /// Returns the format of a table's numbers with a given decimal mark, and without thousands separators.
     pub(super) const fn with_decimal(decimal: Decimal, separator: u8) -> Self {
         let decimal = Some(decimal);
         Self { decimal, is_mixed: false, is_comma_separated: separator == b',', has_thousands: false }
     }
 
-    /// Determines the decimal mark from the cells that contain numbers.
+    /// Determines the decimal mark from the cells of a table that contain numbers.
     ///
     /// A cell is evidence if its mark cannot be a thousands separator: `70,5`, `0.125` and `1234.567`, but not `1.234`.
     /// The mark with more evidence is the decimal mark. Without evidence, it is a point if commas separate the columns
@@ -76,7 +74,7 @@ impl Numbers {
         Self { decimal, is_mixed, is_comma_separated, has_thousands: false }
     }
 
-    /// Uses the stated decimal mark if the cells do not show it. The other mark then separates thousands.
+    /// Uses the stated decimal mark if the cells of the table do not show it. The other mark then separates thousands.
     pub(super) const fn or_decimal(mut self, stated: Option<Decimal>) -> Self {
         if self.decimal.is_none() && !self.is_mixed && stated.is_some() {
             self.decimal = stated;
@@ -85,13 +83,12 @@ impl Numbers {
         self
     }
 
-    /// Allows thousands separators.
     pub(super) const fn with_thousands(mut self) -> Self {
         self.has_thousands = true;
         self
     }
 
-    /// Parses a number. Returns an error if a mark in it is ambiguous.
+    /// Parses the number in a table cell. Returns an error if a mark in the number is ambiguous.
     pub(super) fn parse(self, cell: &str) -> Result<f64, Code> {
         let grouped = self.has_thousands.then(|| self.without_thousands(cell)).flatten();
         let cell = grouped.as_deref().unwrap_or(cell);
@@ -115,8 +112,8 @@ impl Numbers {
         cell.replace(',', ".").parse().map_err(|_| Code::BadNumber)
     }
 
-    /// Returns a number without its thousands separators, which must precede each group of three digits. A separator is
-    /// a blank, an apostrophe, or the mark that is not the decimal mark.
+    /// Returns the number in a table cell without its thousands separators, which must precede each group of three
+    /// digits. A separator is a blank, an apostrophe, or the mark that is not the decimal mark.
     fn without_thousands(self, cell: &str) -> Option<String> {
         let decimal = self.decimal?;
         let (whole, fraction) = match cell.split_once(decimal.mark()) {
@@ -141,7 +138,7 @@ fn is_number(cell: &str) -> bool {
     !cell.is_empty() && cell.bytes().all(|byte| byte.is_ascii_digit() || b".,-+".contains(&byte))
 }
 
-/// Returns the decimal mark that a cell proves. Returns `None` if the cell has no mark, or if the mark may be a
+/// Returns the decimal mark that a table cell proves. Returns `None` if the cell has no mark, or if the mark may be a
 /// thousands separator.
 fn sure_mark(cell: &str) -> Option<Decimal> {
     let at = cell.rfind(['.', ','])?;

@@ -42,7 +42,7 @@ mod message {
     ];
 }
 
-/// Session fields: field number, divisor, and measure.
+/// Fields of the FIT message `session`: field number, divisor, and measure.
 const SESSION: [(u8, f64, Measure); 7] = [
     (8, 1_000.0, Measure::Duration),
     (9, 100.0, Measure::Distance),
@@ -60,7 +60,7 @@ const SESSION_ELAPSED: (u8, f64) = (7, 1_000.0);
 const ACTIVITY_LOCAL_TIME: u8 = 5;
 const FIELD_NAME: u8 = 3;
 
-/// Daily measures: message number, field number, divisor, and measure.
+/// Daily measures in FIT files: message number, field number, divisor, and measure.
 const DAYS: [(u16, u8, f64, Measure); 3] = [
     (message::WEIGHT_SCALE, 0, 100.0, Measure::Weight),
     (message::MONITORING_HEART_RATE, 0, 1.0, Measure::RestingHeartRate),
@@ -80,7 +80,7 @@ const TIMER_EVENTS: [(f64, bool); 5] = [(0.0, true), (1.0, false), (4.0, false),
 struct SegmentMessages {
     sessions: Vec<Session>,
     records: Vec<(i64, Sample)>,
-    /// Times in seconds since 1970 at which the timer was started (true) or stopped (false).
+    /// Times in seconds since 1970 at which the timer of the recording was started (true) or stopped (false).
     timer: Vec<(i64, bool)>,
     sport: Option<Sport>,
     offset: Option<Offset>,
@@ -89,7 +89,7 @@ struct SegmentMessages {
 }
 
 impl SegmentMessages {
-    /// Returns the problem code and the message for an exceeded limit. Returns `None` if no limit is exceeded.
+    /// Returns the problem code and the message if the FIT file exceeds a limit. Returns `None` if it exceeds none.
     fn exceeded_limit(&self) -> Option<(Code, String)> {
         let limits = [
             (self.records.len(), limits::SAMPLES, Code::TooManySamples, "records"),
@@ -288,13 +288,14 @@ fn session(message: &Message) -> Option<Session> {
     Some(Session { at: message.at, starts, ends: starts + lasts, sport, measures })
 }
 
-/// Returns the sport of a message. `sport` and `sub_sport` are the numbers of the two fields that state it.
+/// Returns the sport of a FIT message. `sport` and `sub_sport` are the numbers of the two fields that state it.
 fn sport(message: &Message, (sport, sub_sport): (u8, u8)) -> Option<Sport> {
     let value = message.number_of(sport)?;
     Some(sports::sport(value, message.number_of(sub_sport)))
 }
 
-/// Returns the time of a timer event, and true if the timer runs afterwards. Returns `None` for any other event.
+/// Returns the time of a timer event in a FIT file, and true if the timer runs afterwards. Returns `None` for any other
+/// event.
 fn timer_event(message: &Message) -> Option<(Option<i64>, bool)> {
     let (event, kind) = EVENT_FIELDS;
     let is =
@@ -303,7 +304,7 @@ fn timer_event(message: &Message) -> Option<(Option<i64>, bool)> {
     Some((message.time(), *runs))
 }
 
-/// Returns the pauses between timer events, in seconds since 1970. The timer runs before the first event.
+/// Returns the pauses between timer events of a FIT file, in seconds since 1970. The timer runs before the first event.
 fn pauses(mut timer: Vec<(i64, bool)>) -> Vec<(i64, i64)> {
     // Events of the same second keep their order.
     timer.sort_by_key(|(time, _)| *time);
@@ -323,8 +324,8 @@ fn pauses(mut timer: Vec<(i64, bool)>) -> Vec<(i64, i64)> {
     pauses
 }
 
-/// Returns the pauses in a session, in seconds since its start. `next` is the start of the next session. A pause is
-/// counted in only one of two overlapping sessions.
+/// Returns the pauses in a session of a FIT file, in seconds since the start of the session. `next` is the start of the
+/// next session. A pause is counted in only one of two overlapping sessions.
 #[expect(clippy::cast_precision_loss, reason = "a session is shorter than 2^53 seconds")]
 fn pauses_of(session: &Session, next: i64, pauses: &[(i64, i64)]) -> Vec<(f64, f64)> {
     let last = session.ends.min(next).max(session.starts);
@@ -338,7 +339,7 @@ fn pauses_of(session: &Session, next: i64, pauses: &[(i64, i64)]) -> Vec<(f64, f
 }
 
 /// Returns the UTC offset for a difference between local time and UTC. The difference is rounded to a quarter of an
-/// hour, because the two times in a file can differ by seconds.
+/// hour, because the two times in a FIT file can differ by seconds.
 fn offset(difference_s: i64) -> Option<Offset> {
     const QUARTER_S: i64 = 15 * 60;
     let quarters = (difference_s + QUARTER_S / 2).div_euclid(QUARTER_S);
@@ -346,7 +347,8 @@ fn offset(difference_s: i64) -> Option<Offset> {
     (seconds.abs() <= 14 * 3_600).then(|| Offset::from_seconds(seconds).ok()).flatten()
 }
 
-/// Converts a time of a FIT file. Cannot fail, because these times are seconds since 1989 in 32 bits.
+/// Converts a time of a FIT file, in seconds since 1970. Cannot fail, because FIT files state seconds since 1989 in 32
+/// bits.
 fn instant(seconds: i64) -> Timestamp {
     Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX)
 }

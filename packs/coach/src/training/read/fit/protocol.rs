@@ -9,10 +9,9 @@
 
 /// Time 0 of FIT files: 1989-12-31T00:00:00Z.
 pub(super) const EPOCH_S: i64 = 631_065_600;
-/// Smallest absolute timestamp. Smaller timestamps count the seconds since the device was started.
+/// Smallest absolute timestamp in FIT files. Smaller timestamps count the seconds since the device was started.
 const FIRST_ABSOLUTE: u32 = 0x1000_0000;
 const TIMESTAMP: u8 = 253;
-/// Number of bytes of the CRC at the end of a FIT file.
 const CRC_BYTES: usize = 2;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +24,7 @@ pub(super) enum Value {
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) number: u16,
-    /// Offset of the message in the file, in bytes.
+    /// Offset of the message in the FIT file, in bytes.
     pub(super) at: usize,
     fields: Vec<(u8, Value)>,
 }
@@ -45,7 +44,7 @@ impl Message {
         })
     }
 
-    /// Returns the time in a field, in seconds since 1970.
+    /// Returns the time in a field of the FIT message, in seconds since 1970.
     pub(super) fn time_of(&self, field: u8) -> Option<i64> {
         let seconds = self.number_of(field)?;
         // The file itself defines the types of its fields. A valid time has 32 bits.
@@ -77,19 +76,16 @@ pub(super) struct Segment<'a> {
     pub(super) ending: Ending,
     definitions: [Option<Definition>; 16],
     clock: u32,
-    /// True if a definition lists developer fields: fields that apps on the device have added.
+    /// True if a definition in the FIT file lists developer fields: fields that apps on the device have added.
     pub(super) has_developer_fields: bool,
 }
 
-/// Completeness of a FIT file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// The file is as long as its header states, and its CRC is correct.
     Complete,
-    /// The file ends before the length that the header states.
     Truncated,
-    /// The header states the length 0 although data follows, because the device has not finished writing. Records are
-    /// read until one is invalid.
+    /// The header of the FIT file states the length 0 although data follows, because the device has not finished
+    /// writing. Records are read until one is invalid.
     Unfinished,
 }
 
@@ -98,7 +94,7 @@ struct Definition {
     number: u16,
     big_endian: bool,
     fields: Vec<Field>,
-    /// Total number of bytes of the developer fields, which follow the other fields.
+    /// Total number of bytes of the developer fields in a FIT message, which follow the other fields.
     developer_bytes: usize,
 }
 
@@ -165,13 +161,12 @@ fn next_header(file: &[u8], from: usize) -> Option<usize> {
     (from..file.len()).find(|at| is_header(file, *at))
 }
 
-/// Returns true if a FIT file can begin at the offset `at`.
 fn is_header(file: &[u8], at: usize) -> bool {
     let bytes = file.get(at..).unwrap_or_default();
     matches!(bytes.first(), Some(12 | 14)) && bytes.get(8..12) == Some(b".FIT")
 }
 
-/// Computes the CRC-16/ARC as the protocol describes it.
+/// Computes the CRC-16/ARC of the bytes, as the FIT protocol describes it.
 fn crc(bytes: &[u8]) -> u16 {
     const TABLE: [u16; 16] = [
         0x0000, 0xCC01, 0xD801, 0x1400, 0xF001, 0x3C00, 0x2800, 0xE401, 0xA001, 0x6C00, 0x7800, 0xB401,
@@ -190,7 +185,8 @@ impl<'a> Segment<'a> {
         Self { begins, bytes, at, ending, definitions, clock, has_developer_fields }
     }
 
-    /// Returns the next data message with a wanted message number. Returns `None` at the end, also of a truncated file.
+    /// Returns the next data message of the FIT file with a wanted message number. Returns `None` at the end, also of a
+    /// truncated file.
     pub(super) fn next(&mut self, wanted: impl Fn(u16) -> bool) -> Result<Option<Message>, Broken> {
         while self.at < self.bytes.len() {
             let begins = self.at;
@@ -229,7 +225,7 @@ impl<'a> Segment<'a> {
         self.take(1).map(|taken| taken[0])
     }
 
-    /// Reads one record. Returns `None` for a definition or an unwanted message.
+    /// Reads one record of the FIT file. Returns `None` for a definition or an unwanted message.
     fn message(&mut self, wanted: &impl Fn(u16) -> bool) -> Result<Option<Message>, Stop> {
         let at = self.begins + self.at;
         let header = self.byte()?;
@@ -322,8 +318,8 @@ enum Stop {
     Malformed(String),
 }
 
-/// Returns the number of bytes of a value with this base type, and the value that means "invalid". Returns `None` for
-/// texts, bytes and unknown types.
+/// Returns the number of bytes of a FIT value with this base type, and the value that means "invalid". Returns `None`
+/// for texts, bytes and unknown types.
 const fn shape(base: u8) -> Option<(usize, u64)> {
     Some(match base {
         0x00 | 0x02 => (1, 0xFF),
@@ -342,7 +338,7 @@ const fn shape(base: u8) -> Option<(usize, u64)> {
     })
 }
 
-/// Parses a single number or a text. Returns `None` for lists, bytes and invalid values.
+/// Parses a single number or a text in a FIT file. Returns `None` for lists, bytes and invalid values.
 fn value(bytes: &[u8], base: u8, big_endian: bool) -> Option<Value> {
     const TEXT: u8 = 0x07;
     if base == TEXT {

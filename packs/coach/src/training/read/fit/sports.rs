@@ -4,7 +4,7 @@
 
 use crate::training::sport::Sport;
 
-/// Names of the sports, by the value of the field `sport`.
+/// Names of the sports in the FIT profile, by the value of the field `sport`.
 const SPORTS: [(u8, &str); 69] = [
     (0, "generic"),
     (1, "running"),
@@ -77,7 +77,7 @@ const SPORTS: [(u8, &str); 69] = [
     (254, "all"),
 ];
 
-/// Names of the sports, by the value of the field `sub_sport`.
+/// Names of the sports in the FIT profile, by the value of the field `sub_sport`.
 const SUB_SPORTS: [(u8, &str); 89] = [
     (0, "generic"),
     (1, "treadmill"),
@@ -170,15 +170,16 @@ const SUB_SPORTS: [(u8, &str); 89] = [
     (254, "all"),
 ];
 
-/// Values of `sport` that are less specific than their `sub_sport`: equipment, training and racket sports of any kind.
+/// Values of the FIT field `sport` that are less specific than the field `sub_sport`: equipment, training and racket
+/// sports of any kind.
 const LESS_THAN_SUB_SPORT: [&str; 4] = ["generic", "fitness_equipment", "training", "racket"];
 /// Values of `sub_sport` with which cycling means cycling with a motor.
 const E_BIKES: [&str; 2] = ["e_bike_fitness", "e_bike_mountain"];
 /// Values of `sport` and `sub_sport` that state no sport.
 const NOTHING: [&str; 2] = ["generic", "all"];
 
-/// Returns the sport that the values of the two fields mean together. A value without a name in the profile gives the
-/// sport its number as the name.
+/// Returns the sport that the FIT fields `sport` and `sub_sport` mean together. A value without a name in the profile
+/// gives the sport its number as the name.
 pub(super) fn sport(sport: f64, sub_sport: Option<f64>) -> Sport {
     let Some(named) = name(&SPORTS, sport) else { return Sport::Other(format!("fit sport {sport}")) };
     let sub_sport = sub_sport.and_then(|value| name(&SUB_SPORTS, value)).filter(|sub| !NOTHING.contains(sub));
