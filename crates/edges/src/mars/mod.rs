@@ -31,6 +31,7 @@ mod past;
 mod projector;
 mod providers;
 mod replay;
+mod resume;
 mod sessions;
 mod sign_in;
 mod socket;
@@ -39,6 +40,7 @@ mod steps;
 mod subject;
 mod summary;
 mod tabs;
+mod task_id;
 
 use std::sync::Arc;
 

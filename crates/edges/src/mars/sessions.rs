@@ -9,7 +9,6 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::PhaseKind;
 use holdshort_core::event;
 use holdshort_core::id::{RunId, SessionId, StreamId};
 use holdshort_core::projection::{RunRow, SessionRow};
@@ -400,18 +399,8 @@ pub(super) async fn is_ours(app: &App, id: &SessionId) -> Answer<bool> {
     }
 }
 
-/// Returns the newest run of the session that has not ended, unless this run is a conversation with a copilot.
-pub(super) async fn newest_live_run(app: &App, id: &SessionId) -> Answer<Option<RunId>> {
-    let runs = runs_of(app, id, WORKFLOW).await?;
-    let Some(row) = runs.into_iter().find(|row| !row.status.is_terminal()) else { return Ok(None) };
-    let run = app.driver.load_at(&row.run, 1).await?;
-    let is_copilot =
-        matches!(run.definition.phases.first().map(|phase| &phase.kind), Some(PhaseKind::Copilot(_)));
-    Ok((!is_copilot).then_some(row.run))
-}
-
 /// Returns all runs of a workflow in the session, newest first.
-async fn runs_of(app: &App, id: &SessionId, workflow: &str) -> Answer<Vec<RunRow>> {
+pub(super) async fn runs_of(app: &App, id: &SessionId, workflow: &str) -> Answer<Vec<RunRow>> {
     let filter =
         RunFilter { workflow: Some(workflow.to_owned()), session: Some(id.clone()), ..RunFilter::default() };
     let (mut runs, mut cursor) = (Vec::new(), None);
