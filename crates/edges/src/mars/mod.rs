@@ -32,6 +32,7 @@ mod projector;
 mod providers;
 mod replay;
 mod resume;
+mod session_runs;
 mod sessions;
 mod sign_in;
 mod socket;

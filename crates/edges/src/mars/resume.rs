@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::config::{self, WORKFLOW};
 use super::connections::TaskConnections;
-use super::sessions;
+use super::session_runs::runs_of;
 use super::task_id::TaskId;
 
 /// Mode whose messages are tasks.
@@ -32,7 +32,7 @@ pub(super) async fn find_run(
         return Ok(None);
     }
     let app = &caller.app;
-    for row in sessions::runs_of(app, session, WORKFLOW).await? {
+    for row in runs_of(app, session, WORKFLOW).await? {
         if row.status.is_terminal() {
             continue;
         }
