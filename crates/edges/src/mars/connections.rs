@@ -6,12 +6,13 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use holdshort_core::digest::Digest;
 use holdshort_core::id::RunId;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::frame::FrameId;
-use super::start::TaskId;
+use super::task_id::TaskId;
 use crate::limits::MARS_TASKS;
 
 /// Maximum time that a new connection of a task waits until the previous connection has recorded the frames that it
@@ -37,8 +38,10 @@ struct Attachment {
     /// advance the recorded position of the task.
     before: Option<u64>,
     told: Option<FrameId>,
-    /// Run to which the task is attached, if a different task started this run.
-    run: Option<RunId>,
+    /// Run whose frames the newest connection receives.
+    shown: Option<RunId>,
+    /// Run that a different task started and to which the task is attached, with the digest of the first frame.
+    resumed: Option<(RunId, Digest)>,
 }
 
 /// Right of a task's newest connection to serve the task. The right ends when a newer connection takes the task over,
@@ -71,9 +74,10 @@ impl TaskConnections {
         let number = places.last;
         let older = places.by_task.remove(task);
         let told = older.as_ref().and_then(|older| older.told);
-        let run = older.as_ref().and_then(|older| older.run.clone());
+        let resumed = older.as_ref().and_then(|older| older.resumed.clone());
         let before = older.as_ref().filter(|older| older.left.is_some()).map(|older| older.number);
-        let now = Attachment { number, replace: Some(tell), left: Some(left), before, told, run };
+        let (replace, left) = (Some(tell), Some(left));
+        let now = Attachment { number, replace, left, before, told, shown: None, resumed };
         places.by_task.insert(task.clone(), now);
         let (replace, before) = older.map(|older| (older.replace, older.left)).unwrap_or_default();
         // The send fails if the previous connection is already ending, which is no error.
@@ -109,16 +113,34 @@ impl TaskConnections {
         }
     }
 
-    /// Records the run to which a task is attached if a different task started this run.
-    pub(super) fn record_run(&self, task: &TaskId, run: &RunId) {
+    /// Records the run whose frames the newest connection of a task receives.
+    pub(super) fn record_shown(&self, task: &TaskId, run: &RunId) {
         if let Some(held) = self.lock().by_task.get_mut(task) {
-            held.run = Some(run.clone());
+            held.shown = Some(run.clone());
         }
     }
 
-    /// Returns the run to which a task is attached if a different task started this run.
-    pub(super) fn run_of(&self, task: &TaskId) -> Option<RunId> {
-        self.lock().by_task.get(task)?.run.clone()
+    /// Records the run to which a task is attached if a different task started this run. `digest` is the digest of the
+    /// task's first frame.
+    pub(super) fn record_resumed(&self, task: &TaskId, run: &RunId, digest: Digest) {
+        if let Some(held) = self.lock().by_task.get_mut(task) {
+            held.resumed = Some((run.clone(), digest));
+        }
+    }
+
+    /// Returns the run to which a task is attached if a different task started this run, and the digest of the task's
+    /// first frame.
+    pub(super) fn resumed(&self, task: &TaskId) -> Option<(RunId, Digest)> {
+        self.lock().by_task.get(task)?.resumed.clone()
+    }
+
+    /// Returns true if no other open connection of the task's owner shows the run. A connection that shows no run yet
+    /// possibly has just started the run, so the result is false while such a connection is open.
+    pub(super) fn is_unattended(&self, run: &RunId, task: &TaskId) -> bool {
+        let places = self.lock();
+        let is_other = |other: &TaskId| other != task && other.has_owner_of(task);
+        let open = places.by_task.iter().filter(|(other, each)| is_other(other) && each.left.is_some());
+        open.map(|(_, each)| &each.shown).all(|shown| shown.as_ref().is_some_and(|shown| shown != run))
     }
 
     /// Records that a frame of a task was written to the connection with this number. Does nothing if the connection

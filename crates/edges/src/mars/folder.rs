@@ -11,7 +11,8 @@ use holdshort_web::app::App;
 use holdshort_web::problem::{Answer, Refused};
 
 use super::config::{Translated, UnusedKey, WORK_DIR};
-use super::start::{TaskId, translate_error};
+use super::start::translate_error;
+use super::task_id::TaskId;
 
 /// Path that errors of the native API give for the working directory of a run.
 const WORKSPACE: &str = "/config/workspace";

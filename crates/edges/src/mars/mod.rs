@@ -31,6 +31,8 @@ mod past;
 mod projector;
 mod providers;
 mod replay;
+mod resume;
+mod session_runs;
 mod sessions;
 mod sign_in;
 mod socket;
@@ -39,6 +41,7 @@ mod steps;
 mod subject;
 mod summary;
 mod tabs;
+mod task_id;
 
 use std::sync::Arc;
 

@@ -25,6 +25,10 @@ use super::projector::{self, FrameBody, Projector};
 use crate::assignment;
 use crate::follow::{self, News};
 
+/// Text of the `status` frame for a message of a copilot that attached to a run of its session.
+const TEXT_UNUSED: &str = "Your message was not used, because this earlier task of the session has not ended: follow \
+                           it here, and send the message again afterwards.";
+
 pub(super) enum OutgoingText {
     Event(Utf8Bytes, Option<FrameId>),
     /// Frame with a preview of an agent's streamed text. The frame may be dropped if the client is slow.
@@ -74,6 +78,15 @@ impl CurrentState {
                 idle.iter().map(|UnusedKey { key, why }| json!({ "key": key, "why": why })).collect();
         }
         self.frame(("status", data))
+    }
+
+    /// Returns a `status` frame for a task that attached to this run although a person had written a text. The
+    /// message of the frame reports that the text is not part of the run.
+    pub(super) fn status_without_text(&self) -> Frame {
+        let mut frame = self.status(&[]);
+        let message = frame.data["message"].as_str().unwrap_or_default();
+        frame.data["message"] = format!("{message} {TEXT_UNUSED}").into();
+        frame
     }
 
     /// Returns the frames of the run's open interrupts, to send them again. The interrupt with the id `last` is the

@@ -9,7 +9,6 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::PhaseKind;
 use holdshort_core::event;
 use holdshort_core::id::{RunId, SessionId, StreamId};
 use holdshort_core::projection::{RunRow, SessionRow};
@@ -17,7 +16,7 @@ use holdshort_core::run::{Fact, Run, undo};
 use holdshort_core::session::{End, Open, Session, State as SessionState};
 use holdshort_engine::{Executor, OpenSession};
 use holdshort_protocol::Code;
-use holdshort_store::{RunFilter, SessionFilter, Tables};
+use holdshort_store::{SessionFilter, Tables};
 use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
@@ -33,13 +32,11 @@ use super::config::{self, Translated, WORKFLOW};
 use super::frame::{Frame, null_is_nothing};
 use super::past::PastFrames;
 use super::projector::{State, agent_of, mode, model_of, work_dir};
+use super::session_runs::{AT_ONCE, runs_of};
 use super::{approval, start, tabs};
 use crate::credentials::AuthenticatedCaller;
 use crate::limits::{MARS_IDLE_MS, MARS_SESSIONS};
 use crate::run_list::RunListReader;
-
-/// Number of runs or sessions that are read in one query.
-const AT_ONCE: usize = 200;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -397,31 +394,6 @@ pub(super) async fn is_ours(app: &App, id: &SessionId) -> Answer<bool> {
         Ok(_) => Ok(true),
         Err(refused) if refused.code() == Code::NotFound => Ok(false),
         Err(refused) => Err(refused),
-    }
-}
-
-/// Returns the newest run of the session that has not ended, unless this run is a conversation with a copilot.
-pub(super) async fn newest_live_run(app: &App, id: &SessionId) -> Answer<Option<RunId>> {
-    let runs = runs_of(app, id, WORKFLOW).await?;
-    let Some(row) = runs.into_iter().find(|row| !row.status.is_terminal()) else { return Ok(None) };
-    let run = app.driver.load_at(&row.run, 1).await?;
-    let is_copilot =
-        matches!(run.definition.phases.first().map(|phase| &phase.kind), Some(PhaseKind::Copilot(_)));
-    Ok((!is_copilot).then_some(row.run))
-}
-
-/// Returns all runs of a workflow in the session, newest first.
-async fn runs_of(app: &App, id: &SessionId, workflow: &str) -> Answer<Vec<RunRow>> {
-    let filter =
-        RunFilter { workflow: Some(workflow.to_owned()), session: Some(id.clone()), ..RunFilter::default() };
-    let (mut runs, mut cursor) = (Vec::new(), None);
-    loop {
-        let page = app.journal().runs(&filter, cursor.as_ref(), AT_ONCE).await?;
-        runs.extend(page.items);
-        cursor = page.next;
-        if cursor.is_none() {
-            return Ok(runs);
-        }
     }
 }
 

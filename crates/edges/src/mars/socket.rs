@@ -33,7 +33,8 @@ use super::config;
 use super::connections::{Hold, TaskConnections};
 use super::frame::{self, ClientFrame, Frame, FrameId, ReceivedFrame, Since};
 use super::replay::{self, CurrentState, OutgoingText};
-use super::start::{self, StartedTask, TaskId};
+use super::start::{self, StartedTask};
+use super::task_id::TaskId;
 use crate::credentials::AuthenticatedCaller;
 
 pub(super) async fn open(
@@ -231,7 +232,7 @@ async fn carry_out(
     // A client that reconnects may begin with any frame, because the URL names the task. A ping needs no task.
     let known = match run {
         None if frame == ClientFrame::Ping && named.is_none() => None,
-        None => start::find(&caller.app, task).await?.or_else(|| client.attached.run_of(task)),
+        None => start::find(&caller.app, task).await?.or_else(|| Some(client.attached.resumed(task)?.0)),
         Some(known) => Some(known.clone()),
     };
     // Some clients name the run in every frame, with the id of the run or the id of the task.
@@ -279,17 +280,22 @@ async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -
         let rule = "cannot be used: this task has not started, so it has sent no frames yet";
         return Err(Refused::invalid_at("/since", rule));
     }
-    let begun = match attached.run_of(task).filter(|_| config::resumes_session(&asked.config)) {
-        Some(known) => StartedTask::existing(known),
-        None => start::start(caller, task, asked, *trace).await?,
+    let begun = match attached.resumed(task) {
+        Some((known, digest)) if digest == start::digest(asked) => StartedTask::existing(known),
+        Some(_) => return Err(start::another()),
+        None => start::start(caller, (task, attached), asked, *trace).await?,
     };
     if begun.is_new {
         attached.record_new_task(task);
     }
     if begun.is_resumed {
-        attached.record_run(task, &begun.run);
+        attached.record_resumed(task, &begun.run, start::digest(asked));
     }
-    let mut orders = vec![Order::Say(CurrentState::load(caller, &begun.run).await?.status(&begun.idle))];
+    let now = CurrentState::load(caller, &begun.run).await?;
+    // The text of a task that resumes a session with *Resume* is not a text that a person has just written.
+    let has_unused_text = begun.is_resumed && !config::resumes_session(&asked.config);
+    let status = if has_unused_text { now.status_without_text() } else { now.status(&begun.idle) };
+    let mut orders = vec![Order::Say(status)];
     // A second start frame on the same connection does not restart the stream.
     if run.as_ref() != Some(&begun.run) || asked.since.is_some() {
         let since = asked.since.or(begun.is_new.then_some(Since::Time(0)));
@@ -304,6 +310,7 @@ async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -
 async fn start_stream(client: &Client, run: &RunId, since: Option<Since>) -> Answer<Vec<Order>> {
     let Client { caller, task, attached, .. } = client;
     let tell = replay::stream_frames(caller, run, since, attached.last_frame(task)).await?;
+    attached.record_shown(task, run);
     let state = if since.is_none() { CurrentState::load(caller, run).await?.state() } else { Vec::new() };
     Ok(state.into_iter().map(Order::Say).chain([Order::Tell(tell)]).collect())
 }

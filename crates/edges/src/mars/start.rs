@@ -15,51 +15,20 @@ use holdshort_protocol::Code;
 use holdshort_store::{Log, Tables};
 use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
-use holdshort_web::limits::IDEMPOTENCY_KEY_BYTES;
 use holdshort_web::problem::{Answer, Refused};
 use serde_json::json;
 
 use super::config::{self, UnusedKey, WORKFLOW};
+use super::connections::TaskConnections;
 use super::frame::ClientFrame;
 pub(super) use super::frame::Start;
-use super::{folder, sessions};
-
-/// Task id that a client chose, with the person who owns the task.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct TaskId {
-    person: String,
-    name: String,
-}
-
-impl TaskId {
-    pub(super) fn new(caller: &Caller, name: &str) -> Answer<Self> {
-        let fits = (1..=IDEMPOTENCY_KEY_BYTES).contains(&name.len()) && !name.chars().any(char::is_control);
-        if !fits {
-            let rule =
-                format!("a task's id has 1 to {IDEMPOTENCY_KEY_BYTES} bytes and no control characters");
-            return Err(Refused::new(Code::NotFound, rule));
-        }
-        Ok(Self { person: caller.actor.id.clone(), name: name.to_owned() })
-    }
-
-    /// Returns the task id that the client chose.
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(super) fn digest(&self) -> Digest {
-        Digest::of_json(&json!([self.person, self.name]))
-    }
-
-    fn scope(&self) -> String {
-        format!("{} /edges/mars/ws", self.person)
-    }
-}
+use super::task_id::TaskId;
+use super::{folder, resume, sessions};
 
 /// Returns the run of a task, or `None` if the task has not been started. An undo has no task, so its run's id is used
 /// instead.
 pub(super) async fn find(app: &App, task: &TaskId) -> Answer<Option<RunId>> {
-    let known = app.journal().key(&task.scope(), &task.name).await?;
+    let known = app.journal().key(&task.scope(), task.name()).await?;
     match known {
         Some(key) => key.reference.parse().map(Some).map_err(|_| Refused::from_code(Code::Internal)),
         None => undo_of_this_name(app, task).await,
@@ -67,7 +36,7 @@ pub(super) async fn find(app: &App, task: &TaskId) -> Answer<Option<RunId>> {
 }
 
 async fn undo_of_this_name(app: &App, task: &TaskId) -> Answer<Option<RunId>> {
-    let Ok(run) = task.name.parse::<RunId>() else { return Ok(None) };
+    let Ok(run) = task.name().parse::<RunId>() else { return Ok(None) };
     let row = app.journal().run(&run).await?;
     let Some(row) = row.filter(|row| row.workflow == undo::WORKFLOW) else { return Ok(None) };
     Ok(is_visible(app, &row).await?.then_some(run))
@@ -99,11 +68,16 @@ impl StartedTask {
     }
 }
 
+/// Returns the digest of a task's text and config. A later frame for the same task must have the same digest.
+pub(super) fn digest(start: &Start) -> Digest {
+    Digest::of_json(&json!({ "task": start.task, "config": start.config }))
+}
+
 /// Starts a task, or returns the existing run of the task. Rejects a task id that was already used with a different
-/// task text or config. A new run joins `trace`. A task that resumes a session returns the live run of this session.
+/// task text or config. A new run joins `trace`. `resume.rs` decides whether a new task attaches to a run of its session.
 pub(super) async fn start(
     caller: &Caller,
-    task: &TaskId,
+    (task, attached): (&TaskId, &TaskConnections),
     start: &Start,
     trace: Option<TraceParent>,
 ) -> Answer<StartedTask> {
@@ -111,8 +85,7 @@ pub(super) async fn start(
     if start.task.trim().is_empty() {
         return Err(Refused::invalid_at("/task", "is empty: describe the task"));
     }
-    let asked = json!({ "task": start.task, "config": start.config });
-    let key = IdempotencyKey { scope: task.scope(), key: task.name.clone(), digest: Digest::of_json(&asked) };
+    let key = IdempotencyKey { scope: task.scope(), key: task.name().to_owned(), digest: digest(start) };
     // The server may now parse the same config differently than at the first start. An existing run of the task is
     // therefore searched before the config is parsed.
     match app.driver.made_with(Some(&key)).await {
@@ -131,14 +104,12 @@ pub(super) async fn start(
         Err(refused) if refused.code() == Code::UnknownSession => return Err(unknown_session()),
         found => found?,
     };
-    if let Some(session) = session.as_ref().filter(|_| config::resumes_session(&start.config))
-        && let Some(run) = sessions::newest_live_run(app, session).await?
-    {
-        return Ok(StartedTask { is_resumed: true, ..StartedTask::existing(run) });
-    }
     let mut config = start.config.clone();
     if let Some(session) = &session {
         config = config::within(&sessions::config_of(app, session).await?, &config);
+        if let Some(run) = resume::find_run(caller, (task, attached), session, &config).await? {
+            return Ok(StartedTask { is_resumed: true, ..StartedTask::existing(run) });
+        }
     }
     let base = base(app)?;
     let mut used = config.clone();
@@ -224,7 +195,8 @@ fn unknown_session() -> Refused {
     refused
 }
 
-fn another() -> Refused {
+/// Refusal of a frame whose task id was already used with a different task.
+pub(super) fn another() -> Refused {
     let rule = "this task id was already used with a different task or config; use another id for a new \
                 task, or send the original task and config to follow the original run";
     Refused::new(Code::IdempotencyKeyReused, rule)

@@ -2,10 +2,12 @@
 //! only from the page, and only as an operator. The requests are those that the page's own server forwards: with the
 //! browser's headers, below the edge's prefix.
 
+use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{Setup, TestServer};
 use reqwest::{Method, RequestBuilder, redirect};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::copilot_reload::message;
 use super::ui::form;
 use super::{Mars, planned, reader};
 use crate::play::{count, done, one};
@@ -267,6 +269,32 @@ async fn only_an_operator_signs_in_and_a_sign_out_ends_it() {
     assert!(out.status < 300, "{out:?}");
     assert!(socket.receive().await.is_err(), "the socket ends");
     assert_eq!(browser.status(Method::GET, &format!("{API}/sessions"), &[("origin", ORIGIN)]).await, 401);
+}
+
+/// A message of a copilot attaches to a run of its own person, and never to the run of another person.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_attaches_to_no_run_of_another_person() {
+    let model = ScriptedModel::start().await;
+    model.script("copilot_control", [Scripted::status(400).repeat()]);
+    model.script("engineer", [one(count("one")), one(count("two"))]);
+    let people = "people:\n  anna: {roles: [operator]}\n";
+    let server = with_page(TestServer::setup().people(people)).model(&model).start().await;
+    let mut anna = Browser::new(&server);
+    let (_, _, cookies) = anna.enter(&link(&server, Some("anna")).await, ORIGIN).await;
+    anna.cookie = cookies[0].split(';').next().map(str::to_owned);
+    let mut hers = anna.socket("t1", &[("origin", ORIGIN)]).await.unwrap();
+    hers.say(&message("count the files of the folder", &Value::Null)).await;
+    let asked = hers.wait("approval_requested").await;
+    let session = hers.frames[0]["session_id"].clone();
+    drop(hers);
+
+    let mut other = Mars::connect(&server, "t1").await;
+    other.say(&message("count the lines of the files", &session)).await;
+    assert_ne!(other.wait("approval_requested").await["approval_id"], asked["approval_id"]);
+    let mut hers = anna.socket("t2", &[("origin", ORIGIN)]).await.unwrap();
+    hers.say(&message("go on with the files", &session)).await;
+    assert_eq!(hers.wait("approval_requested").await["approval_id"], asked["approval_id"]);
+    assert_ne!(hers.run(), other.run());
 }
 
 /// Without the option, there is no sign-in, and a cookie means nothing.

@@ -6,6 +6,7 @@ mod console;
 mod copilot;
 mod copilot_bad;
 mod copilot_panel;
+mod copilot_reload;
 mod cost;
 mod docs;
 mod edge_origin;
