@@ -249,6 +249,7 @@ async fn payload(app: &App, row: &Delivery) -> Answer<Option<Value>> {
         buttons: Vec::new(),
         posted: Vec::new(),
         resolution: None,
+        approval: None,
     })))
 }
 

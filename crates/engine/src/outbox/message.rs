@@ -191,6 +191,7 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
         buttons,
         posted,
         resolution,
+        approval: None,
     })))
 }
 
