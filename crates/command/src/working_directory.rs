@@ -115,7 +115,7 @@ pub(crate) fn join(folder: &str, path: &str) -> String {
 }
 
 /// Returns the path without `.` components. Each `..` is removed together with the component before it. A `..` without
-/// a component before it is kept.
+/// a component before it is removed alone.
 pub fn normal(path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {

@@ -137,7 +137,7 @@ fn init(packs: Packs, workflow: &str, to: Option<&Path>) -> anyhow::Result<Exit>
 
 /// Returns an error if `--server` is given to a verb that uses no server. Verbs that open a journal themselves also
 /// reject `HOLDSHORT_SERVER`, because the person would expect the journal of this server. `demo`, `serve` and `init`
-/// ignore it.
+/// ignore `HOLDSHORT_SERVER`.
 fn refuse_server(scene: &Scene, verb: &Verb) -> anyhow::Result<()> {
     let (verb, is_of_journal) = match verb {
         Verb::Demo { .. } => ("demo", false),

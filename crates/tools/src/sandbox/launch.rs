@@ -51,8 +51,8 @@ pub(crate) struct Launched<C> {
     pub scratch: Scratch,
     /// True if the command runs as a trial: its writes are in the temporary folder and have yet to be read.
     pub is_trial: bool,
-    /// The workspace, if the command may write there except to guarded paths (such as Git hooks). `None` for all other
-    /// commands.
+    /// The workspace, if the command may write in it or in some of its paths, but not to guarded paths (such as Git
+    /// hooks). `None` for all other commands.
     pub guarded: Option<PathBuf>,
 }
 

@@ -33,7 +33,7 @@ impl Decimal {
 pub(super) struct Numbers {
     /// Decimal mark. `None` if the cells are no evidence of it.
     decimal: Option<Decimal>,
-    /// True if the decimal mark is unknown because as many cells show a point as show a comma.
+    /// True if the decimal mark is unknown because as many cells show a point as show a comma, at least one each.
     is_mixed: bool,
     is_comma_separated: bool,
     /// True if the numbers may have thousands separators.
