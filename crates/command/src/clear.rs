@@ -12,7 +12,7 @@ use crate::{Expansion, InnerCommand, Part, SYSTEM_FOLDERS, find_inner_command, i
 
 impl Part {
     /// Returns the reason why it is unclear which command this part of the line runs. The gates ask a person about such
-    /// a line if a rule forbids commands or deployments.
+    /// a line if a rule forbids commands or paths, and if a checkpoint asks before deployments.
     pub(crate) fn unclear(&self) -> Option<&'static str> {
         let program = self.program.as_str();
         let holds_a_line = || self.arguments.iter().any(|word| word.contains(' '));

@@ -19,7 +19,7 @@ pub enum Reach<'p> {
     /// Any file, for one of these reasons: the names come from outside the line, the program follows symbolic links, or
     /// it reads old commits.
     Anywhere,
-    /// Unknown files, because no table contains the program.
+    /// Unknown files, because no table contains the program or one of its options.
     Unknown,
 }
 

@@ -47,7 +47,7 @@ fn format_option(name: String, value: Option<&str>) -> String {
 }
 
 /// Returns the options as they are in the line, for a program that the tables do not contain. Each includes the next
-/// word, which may be its value.
+/// word if this word may be its value.
 fn as_written(words: &[String]) -> Vec<String> {
     let pairs = words.iter().enumerate().filter(|(_, word)| is_option(word));
     pairs

@@ -129,7 +129,8 @@ pub(super) fn probe_level(program: &Path, level: SandboxLevel, network: bool) ->
     holds(CommandEffect::Workspace) && (level < SandboxLevel::Full || effects_hold())
 }
 
-/// Folder of the probe's workspace that the probe command may write. No command may write the guarded file [`GUARDED`].
+/// Folder of the probe's workspace that the probe command may write. In a full sandbox, it must not be able to write
+/// the guarded file [`GUARDED`].
 const WRITTEN: &str = "written";
 const GUARDED: &str = ".envrc";
 
