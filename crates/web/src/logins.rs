@@ -266,7 +266,8 @@ impl Logins {
     }
 
     /// Uses up a code, and returns the properties of the login that the code creates. Returns `None` for an unknown,
-    /// used or expired code, and for a code of a removed person. The code is used up even if the sign-in fails. `began`
+    /// used or expired code, for a code of a person who was removed or has signed out since, and for a code from a
+    /// sign-in at the provider that another browser began. The code is used up even if the sign-in fails. `began`
     /// contains the digests of the sign-ins at the provider that this browser has begun.
     pub(crate) fn take(
         &self,
