@@ -35,7 +35,7 @@ pub(crate) struct Plan {
     pub channels: Option<PathBuf>,
     pub model: ModelArgs,
     pub database: Option<postgres::Config>,
-    /// Maximum number of requests per second and agent.
+    /// Average number of requests per second that each agent may send.
     pub agent_requests: u32,
     /// Maximum number of sign-ins and decisions per minute.
     pub per_minute: PerMinute,
