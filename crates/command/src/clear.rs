@@ -53,7 +53,8 @@ impl Part {
     }
 
     /// Returns true if the tables do not list one of the options. The value of such an option may be a program to run.
-    /// Returns false for programs that are harmless with every option.
+    /// Returns false for programs that are harmless with every option, and for programs whose options are checked
+    /// elsewhere, such as make.
     pub(crate) fn has_unknown_options(&self) -> bool {
         let program = self.program.as_str();
         if self.table_verdict() == TableVerdict::Reads
@@ -90,7 +91,7 @@ impl Part {
         words.iter().enumerate().any(may_be_an_option) && !self.fits_a_row(words, expansions)
     }
 
-    /// Returns true if no table contains the program, and the program is not a file of the workspace.
+    /// Returns true if no table contains the program, and the line does not call it by its path.
     pub(crate) fn is_in_no_table(&self) -> bool {
         let program = self.program.as_str();
         let has_class =

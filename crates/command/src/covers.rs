@@ -60,7 +60,7 @@ impl Part {
         is_alias() || self.evaluates() || self.starts_code(pattern)
     }
 
-    /// Returns true if an interpreter gets code, or a module that no table contains.
+    /// Returns true if an interpreter gets code, or a module that neither a table nor the pattern contains.
     fn holds_a_script(&self, pattern: &str) -> bool {
         match self.arguments.as_slice() {
             [flag, module, ..] if flag == "-m" => {

@@ -11,7 +11,7 @@ pub(crate) enum TableVerdict {
     Reads,
     /// The tables contain the command, but it does or may do more than read.
     Otherwise,
-    /// The tables contain the program, but not one of the options.
+    /// The tables contain the program, but do not list one of its options.
     Unknown,
     /// The tables do not contain the command.
     No,

@@ -10,8 +10,8 @@ use crate::{Command, Part};
 /// Maximum number of texts of one line that are parsed as command lines.
 const MAX_TEXTS: usize = 8;
 
-/// Programs that write files with contents that the line determines. A program that no table contains is treated like
-/// these.
+/// Programs that write files with contents that the line chooses or downloads. A program that no table contains is
+/// treated like these.
 const WRITES_CONTENT: [&str; 37] = [
     "tee", "cp", "mv", "ln", "install", "dd", "sed", "gsed", "patch", "curl", "wget", "tar", "bsdtar",
     "gtar", "cpio", "unzip", "zip", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd",
