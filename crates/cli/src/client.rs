@@ -600,8 +600,8 @@ fn listed_by(kind: &str) -> &'static str {
     }
 }
 
-/// Checks that an id has the given prefix: `run`, `int`, `ses`, `gra`, `key` or `dlv`. The error for an id with another
-/// known prefix names the kind of object that this prefix identifies.
+/// Checks that an id has the given prefix: `run`, `int`, `ses`, `gra`, `key` or `dlv`. The error for an id of another
+/// kind names this kind.
 pub(crate) fn id_of<'a>(text: &'a str, prefix: &str) -> anyhow::Result<&'a str> {
     let text = id(text)?;
     let name = |prefix: &str| KINDS.iter().find(|(each, _)| *each == prefix).map(|(_, name)| *name);

@@ -115,7 +115,7 @@ pub(crate) struct EffectiveSettings {
     pub keep_content: Option<Duration>,
     pub log_format: Format,
     pub otlp: Option<Otlp>,
-    /// Source of each configuration value, for the report of `doctor`. Secret values are never included.
+    /// Source of each value, for the report of `doctor`. The password of a database is not included.
     pub told: Vec<EffectiveSetting>,
 }
 

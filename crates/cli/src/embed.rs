@@ -32,7 +32,7 @@ pub(crate) struct Plan {
     pub channels: Option<PathBuf>,
     pub model: ModelArgs,
     pub database: Option<postgres::Config>,
-    /// Maximum number of requests per second from one agent.
+    /// Average number of requests per second that each agent may send.
     pub agent_requests: u32,
     pub per_minute: PerMinute,
     pub issuers: Vec<Jwt>,

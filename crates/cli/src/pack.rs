@@ -46,8 +46,8 @@ pub trait Pack: Debug + Send + Sync {
     /// `run`.
     fn options(&self) -> Vec<Arg>;
 
-    /// Prepares a run or writes a file, as the pack's options of `run` request. Returns `None` if no option of the pack
-    /// is set.
+    /// Prepares a run, or names the file that `init` is to write, as the pack's options of `run` request. Returns
+    /// `None` if no option of the pack is set.
     fn start(&self, arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>>;
 
     /// Writes the file that a person edits before a run of the pack's workflow. Returns an error if the file exists.

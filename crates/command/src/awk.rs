@@ -38,7 +38,8 @@ const RESERVED: &[&str] = &[
     "eval",
 ];
 
-/// Variables of awk that only affect how text is split. `ARGV` and the special arrays of gawk are left out on purpose.
+/// Built-in variables of awk that cause no other effects than on what is read and printed. `ARGV` and the special
+/// arrays of gawk are left out on purpose.
 const VARIABLES: &[&str] = &[
     "NR",
     "NF",

@@ -13,10 +13,10 @@ use crate::{Command, Part, aliases};
 pub enum Class {
     /// The command changes nothing.
     Reads,
-    /// The command runs a program that belongs to no other class.
+    /// The command runs a program that belongs to no other class, for example one that the tables do not contain.
     Runs,
-    /// The command runs code: an interpreter, a file that is called by its path, or a program that the tables of
-    /// programs do not contain.
+    /// The command runs code: an interpreter, a file that is called by its path, or a program to which the table gives
+    /// this class.
     RunsCode,
     /// The command connects to the network.
     ReachesOut,

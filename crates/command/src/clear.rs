@@ -11,8 +11,8 @@ use crate::tables::{self, Parser, classes, plain, subcommands, writes};
 use crate::{Expansion, InnerCommand, Part, SYSTEM_FOLDERS, find_inner_command, is_assignment, options};
 
 impl Part {
-    /// Returns the reason why it is unclear which command this part of the command line runs. The gates ask a person
-    /// about such a line if a rule forbids commands or deployments.
+    /// Returns the reason why it is unclear which command this part of the line runs. The gates ask a person about such
+    /// a line if a rule forbids commands or paths, and if a checkpoint asks before deployments.
     pub(crate) fn unclear(&self) -> Option<&'static str> {
         let program = self.program.as_str();
         let holds_a_line = || self.arguments.iter().any(|word| word.contains(' '));
@@ -52,8 +52,9 @@ impl Part {
             })
     }
 
-    /// Returns true if the tables of programs do not list an option of the command. The value of such an option may be
-    /// a program to run. Returns false for programs that are harmless with every option.
+    /// Returns true if the tables do not list one of the options. The value of such an option may be a program to run.
+    /// Returns false for programs that are harmless with every option, and for programs whose options are checked
+    /// elsewhere, such as make.
     pub(crate) fn has_unknown_options(&self) -> bool {
         let program = self.program.as_str();
         if self.table_verdict() == TableVerdict::Reads
@@ -90,7 +91,7 @@ impl Part {
         words.iter().enumerate().any(may_be_an_option) && !self.fits_a_row(words, expansions)
     }
 
-    /// Returns true if no table of programs contains the program, and the program is not a file of the workspace.
+    /// Returns true if no table contains the program, and the line does not call it by its path.
     pub(crate) fn is_in_no_table(&self) -> bool {
         let program = self.program.as_str();
         let has_class =

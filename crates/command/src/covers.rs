@@ -1,9 +1,9 @@
 //! Decides to which commands a rule that allows commands applies. The rule is said to cover these commands.
 //!
-//! A rule covers a command if the words match its pattern and all operands and options are harmless. According to the
-//! tables, a harmless word contains no code, and does not make the command write a file that the line does not name.
-//! Any other word is accepted only if the pattern contains exactly this word. The functions of this module never cause
-//! a command to be asked about or forbidden.
+//! A rule covers a command only if the words match its pattern and all operands and options are harmless. According to
+//! the tables, a harmless word contains no code, and does not make the command write a file that the line does not
+//! name. Any other word is accepted only if the pattern contains exactly this word. The functions of this module never
+//! cause a command to be asked about or forbidden.
 
 use crate::launch::{Launched, launched};
 use crate::programs::{self, is_interpreter, is_order, is_shell};
@@ -60,7 +60,7 @@ impl Part {
         is_alias() || self.evaluates() || self.starts_code(pattern)
     }
 
-    /// Returns true if this command gives an interpreter code, or a module that no table contains.
+    /// Returns true if an interpreter gets code, or a module that neither a table nor the pattern contains.
     fn holds_a_script(&self, pattern: &str) -> bool {
         match self.arguments.as_slice() {
             [flag, module, ..] if flag == "-m" => {

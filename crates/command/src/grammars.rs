@@ -81,8 +81,8 @@ pub(crate) fn xargs_options(words: &[&str]) -> Option<usize> {
     Some(at)
 }
 
-/// Returns true if the command `test` only checks files and texts. Returns false for `-v`, `-R` and numeric
-/// comparisons, with which some shells run code in the operands.
+/// Returns true if the command `test` only checks files and texts. Returns false for `-v` and `-R`, and for a word with
+/// a bracket or a backquote, because some shells run code in the brackets of an operand.
 fn tests(program: &str, words: &[&str]) -> bool {
     const KNOWN: [&str; 38] = [
         "-a", "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-p", "-r", "-s", "-t", "-u", "-w", "-x", "-G",

@@ -83,12 +83,12 @@ pub struct Command {
     /// True if all commands of the command line only read, and the line is opaque only because the shell computes some
     /// of its words. Rules and grants cannot be compared with such words.
     pub computes_and_reads: bool,
-    /// Reason why the command line may run another command than its words suggest: an alias, code, or an unknown
-    /// option. A person is asked about such a line if a rule forbids commands or deployments.
+    /// Reason why the line may run another command than its words suggest: an alias, code, or an unknown option. A
+    /// person is asked about such a line if a rule forbids commands or paths, and before deployments.
     pub unclear: Option<&'static str>,
-    /// True if the command line has an option that no table of programs contains. The value of the option may be a
-    /// program to run, so a person is asked about the line if a rule forbids commands. A grant can still allow the
-    /// line, because grants for such programs require the same words.
+    /// True if the line has an option of a program that no table contains. The value of the option may be a program to
+    /// run, so a person is asked about the line if a rule forbids commands or paths. A grant can still allow the line,
+    /// because grants for such programs require the same words.
     pub unknown_option: bool,
     /// True if one of the words of the command line begins with a home folder (`~`, `~name`), whose path only the shell
     /// knows.

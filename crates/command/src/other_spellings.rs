@@ -30,9 +30,9 @@ const ALIKE: [(char, char); 1] = [('r', 'R')];
 const MAX_LETTERS: usize = 4;
 
 impl Part {
-    /// Returns true if the command contains the program and the options of a rule's pattern, and its operands in the
-    /// same order. A pattern without `*` at the end allows no further operands. The command is compared twice, because
-    /// the word after an option may be the value of the option or an operand.
+    /// Returns true if the command contains the program and the options of a pattern, and its operands in the same
+    /// order. A pattern without `*` at the end allows no further operands. The word after an option may be the value of
+    /// the option or an operand, so both are tried.
     pub(crate) fn matches_any_spelling(&self, pattern: &str) -> bool {
         let pattern: Vec<&str> = pattern.split_whitespace().collect();
         let (fixed, open) = fixed(&pattern);

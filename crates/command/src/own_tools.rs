@@ -88,8 +88,9 @@ impl Part {
 }
 
 /// Returns true if a file pattern such as `.gi*` or `.[e]nvrc` may expand to the first component of a guarded name.
-/// Only patterns with a leading dot are checked: other patterns match no hidden file. Guarded names that match nearly
-/// all hidden names (`.*/hooks`) are left out, because the changed files are checked again when the call is inspected.
+/// Only patterns with a leading dot are checked: other patterns match no hidden file, and few guarded names have no
+/// leading dot. Guarded names that match nearly all hidden names (`.*/hooks`) are left out, because the changed files
+/// are checked again when the call is inspected.
 fn may_become(text: &str, guarded: &Guarded) -> bool {
     let first = guarded.name.split('/').next().unwrap_or_default();
     if !first.starts_with('.') || first.starts_with(".*") {

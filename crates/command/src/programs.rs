@@ -263,8 +263,8 @@ pub(crate) fn runs_later(program: &str) -> bool {
     matches!(program, "trap" | "alias" | "complete" | "bind" | "mapfile" | "readarray")
 }
 
-/// Returns true if a built-in command changes how the shell runs later commands. Returns false for options like `set
-/// -e`, which only make the shell stricter, and true for `set +e`.
+/// Returns true if a built-in command changes how the shell runs later commands. Returns false for `set` with options
+/// that affect only errors and traces, such as `set -e`, `set +e` and `set -o pipefail`.
 pub(crate) fn changes_the_shell(program: &str, arguments: &[String]) -> bool {
     let strict = |word: &String| {
         matches!(word.as_str(), "pipefail" | "errexit" | "nounset" | "xtrace")

@@ -19,7 +19,7 @@ pub enum Reach<'p> {
     /// The command can read or write any file, for one of these reasons: the names come from outside the command line,
     /// the program follows symbolic links, or it reads old commits.
     Anywhere,
-    /// Unknown which files the command can read or write, because no table contains the program.
+    /// Unknown files, because no table contains the program or one of its options.
     Unknown,
 }
 

@@ -11,7 +11,7 @@ pub(crate) enum TableVerdict {
     Reads,
     /// The tables contain the command, but the command does or may do more than read.
     Otherwise,
-    /// The tables contain the program of the command, but not one of its options.
+    /// The tables contain the program, but do not list one of its options.
     Unknown,
     No,
 }

@@ -82,8 +82,8 @@ impl Command {
         scripts
     }
 
-    /// Returns the files that the command line gives to interpreters. A folder is replaced by the files that the
-    /// interpreter executes in this folder.
+    /// Returns the files and folders that the line gives to interpreters to execute, relative to the working directory
+    /// of the tool call.
     pub fn interpreted(&self) -> Vec<String> {
         self.runs().flat_map(|part| part.in_its_folders(&part.interpreted())).collect()
     }

@@ -7,7 +7,7 @@ use crate::{Expansion, Part, options, programs};
 impl Part {
     /// Returns the options of the command, their values if these change what it does, and the files to which it
     /// appends. The options are sorted if the tables contain the program, and otherwise in the order of the line.
-    /// Returns `None` if a file pattern may expand to an option.
+    /// Returns `None` if a file pattern may expand to an option, or if an option before the subcommand is unknown.
     pub fn shape(&self) -> Option<Vec<String>> {
         let begins = match programs::with_subcommands(&self.program) {
             Some(known) => self.arguments.len() - known.after_options(&self.arguments)?.len(),
@@ -46,8 +46,8 @@ fn format_option(name: String, value: Option<&str>) -> String {
     }
 }
 
-/// Returns the options as they are in the command line, for a program that the tables do not contain. Each option
-/// includes the next word, which may be its value.
+/// Returns the options as they are in the line, for a program that the tables do not contain. Each includes the next
+/// word if this word may be its value.
 fn as_written(words: &[String]) -> Vec<String> {
     let pairs = words.iter().enumerate().filter(|(_, word)| is_option(word));
     pairs

@@ -42,9 +42,9 @@ impl Folders {
         self.ever = self.now().to_vec();
     }
 
-    /// Updates the folders after a part of the command line: in `cd sub && make`, make runs in `sub`. After `&&` and
-    /// `|`, it is certain how the part affects the next one. After any other separator, the change of the folder may
-    /// have failed or happened in a subshell.
+    /// Updates the folders after a part of the line: in `cd sub && make`, make runs in `sub`. After `&&`, it is certain
+    /// how the part affects the next one. In a pipe, the change of the folder may happen in a subshell. After any other
+    /// separator, the change may also have failed.
     pub(crate) fn after(&mut self, part: Option<&Part>, separator: Separator) {
         if let (Some(part), Some(now)) = (part.filter(|part| changes_folder(part)), &self.now) {
             match target(part) {
@@ -115,8 +115,8 @@ pub(crate) fn join(folder: &str, path: &str) -> String {
     }
 }
 
-/// Returns a path without `.` components. Each `..` is removed together with the component before it. A `..` without a
-/// component before it is kept.
+/// Returns the path without `.` components. Each `..` is removed together with the component before it. A `..` without
+/// a component before it is removed alone.
 pub fn normal(path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {

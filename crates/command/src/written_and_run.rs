@@ -10,7 +10,7 @@ use crate::{Command, Part};
 /// Maximum number of texts in one command line that are parsed as command lines.
 const MAX_TEXTS: usize = 8;
 
-/// Programs that write files with contents that the command line determines. A program that no table contains is
+/// Programs that write files with contents that the line chooses or downloads. A program that no table contains is
 /// treated like these.
 const WRITES_CONTENT: [&str; 37] = [
     "tee", "cp", "mv", "ln", "install", "dd", "sed", "gsed", "patch", "curl", "wget", "tar", "bsdtar",

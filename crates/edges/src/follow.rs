@@ -1,5 +1,5 @@
-//! Reads the events of one run in order, from the first event, in the form of the core. Edges derive their frames from
-//! these events.
+//! Reads the events of one run in order, beginning after a given event, in the form of the core. Edges derive their
+//! frames from these events.
 //!
 //! Each follower serves the connection of one client. An edge closes the older connections of a client when the client
 //! opens a newer one. A follower stores nothing that must survive a disconnect: after a reconnect, a new follower reads

@@ -2,11 +2,11 @@
 //! routes below its own base path. A client of a source system therefore needs only a different URL and a token.
 //!
 //! An edge translates the names of frames, of request kinds, of options and of states. The frames that an edge sends
-//! are computed from the journal alone. Each client message becomes an input of the core, which decides. An edge makes
-//! no decisions and stores no state that must survive a restart. All edges share these files: `credentials.rs` reads
-//! tokens, `follow.rs` reads the events of one run, and `run_list.rs` loads the runs of a list. `change.rs` describes
-//! the change that a request asks to approve, and `assignment.rs` describes the approvers of a request. The sockets of
-//! the edges use the WebSocket code of the crate `web`.
+//! about events are computed from the journal alone. Each client message becomes an input of the core, which decides.
+//! An edge makes no decisions and stores no state that must survive a restart. All edges share these files:
+//! `credentials.rs` reads tokens, `follow.rs` reads the events of one run, and `run_list.rs` loads the runs of a list.
+//! `change.rs` describes the change that a request asks to approve, and `assignment.rs` describes the approvers of a
+//! request. The sockets of the edges use the WebSocket code of the crate `web`.
 //!
 //! `hooks/` is not part of a server: the command line uses it to translate the hooks of coding agents.
 

@@ -106,8 +106,8 @@ pub struct Options {
     pub accept_loss: Option<u64>,
 }
 
-/// Error that prevents the start of a server. No run was started. The people of the people file may have been recorded,
-/// but no other data was changed.
+/// Error that prevents the start of a server. Before some of these errors, the people and rules of the files were
+/// already recorded, and interrupted runs were continued. In this case, the engine is stopped again.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(

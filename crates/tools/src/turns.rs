@@ -36,8 +36,8 @@ fn queue() -> MutexGuard<'static, Queue> {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Queues a request for the exclusive right to write in a workspace, and waits until all earlier requests have ended.
-/// If the future is dropped, the request is withdrawn.
+/// Queues a request for the exclusive right to write in a workspace, and waits until all earlier requests for
+/// overlapping workspaces have ended. If the future is dropped, the request is withdrawn.
 pub(crate) async fn wait(workspace: &Path) -> Turn {
     let turn = {
         let mut queue = queue();

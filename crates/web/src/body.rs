@@ -1,8 +1,8 @@
 //! Request bodies. Checks a request body in this order: its size, its media type, its JSON syntax, its type. Each of
 //! these checks has an error of its own.
 //!
-//! A handler looks up the object in the path before it reads the body. A missing object is therefore always reported
-//! with 404, even if the body is invalid.
+//! Most handlers look up the object in the path before they read the body. They report a missing object with 404, even
+//! if the body is invalid.
 
 use std::error::Error as _;
 

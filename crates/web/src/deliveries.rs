@@ -16,8 +16,8 @@ use crate::limits::RECORD_DELIVERIES;
 use crate::problem::{Answer, Refused};
 use crate::view;
 
-/// Returns the deliveries of notifications about an interrupt for the interrupt's record, at most [`RECORD_DELIVERIES`]
-/// of them.
+/// Returns the newest [`RECORD_DELIVERIES`] deliveries of notifications about an interrupt, oldest first, for the
+/// interrupt's record.
 pub async fn recorded(app: &App, interrupt: &InterruptId) -> Answer<NotCovered> {
     let filter = DeliveryFilter { interrupt: Some(interrupt.clone()), ..DeliveryFilter::default() };
     let newest = app.journal().deliveries(&filter, None, RECORD_DELIVERIES).await?;

@@ -63,8 +63,9 @@ impl EdgePage {
         self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
     }
 
-    /// Returns true if the edge's page sent the request, according to the header `Origin`. Browsers omit `Origin` when
-    /// a page reads from its own origin; then `Referer` names the page. A script can set neither header.
+    /// Returns true if the page sent the request, according to the headers `Origin` and `Sec-Fetch-Site`. Browsers omit
+    /// `Origin` when a page reads from its own origin; then `Referer` names the page. A script can set none of these
+    /// headers.
     pub(crate) fn sent(&self, headers: &HeaderMap) -> bool {
         let origin = &self.origin;
         let is_origin = match (&values(headers, &ORIGIN)[..], &values(headers, &REFERER)[..]) {

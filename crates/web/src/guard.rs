@@ -55,8 +55,8 @@ impl ListenAddress {
         if self.is_tls { "https" } else { "http" }
     }
 
-    /// Returns the local host names of this address. The unspecified address (`0.0.0.0`, `::`) has none, because a page
-    /// from any machine could use it as its host.
+    /// Returns the local host names of this address. The unspecified address (`0.0.0.0`, `::`) is not one of them,
+    /// because a page from any machine could use it as its host.
     fn hosts(self) -> Vec<String> {
         let port = self.address.port();
         let mut hosts =

@@ -151,10 +151,10 @@ pub const LOGIN_CODES: usize = 1_000;
 pub const LOGIN_CODES_OF_PERSON: usize = 10;
 /// Validity of a login link. After this time, the link is refused with `login_code_spent` (403).
 pub const LOGIN_CODE_MS: u64 = 15 * 60 * 1_000;
-/// Maximum number of signed-in browsers. A new login beyond this maximum signs the oldest browser out.
+/// Maximum number of signed-in browsers and terminals. A new login beyond this maximum signs the oldest of them out.
 pub const LOGINS: usize = 1_000;
-/// Maximum number of signed-in browsers of one person. A new login beyond this maximum signs the person's oldest
-/// browser out.
+/// Maximum number of signed-in browsers and terminals of one person. A new login beyond this maximum signs the oldest
+/// of them out.
 pub const LOGINS_OF_PERSON: usize = 100;
 /// Validity of a login. After this time, the browser is signed out.
 pub const LOGIN_MS: u64 = 30 * 24 * 3_600 * 1_000;

@@ -267,9 +267,10 @@ impl Logins {
         code.is_valid(&[], known, now).then(|| code.invited.person.clone())
     }
 
-    /// Uses up a login code, and returns the properties of the login that the code creates. Returns `None` for an
-    /// unknown, used or expired code, and for a code of a removed person. The code is used up even if the sign-in
-    /// fails. `began` contains the digests of the sign-ins at the identity provider that the browser has begun.
+    /// Uses up a code, and returns the properties of the login that the code creates. Returns `None` for an unknown,
+    /// used or expired code, for a code of a person who was removed or has signed out since, and for a code from a
+    /// sign-in at the provider that another browser began. The code is used up even if the sign-in fails. `began`
+    /// contains the digests of the sign-ins at the provider that this browser has begun.
     pub(crate) fn take(
         &self,
         code: &str,

@@ -95,7 +95,8 @@ fn find_socket(peer: SocketAddr, local: SocketAddr) -> Option<Socket> {
 }
 
 /// Parses a row of the kernel's socket table: number, local address, remote address, state, queues, timers,
-/// retransmissions, uid, time-out, inode. Returns `None` if the two addresses are not in `wanted`.
+/// retransmissions, uid, time-out, inode. Returns `None` for a row that is not in `wanted`, or whose connection is not
+/// established.
 fn parse_row(line: &str, wanted: &BTreeSet<(String, String)>) -> Option<Socket> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [_, local, remote, state, _, _, _, uid, _, inode, ..] = fields.as_slice() else { return None };

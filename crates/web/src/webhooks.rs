@@ -216,7 +216,7 @@ impl Webhooks {
         }
     }
 
-    /// Registers a webhook, which receives all later notifications.
+    /// Registers a webhook, which receives all later notifications about reviews while it is active.
     pub async fn register(app: &Arc<App>, new: New, actor: Actor) -> Answer<WebhookId> {
         let id: WebhookId = Draw::new(app.driver.clock().seed(), app.now()).id();
         let New { is, url, secret, headers } = new;

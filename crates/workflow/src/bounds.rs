@@ -45,7 +45,7 @@ pub const CHANNEL_HEADERS: usize = 20;
 /// Maximum number of addresses in `to` of an e-mail channel. Each address receives a separate mail. With more, the
 /// server does not start.
 pub const CHANNEL_ADDRESSES: usize = 20;
-/// Maximum number of `quiet` periods of a channel. With more, the server does not start.
+/// Maximum number of periods in one `quiet` list of a channel. With more, the server does not start.
 pub const CHANNEL_QUIET: usize = 7;
 /// Maximum number of people in `personal` of a channel. With more, the server does not start.
 pub const CHANNEL_PERSONAL: usize = 1_000;

@@ -23,8 +23,8 @@
 //!     digest: 1h
 //! ```
 //!
-//! The file contains no secrets, but the names of files and environment variables that contain them. A URL that
-//! contains a secret is rejected.
+//! The file contains no secrets, but the names of files and environment variables that contain them. The URL of a
+//! webhook of Slack or Teams is a secret, and must not be in this file.
 
 mod headers;
 mod mail;

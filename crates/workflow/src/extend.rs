@@ -23,7 +23,7 @@ const BY_KEY: [&str; 4] = ["agents", "gates", "limits", "models"];
 /// Texts of the workflows that a file may extend.
 pub(crate) struct Bases {
     shipped: BTreeMap<&'static str, &'static str>,
-    /// Workflows in the folder of the extending file. They have precedence over shipped workflows with the same name.
+    /// Workflows in the server's workflow folder. They have precedence over shipped workflows with the same name.
     others: BTreeMap<String, String>,
 }
 

@@ -1,5 +1,6 @@
 //! Reads the rules file: which tool calls the installation allows, asks about or forbids. The rules apply to the agents
-//! of Holdshort and to external agents.
+//! of Holdshort and to external agents. They are written like the rules of a workflow, but may name tools and agents
+//! that are in no workflow.
 
 use holdshort_core::policy::Rule;
 

@@ -220,7 +220,8 @@ fn counts_money(definition: &Definition) -> bool {
     prices.next().is_some() || !budgets.into_iter().any(|limits| limits.budget_money.is_some())
 }
 
-/// Checks a workflow that extends a missing workflow. Checks only keys that cannot depend on the missing workflow.
+/// Checks a workflow whose extended workflow is missing or invalid. Checks only keys that cannot depend on the extended
+/// workflow.
 fn alone(top: &Item<'_>, problems: &mut Problems) {
     let Some(fields) = top.fields(&KEYS, problems) else { return };
     fields.need("name", problems).and_then(|item| read_name(item, problems));

@@ -7,8 +7,8 @@ pub const TRAINING_FILES_BYTES: u64 = 128 * 1024 * 1024;
 /// Maximum depth of nested folders of training files. The limit exists because the reader keeps one file handle open
 /// per level. Deeper files are not read and are reported as `too_deep`.
 pub const TRAINING_DEPTH: usize = 16;
-/// Maximum bytes of a tool result for an analyst. If the result is larger, its oldest entries are left out, and the
-/// result states how many.
+/// Maximum bytes of a tool result for an analyst. From a larger result, the parts of the data files are left out, then
+/// the oldest entries. The result states how many entries are left out.
 pub const TRAINING_BYTES: usize = 256 * 1024;
 /// Maximum number of unread files that a tool result lists for an analyst. All other unread files are counted by
 /// problem code.

@@ -13,7 +13,7 @@ use crate::program_name::holdshort;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
-/// Implements `login` for a server on this machine: prints a new login link.
+/// Implements `login` without a sign-in at an identity provider: prints a new login link.
 pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Result<Exit> {
     let who = person.as_deref().map_or_else(|| "you".to_owned(), |who| format!("`{}`", plain::line(who)));
     let link: Link = scene.client()?.post("/v1/login-links", &LoginLinkRequest { person }).await?;

@@ -135,9 +135,9 @@ fn init(packs: Packs, workflow: &str, to: Option<&Path>) -> anyhow::Result<Exit>
     Ok(Exit::Ok)
 }
 
-/// Returns an error if `--server` is given to a command that uses no server. Commands that open a journal themselves
-/// also reject `HOLDSHORT_SERVER`, because the person would expect the journal of that server. `demo`, `serve` and
-/// `init` ignore this variable.
+/// Returns an error if `--server` is given to a verb that uses no server. Verbs that open a journal themselves also
+/// reject `HOLDSHORT_SERVER`, because the person would expect the journal of this server. `demo`, `serve` and `init`
+/// ignore `HOLDSHORT_SERVER`.
 fn refuse_server(scene: &Scene, verb: &Verb) -> anyhow::Result<()> {
     let (verb, is_of_journal) = match verb {
         Verb::Demo { .. } => ("demo", false),

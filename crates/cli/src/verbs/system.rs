@@ -44,7 +44,8 @@ pub(super) async fn freezes(client: &Client) -> Freezes {
     Freezes { held: freezes, is_all: false }
 }
 
-/// Returns one line of warning for each freeze for which `matters` is true, at most [`WARNINGS`] lines.
+/// Returns one line for each of the first [`WARNINGS`] freezes for which `matters` is true. If there are more, a last
+/// line counts them.
 pub(super) fn warnings(freezes: &[Frozen], words: &str, matters: impl Fn(&Frozen) -> bool) -> Vec<String> {
     let matter: Vec<&Frozen> = freezes.iter().filter(|frozen| matters(frozen)).collect();
     let mut lines: Vec<String> = matter.iter().take(WARNINGS).map(|frozen| warning(frozen, words)).collect();

@@ -2,8 +2,8 @@
 //! do not change what a call does, such as a message or a count.
 //!
 //! A grant records the options that the row selects. For a program without a row, a grant records the options as they
-//! are in the line. A grant does not record the operands of the programs in [`OPERANDS`], which are files or texts. For
-//! all other programs, it records all operands.
+//! are in the line. For the programs in [`OPERANDS`], a grant records at most the leading operands, because the others
+//! are files or texts. For all other programs, it records all operands.
 
 use super::{Row, git, row};
 

@@ -109,8 +109,8 @@ async fn decide(
 }
 
 /// Returns the question that a message without `request_id` answers. Refuses the message if the person possibly meant a
-/// different question. This is possible in two cases: several questions are open, or the open question was shown only
-/// while the person was writing the answer to an earlier question.
+/// different question. A message is possibly meant for a different question in two cases: several questions are open,
+/// or another question was resolved after the open question was asked.
 fn find_answered_question(run: &Run) -> Answer<Option<InterruptId>> {
     let is_question = |interrupt: &Interrupt| interrupt.opened.kind == Kind::Question;
     let open: Vec<_> =

@@ -146,8 +146,8 @@ pub(super) fn is_name(reviewer: Option<&str>) -> Answer<()> {
     Ok(())
 }
 
-/// Records one decision on a review for the routes `/crew/resume` and `/webhooks/callback`. Only the first decision on
-/// a review has an effect. Repeating the same decision returns the same result. A different decision is an error.
+/// Records one decision for the routes `/crew/resume` and `/webhooks/callback`. Repeating the same decision returns the
+/// same result. Any other decision on a resolved review is an error.
 pub(super) async fn decide(
     caller: &Caller,
     run: &Run,

@@ -1,6 +1,7 @@
 //! Tools of the CLIs under the names of Holdshort's own tools, so that one rule applies to every agent.
 //!
-//! A tool that no table names keeps its own name. No rule that is shipped allows such a tool, so a person is asked.
+//! A tool that no table names keeps its own name. If this is the name of one of Holdshort's own tools, it gets the
+//! prefix `cli.`. No rule that is shipped allows such a tool, so a person is asked.
 
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
 //! Hooks of Codex: `PreToolUse` and `PermissionRequest`.
 //!
-//! Codex runs the tool after nearly every mistake, also after `allow` without new arguments. The hook therefore prints
-//! nothing to let a call pass. Codex then continues with its own approval and its sandbox.
+//! Codex runs the tool after nearly every mistake, also after `allow` without new arguments. For `PreToolUse`, the hook
+//! therefore prints nothing to let a call pass unchanged. Codex then continues with its own approval and its sandbox.
 
 use serde_json::{Value, json};
 

@@ -283,7 +283,8 @@ pub(super) async fn history(
     Ok(Json(json!({ "session_id": id.to_string(), "messages": messages, "total": total })))
 }
 
-/// Returns the newest messages of a session, oldest first. Reads at most as many events as one response may read.
+/// Returns the newest messages of a session, oldest first. Reads no further run as soon as it has read the maximum
+/// number of events for one response.
 async fn load_messages(app: &Arc<App>, known: &SessionWithRuns, limit: usize) -> Answer<Vec<Value>> {
     let mut history: Vec<Value> = Vec::new();
     let mut events = 0;

@@ -1,5 +1,5 @@
-//! Builds the webhook request for a signed checkpoint of the journal (Standard Webhooks 1.0.0). `webhook.rs` builds all
-//! other webhook requests.
+//! Builds the webhook request for a signed checkpoint of the journal (Standard Webhooks 1.0.0), in the same form as
+//! `webhook.rs` builds the requests for notifications.
 
 use holdshort_core::notice::CheckpointNotice;
 use holdshort_core::system::checkpoint::CheckpointTree;

@@ -71,8 +71,8 @@ fn status(message: &Message) -> &'static str {
     }
 }
 
-/// Returns the headers of a request to clients of the crew edge: those of Standard Webhooks, and those of the earlier
-/// system, `X-Webhook-ID` with the id of the webhook and `X-Event-ID` with the id of the event.
+/// Returns the headers of Standard Webhooks, and those of the earlier system. There, `X-Webhook-ID` is the id of the
+/// webhook, and `X-Event-ID` is the id of the event.
 pub(super) fn headers(
     channel: &Channel,
     message: &Message,

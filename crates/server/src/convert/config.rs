@@ -1,5 +1,5 @@
-//! Converts the configuration of a run. A rule that can never match a call is rejected, because a `forbid` rule with a
-//! misspelt name would forbid nothing. A rule without criteria is also rejected, because it would match every call.
+//! Converts the configuration of a run. A rule with an unknown tool or agent is rejected, because a `forbid` rule with
+//! a misspelt name would forbid nothing. A rule without criteria is also rejected, because it would match every call.
 
 use holdshort_core::definition::{self, Definition};
 use holdshort_core::policy;

@@ -1,9 +1,9 @@
 //! The frame of all pages without scripts: templates, style and HTTP headers.
 //!
-//! No template prints a text unchanged. Before a template prints a text, this module removes invisible and control
-//! characters, escapes the text, and marks letters that look like other letters. `look_alikes` lists the words with
-//! such letters. Exact values, such as commands, had invisible characters escaped by the code that read them. There is
-//! one exception, the text that a person edits: the template prints it with the filter `exact`.
+//! No template prints a text unchanged. Before a template prints a text, this module shows invisible and control
+//! characters as `\u{…}`, escapes the text for HTML, and marks letters that look like other letters. `look_alikes`
+//! lists the words with such letters. Exact values, such as commands, had invisible characters escaped by the code that
+//! read them. There is one exception, the text that a person edits: the template prints it with the filter `exact`.
 
 use std::fmt::Write;
 use std::sync::LazyLock;

@@ -24,8 +24,9 @@ type Gauges<const N: usize> = Family<[(&'static str, String); N], Gauge>;
 /// Read the metrics of the server.
 ///
 /// Counters count the work of this server since its start. For totals of the whole installation, add the counters of
-/// all nodes. Gauges describe the current journal, and are the same on each node. Gauges count at most 10,000 open
-/// interrupts, live runs and deliveries.
+/// all nodes. Most gauges describe the current journal, and are the same on each node. The gauges of leases, streams,
+/// long polls and waiting writes describe this server. Gauges count at most 10,000 open interrupts, live runs and
+/// deliveries.
 #[utoipa::path(
     get, path = "/metrics", tag = "system", operation_id = "measure",
     responses((status = 200, description = "OpenMetrics", body = String, content_type = "application/openmetrics-text"), Reads)

@@ -130,7 +130,7 @@ pub(crate) async fn info(caller: Caller) -> Answer<Json<Info>> {
 /// List the servers that use the journal, and for each the runs that it drives.
 #[utoipa::path(
     get, path = "/v1/nodes", tag = "system", operation_id = "list_nodes",
-    responses((status = 200, description = "All models", body = List<Node>), Reads)
+    responses((status = 200, description = "All nodes", body = List<Node>), Reads)
 )]
 pub(crate) async fn nodes(caller: Caller) -> Answer<Json<List<Node>>> {
     let journal = caller.app.journal();

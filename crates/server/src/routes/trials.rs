@@ -98,7 +98,8 @@ async fn folder_of(caller: &Caller, call: &ForeignCall) -> Answer<String> {
     Ok(folder)
 }
 
-/// Returns the reason why no command of this agent runs as a trial: a rule forbids the call, or the agent is frozen.
+/// Returns the reason why the call must not run as a trial, if there is one: a rule forbids the call, or the agent is
+/// frozen.
 async fn why_not_at_all(caller: &Caller, call: &ForeignCall) -> Answer<Option<&'static str>> {
     let driver = &caller.app.driver;
     let system = driver.system().await?;

@@ -187,8 +187,8 @@ fn look_up_text(
     }
 }
 
-/// Converts a path in the command line to a path relative to the workspace. Returns `None` if the names in this path
-/// lead out of the workspace.
+/// Converts a path in the command line to a path relative to the workspace. Returns `None` if the names in the path
+/// lead out of the workspace, or to the workspace folder itself.
 fn inside(workspace: &Workspace, folder: &[String], path: &str) -> Option<String> {
     let mut names: Vec<&str> =
         match path.strip_prefix(workspace.path()).and_then(|rest| rest.strip_prefix('/')) {

@@ -53,8 +53,8 @@ pub(crate) struct Launched<C> {
     pub scratch: Scratch,
     /// True if the command runs as a trial: its writes are in the scratch folder and have yet to be read.
     pub is_trial: bool,
-    /// The workspace, if the command may write in it except to guarded paths (such as Git hooks). `None` for all other
-    /// commands.
+    /// The workspace, if the command may write in it or in some of its paths, but not to guarded paths (such as Git
+    /// hooks). `None` for all other commands.
     pub guarded: Option<PathBuf>,
 }
 
@@ -131,7 +131,8 @@ pub(super) fn probe_level(program: &Path, level: SandboxLevel, network: bool) ->
     holds(CommandEffect::Workspace) && (level < SandboxLevel::Full || effects_hold())
 }
 
-/// Folder of the probe's workspace that the probe command may write. No command may write the guarded file [`GUARDED`].
+/// Folder of the probe's workspace that the probe command may write. In a full sandbox, it must not be able to write
+/// the guarded file [`GUARDED`].
 const WRITTEN: &str = "written";
 const GUARDED: &str = ".envrc";
 

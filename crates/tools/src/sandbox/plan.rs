@@ -117,7 +117,8 @@ impl Plan {
         }
     }
 
-    /// Returns true if the command may write to the whole workspace except to guarded paths (such as Git hooks).
+    /// Returns true if the command may write in the workspace, or in some of its paths, but not to guarded paths (such
+    /// as Git hooks).
     pub(crate) fn is_guarded(&self) -> bool {
         match &self.effect {
             CommandEffect::Reads | CommandEffect::Guarded => false,

@@ -25,8 +25,9 @@ pub(crate) fn remember(workspace: &Path, folder: PathBuf) {
     left().entry(workspace.to_owned()).or_default().push(folder);
 }
 
-/// Returns true if the workspace still has a guarded path (such as a Git hook) that a command created and that could
-/// not be renamed. The workspace is examined at every call. Forgets commands whose guarded paths are gone.
+/// Returns true if the workspace, or one that overlaps it, still has a guarded path (such as a Git hook) that a command
+/// created and that could not be renamed. The workspace is checked at every call. Forgets commands whose guarded paths
+/// are gone.
 pub(crate) fn is_unguarded(workspace: &Path) -> bool {
     let overlaps = |other: &Path| other.starts_with(workspace) || workspace.starts_with(other);
     let folders: Vec<(PathBuf, PathBuf)> = left()

@@ -17,7 +17,8 @@ use crate::problem::Answer;
 /// Selection of events, and the cursor after which reading continues.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// Events of one run, until the run ends. The caller of this code has checked that the client may see the run.
+    /// Events of one run, until the run ends. The code that creates this source has checked that the client may see the
+    /// run.
     Run { run: RunId, since: u64, ended: bool },
     /// All events of the journal, of every stream.
     All { after: u64 },
@@ -56,8 +57,8 @@ impl Source {
         }
     }
 
-    /// Waits until the shared reader of all feeds has read up to the last event of the journal. Without this wait, all
-    /// feeds of a run would read the journal at the same time.
+    /// Waits until the shared reader of all feeds has read up to the last event of the journal, if the source is one
+    /// run. Without this wait, all feeds of a run would read the journal at the same time.
     pub(super) async fn catch_up(&self, app: &App, shared: &mut watch::Receiver<u64>) {
         if let Self::Run { .. } = self {
             let last = position::last(app);
@@ -145,8 +146,8 @@ impl Source {
     }
 }
 
-/// Returns a page of at most `limit` events, within the maximum page size in bytes. The page has fewer events if too
-/// many events that the caller may not see had to be scanned.
+/// Returns a page of at most `limit` events. The page ends early after the event that exceeds the maximum page size in
+/// bytes, and if too many events that the caller may not see had to be scanned.
 pub async fn page(mut source: Source, sight: Visibility, limit: usize) -> Answer<List<Event>> {
     let app = sight.app().clone();
     let mut items: Vec<Event> = Vec::new();

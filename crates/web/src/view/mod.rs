@@ -1,6 +1,6 @@
-//! Converts the types of the journal to the types that clients receive. A view reads only the events to which a
-//! database row refers. No run may be loaded only to show one line of a list. `now` builds views of runs that are
-//! already in memory.
+//! Converts the types of the journal to the types that clients receive. For a line of a list, a view usually reads only
+//! the events to which a database row refers. It loads the run only if content was erased, or if the card lists earlier
+//! calls. `now` builds views of runs that are already in memory.
 
 pub mod answer;
 pub mod assignment;

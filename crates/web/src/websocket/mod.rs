@@ -110,7 +110,7 @@ impl End {
     }
 
     /// Returns true if the server can still read frames of the client. The server reads the remaining frames before it
-    /// closes the WebSocket, because the client could lose its last frames otherwise.
+    /// closes the connection, because the client could otherwise miss the last frames that the server sent.
     fn is_readable(&self) -> bool {
         !matches!(self, Self::Broken | Self::Evicted)
     }

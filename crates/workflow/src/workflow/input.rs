@@ -44,8 +44,8 @@ pub(super) fn object(item: &Item<'_>, of: &str, problems: &mut Problems) -> Opti
     Some(schema)
 }
 
-/// Returns the message for a problem in a JSON Schema. The message names the rejected keyword, because the reported
-/// position shows only the keyword's value.
+/// Returns the message for a problem in a schema. It names a rejected keyword that begins with `$`, because the
+/// reported position shows only the keyword's value.
 fn describe_problem(problem: &schema::Problem) -> String {
     match problem.pointer.rsplit('/').next() {
         Some(keyword) if keyword.starts_with('$') => format!("`{keyword}` {}", problem.message),

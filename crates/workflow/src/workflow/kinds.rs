@@ -79,8 +79,8 @@ impl Table {
     }
 }
 
-/// Reads the settings of a gate for one kind of interrupt. A missing key has its value in `usual`, which in a phase are
-/// the settings of the workflow.
+/// Reads the settings for one kind of interrupt. `usual` applies to missing keys: for a phase, it has the settings of
+/// the workflow. Its values are not part of the result, and only needed to check `on_expiry`.
 pub(super) fn read(
     item: &Item<'_>,
     table: Table,

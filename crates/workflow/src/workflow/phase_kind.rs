@@ -87,7 +87,7 @@ const ROUTING: [(&str, Mode); 3] =
 /// carried out without approval.
 const THEN: [(&str, bool); 2] = [("fail", false), ("settle", true)];
 
-/// Default number of plans that a person is shown (contracts A9, A11, A13).
+/// Default numbers of plans that a person is shown, of ideas and of reviews (contracts A9, A11, A13).
 const ITERATIONS: u32 = 3;
 const IDEAS: u32 = 3;
 const REVIEWS: u32 = 1;
@@ -126,7 +126,8 @@ impl Kind {
         }
     }
 
-    /// Returns the keys of the limits that have no effect in a phase of this kind.
+    /// Returns the limits that have no effect in a phase of this kind. `parallel` matters only for plans that are
+    /// carried out, `plan_steps` only where a plan is made, and `redos` only for steps that end at a gate.
     fn without(self) -> &'static [&'static str] {
         match self {
             Self::OneShot | Self::Copilot => &["parallel"],

@@ -108,8 +108,8 @@ fn read_name(item: &Item<'_>, built_in: &[Spec], problems: &mut Problems) -> Opt
     Some(text)
 }
 
-/// Reads the JSON Schema of a tool's parameters, which must describe an object. Adds that unknown parameters are
-/// rejected, if the schema does not mention them.
+/// Reads the JSON Schema of a tool's parameters, which must describe an object. If the schema has no
+/// `additionalProperties`, adds that unknown parameters are rejected.
 fn parameters(item: &Item<'_>, problems: &mut Problems) -> Option<Value> {
     let mut schema = input::object(item, "the input of a tool", problems)?;
     if let Value::Object(map) = &mut schema {

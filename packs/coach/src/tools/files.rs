@@ -1,5 +1,5 @@
-//! The training files of a folder, and their content. A folder is read again only after the name, size or modification
-//! time of a file has changed.
+//! The training files of a folder, and their content. If a folder is read twice in a row, and no name, size or
+//! modification time of a file has changed, the second read returns the cached content.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};

@@ -96,7 +96,7 @@ enum Series {
 
 const SERIES: [&str; 5] = ["weekly_hours", "heart_rate_variability", "resting_heart_rate", "sleep", "weight"];
 
-/// The athlete and the period in the input of a coach run. All other keys of the input are only for the agents.
+/// The athlete, the period and the columns in the input of a run. The tools ignore all other keys of the input.
 #[derive(Debug, Deserialize)]
 struct RunInput {
     #[serde(default)]
@@ -216,8 +216,9 @@ fn run(workspace: &Workspace, input: &Value, request: &TrainingCall) -> Result<O
     }
 }
 
-/// Returns the training data for an analyst: a summary, parts of the data files, and a list of unread data. If the
-/// result is too large, it lacks the oldest entries and tells how many.
+/// Returns the data for an analyst: a summary, parts of the data files, and a list of unread data. If the text is too
+/// large, it lacks the parts and, if necessary, the oldest entries of the summary. The text contains the number of
+/// entries that were left out.
 fn data(given: &Summary, analyst: Analyst, loaded: &Loaded) -> Outcome {
     const TOO_LARGE: &str = "left out: too large";
     let mut parts = loaded.parts.get(analyst.name()).and_then(Option::as_ref).map(|parts| json!(parts));

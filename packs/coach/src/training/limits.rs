@@ -36,8 +36,8 @@ pub const CSV_COLUMNS: usize = 250;
 /// Maximum number of recordings, started at about the same time, with which a recording of another sport is compared.
 /// If there are more, the recordings are treated as different sessions.
 pub const SESSION_CANDIDATES: usize = 64;
-/// Maximum bytes of a table cell, or of the text of an XML element. A file with a longer text is refused with
-/// `bad_number`.
+/// Maximum bytes of a table cell, or of the text of an XML element. A longer text is cut. A cut number is left out and
+/// reported as `bad_number`.
 pub const CELL_CHARS: usize = 4_000;
 /// Maximum depth of nesting in training files in XML, JSON and YAML. A file with deeper nesting is refused with
 /// `too_nested`.

@@ -124,8 +124,8 @@ fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Problems) -> Vec<A
     ranked.sort_by_cached_key(|RankedActivity { rank, activity }| {
         let values: Vec<(Measure, u64)> =
             activity.measures.iter().map(|(measure, known)| (*measure, known.value.to_bits())).collect();
-        // Activities without a sport come last. Each of them can then be recognised as a duplicate of an activity with
-        // a sport.
+        // For each rank, activities without a sport come last. Each of them can then be recognised as a duplicate of an
+        // activity with a sport.
         let order = (*rank, activity.sport == Sport::Unknown, activity.start, activity.sport.clone());
         (order, usize::MAX - activity.samples.len(), values, activity.sources.clone())
     });

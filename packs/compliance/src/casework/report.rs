@@ -1,4 +1,5 @@
-//! The report about a case, as text and as data. Both contain findings and sums, but no text from the case.
+//! The report about a case, as text and as data. Both contain findings and sums, but no text from the tables of the
+//! case.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -120,8 +120,8 @@ impl Rule {
     }
 }
 
-/// Condition under which a person must review the report before its release. The condition is met by a finding that
-/// meets all given criteria, or by a risk of the case of at least `min_risk`.
+/// Condition under which a person must review the report before its release. It is met if a finding meets all given
+/// criteria for findings, and the risk of the case is at least `min_risk`, if it is given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pause {

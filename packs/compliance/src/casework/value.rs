@@ -1,4 +1,4 @@
-//! Parses the values of cells: amounts in hundredths, timestamps in seconds, and words from a given list.
+//! Parses the values of cells: amounts in hundredths, timestamps in seconds of UTC, and words from a given list.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{Offset, TimeZone};

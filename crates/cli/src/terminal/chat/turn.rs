@@ -32,8 +32,8 @@ enum After {
 }
 
 impl Turn {
-    /// Returns the turn of the person that an event begins. Returns `None` if the event opens no interrupt that a
-    /// message can answer; a card is shown for such an interrupt.
+    /// Returns the turn of the person that an event begins. Returns `None` for any other event. An interrupt that a
+    /// message cannot answer gets a card.
     fn from_event(event: &Event) -> Option<Self> {
         let string = |pointer: &str| event.data.pointer(pointer).and_then(Value::as_str);
         let offers = event.data.get("options").and_then(Value::as_array)?.iter();

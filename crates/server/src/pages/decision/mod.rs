@@ -135,12 +135,12 @@ enum News<'a> {
     TooLate,
 }
 
-/// Returns true if the reader of the decision page may decide, or if the reader started the work and may stop it.
+/// Returns true if the reader may decide, or if the reader started or wrote the work and may stop it.
 fn may_act(interrupt: &Interrupt) -> bool {
     interrupt.you.as_ref().is_some_and(|you| you.may_decide) || stops_alone(interrupt)
 }
 
-/// Returns true if the reader of the decision page may only stop the work, because the reader started it.
+/// Returns true if the reader is allowed only to stop the work, because the reader started or wrote it.
 fn stops_alone(interrupt: &Interrupt) -> bool {
     let code = interrupt.you.as_ref().and_then(|you| you.code.as_deref());
     code == Some(Code::OwnWork.as_str())

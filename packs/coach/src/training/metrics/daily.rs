@@ -36,7 +36,7 @@ impl DayLoad {
     }
 }
 
-/// Training loads of all days, from the day of the first activity to the requested day.
+/// Loads of all days, from the day of the first activity to the requested day, but at most [`limits::DAYS`] days.
 #[derive(Clone, Debug)]
 pub struct DailyLoads {
     scale: Scale,
@@ -61,7 +61,7 @@ const WARM_WINDOWS: usize = 4;
 const UNKNOWN_SHARE: usize = 4;
 
 impl DailyLoads {
-    /// Computes the load of every activity in the season up to the day `as_of`, on one of the scales.
+    /// Computes the loads of the last [`limits::DAYS`] days up to the day `as_of`, on one of the scales.
     ///
     /// # Errors
     /// If no activity has a load on this scale, returns the reason for the first activity.

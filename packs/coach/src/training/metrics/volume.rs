@@ -25,8 +25,8 @@ pub struct Volume {
 /// Monday of a week, with the training volume of each sport in the week.
 pub type Week = (Date, BTreeMap<Sport, Traced<Volume>>);
 
-/// Returns the training volumes of all weeks from the first activity to the day `as_of`, including weeks without
-/// activities.
+/// Returns all weeks from the first activity to the day `as_of`, including weeks without activities. Activities before
+/// the last [`limits::DAYS`] days are ignored.
 ///
 /// # Errors
 /// Returns an error if the season has no activity on or before this day.

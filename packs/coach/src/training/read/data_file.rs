@@ -63,7 +63,7 @@ const WEIGHT: [(&[&str], Measure); 1] = [(&["weight"], Measure::Weight)];
 /// Returns the parts of a data file by their names. Missing parts and null are left out.
 ///
 /// # Errors
-/// Returns an error for each file that [`super::read`] refuses.
+/// Returns an error if the file is too large, is not UTF-8, or is not a valid JSON or YAML file.
 pub fn parts(file: &File<'_>) -> Result<BTreeMap<&'static str, Value>, Box<Problem>> {
     let mut problems = Problems::default();
     let context = Context { file: file.name.into(), zone: &TimeZone::UTC, problems: &mut problems };

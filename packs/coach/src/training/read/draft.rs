@@ -107,8 +107,7 @@ pub(super) struct DraftDay {
     pub(super) place: FileLocation,
 }
 
-/// Minimum time between two samples, in seconds, that is taken for a pause of the activity. Used only for files without
-/// durations.
+/// Time between two samples, in seconds, above which a pause is assumed. Used only for files without durations.
 const PAUSE_S: f64 = 60.0;
 
 impl Draft {

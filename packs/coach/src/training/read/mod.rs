@@ -77,8 +77,8 @@ impl Format {
         Err(context.refuse(Code::FileTooLarge, FileLocation::File, message))
     }
 
-    /// Returns the rank of a file format if several files state a measure of an activity. The format closest to the
-    /// recording device has the best rank, 0.
+    /// Returns the rank of a format. If several files state a measure of an activity, the format with the best rank is
+    /// used. The format closest to the recording device has the best rank, 0.
     pub(crate) const fn activity_rank(self) -> u8 {
         match self {
             Self::Fit => 0,
@@ -98,8 +98,8 @@ impl Format {
         }
     }
 
-    /// Returns the rank of a file format if several files state a daily measure. The athlete's own table has the best
-    /// rank, 0.
+    /// Returns the rank of a format. If several files state a daily measure, the format with the best rank is used. The
+    /// athlete's own table has the best rank, 0.
     pub(crate) const fn day_rank(self) -> u8 {
         match self {
             Self::Csv => 0,

@@ -229,8 +229,8 @@ pub(super) fn split(name: &str, dictionary: &Dictionary) -> Vec<Word> {
     words
 }
 
-/// Moves the family name to the end of a name, where titles and particles are recognised: `Hawthorn, Ash` becomes `Ash
-/// Hawthorn`. A name with several commas stays unchanged.
+/// Moves the family name to the end of a name: `Hawthorn, Ash` becomes `Ash Hawthorn`. Titles and particles are
+/// recognised by their position. A name with several commas stays unchanged.
 fn with_family_name_last(name: &str) -> Cow<'_, str> {
     let mut parts = name.split([',', '，']);
     match (parts.next(), parts.next(), parts.next()) {

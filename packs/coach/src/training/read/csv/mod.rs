@@ -420,7 +420,7 @@ impl Table {
         Ok(())
     }
 
-    /// Parses a date in a cell of the table. Without a mapping or an export, only dates such as `2026-03-01` are valid.
+    /// Parses a date. Without a mapping, only dates such as `2026-03-01` are valid.
     fn date(&self, text: &str) -> Result<Date, Code> {
         let by_form = super::date(text);
         match (by_form, self.origin) {

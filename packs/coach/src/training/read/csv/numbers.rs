@@ -31,7 +31,7 @@ impl Decimal {
 pub(super) struct Numbers {
     /// Decimal mark of the numbers in the table. `None` if the cells are no evidence of it.
     decimal: Option<Decimal>,
-    /// True if the decimal mark is unknown because as many cells of the table show a point as show a comma.
+    /// True if the decimal mark is unknown because as many cells show a point as show a comma, at least one each.
     is_mixed: bool,
     is_comma_separated: bool,
     /// True if the numbers in the table may have thousands separators.

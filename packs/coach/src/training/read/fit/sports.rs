@@ -178,8 +178,8 @@ const E_BIKES: [&str; 2] = ["e_bike_fitness", "e_bike_mountain"];
 /// Values of `sport` and `sub_sport` that state no sport.
 const NOTHING: [&str; 2] = ["generic", "all"];
 
-/// Returns the sport that the FIT fields `sport` and `sub_sport` mean together. A value without a name in the profile
-/// gives the sport its number as the name.
+/// Returns the sport that the values of the two fields mean together. A value of `sport` without a name in the profile
+/// becomes the name of the sport, such as `fit sport 99`.
 pub(super) fn sport(sport: f64, sub_sport: Option<f64>) -> Sport {
     let Some(named) = name(&SPORTS, sport) else { return Sport::Other(format!("fit sport {sport}")) };
     let sub_sport = sub_sport.and_then(|value| name(&SUB_SPORTS, value)).filter(|sub| !NOTHING.contains(sub));
