@@ -140,8 +140,7 @@ async fn only_this_host_and_its_own_pages() {
             assert_eq!(send(Method::GET).await.0, 200, "{host} {path}");
             assert_eq!(refusal(&send(Method::POST).await), (421, "wrong_host", vec![]), "{host} {path}");
         }
-        let without_token =
-            reqwest::Client::new().get(format!("http://{}/metrics", served.address())).header(HOST, host);
+        let without_token = served.api(None).request(Method::GET, "/metrics").header(HOST, host);
         assert_eq!(refusal(&send_request(without_token).await), (421, "wrong_host", vec![]), "{host}");
     }
     // A target in absolute form also names a host.
