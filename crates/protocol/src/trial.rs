@@ -27,9 +27,10 @@ impl<'a> TrialCard<'a> {
         payload.get("trial").filter(|trial| trial.is_object()).map(Self)
     }
 
-    /// Returns the reason why a required trial of the command was not possible, or `None`.
+    /// Returns the reason why the command has no trial: `untried` if the server could not try it, `not_tried` if the
+    /// agent requested no trial.
     pub fn missing(payload: &Value) -> Option<&str> {
-        payload.get("untried")?.as_str()
+        ["untried", "not_tried"].iter().find_map(|name| payload.get(*name)?.as_str())
     }
 
     fn count(self, key: &str) -> u64 {

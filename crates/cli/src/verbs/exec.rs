@@ -28,6 +28,8 @@ use tempfile::SpooledTempFile;
 use tokio::task::spawn_blocking;
 
 use super::hook::config::{self, HookConfig, RootIdentity};
+use super::hook::guard::Guard;
+use super::hook::unsafe_places;
 use crate::args::Exec;
 use crate::exit::{Exit, usage};
 use crate::limits::{EXEC_BODY_BYTES, EXEC_MEMORY_BYTES, EXEC_RESPONSE_BYTES, KEY_FILE_BYTES};
@@ -58,9 +60,9 @@ impl<'a> Call<'a> {
 pub(super) async fn exec(args: &Exec) -> anyhow::Result<Exit> {
     let call = Call::parse(&args.call)?;
     let config = config::read(&args.config)?;
+    let data = data_of(&args.config, &config)?;
     let server = Server::new(&config)?;
-    let data = args.config.ancestors().nth(2).unwrap_or(Path::new("/"));
-    let root = Root::open(&config, data)?;
+    let root = Root::open(&config, &args.config, data)?;
     let nothing = "nothing was changed";
     let used = server.use_approval(&call).await.context(nothing)?;
     let Some(trial) = used.trial else {
@@ -80,16 +82,29 @@ pub(super) async fn exec(args: &Exec) -> anyhow::Result<Exit> {
     }
 }
 
+/// Returns the data folder of an installed hook. Rejects a configuration that is not in the folder of the hooks, or that
+/// the agent or other users can write.
+fn data_of<'a>(file: &'a Path, config: &HookConfig) -> anyhow::Result<&'a Path> {
+    let folder = file.parent().filter(|folder| folder.ends_with("hooks"));
+    let is_named = file.is_absolute() && file.ends_with(format!("{}.json", config.cli.word()));
+    let Some(data) = folder.and_then(Path::parent).filter(|_| is_named) else {
+        return Err(usage(format!("{} is not the configuration of an installed hook", file.display())));
+    };
+    let open = unsafe_places::in_project(file, &config.root).or_else(|| unsafe_places::open_to_others(file));
+    open.map_or(Ok(data), |why| Err(usage(format!("nothing was changed: {why}"))))
+}
+
 /// Folder in which the changes are written.
 struct Root {
     tools: Tools,
+    guard: Guard,
     identity: RootIdentity,
 }
 
 impl Root {
     /// Opens the folder that the configuration of the hook names. Rejects the folder if it was put in place of the
     /// original one after the hook was installed.
-    fn open(config: &HookConfig, data: &Path) -> anyhow::Result<Self> {
+    fn open(config: &HookConfig, file: &Path, data: &Path) -> anyhow::Result<Self> {
         let shown = config.root.display();
         let identity = RootIdentity::of_folder(&config.root)
             .with_context(|| format!("nothing was changed: the folder {shown} cannot be read"))?;
@@ -98,7 +113,8 @@ impl Root {
         }
         let workspace = Workspace::open(&config.root, data).context("nothing was changed")?;
         let settings = Settings::new(config.program.clone(), data.to_owned());
-        Ok(Self { tools: Tools::new(workspace, settings), identity })
+        let guard = Guard::new(config, &[file]);
+        Ok(Self { tools: Tools::new(workspace, settings), guard, identity })
     }
 }
 
@@ -177,6 +193,10 @@ impl Server {
         let identity = format!("{}:{}", root.identity.device, root.identity.inode);
         if Path::new(&trial.folder) != self.config.root || trial.root != identity {
             return Err(NotWritten::nothing("the command was tried in another folder"));
+        }
+        let paths = changeset.changes().iter().map(|change| change.path.as_str());
+        if let Some(why) = root.guard.refusal_of_changes(paths) {
+            return Err(NotWritten::nothing(why));
         }
         let new = changeset.changes().iter().filter_map(|change| match change.after {
             Some(Entry::File { digest, .. }) => Some(digest),

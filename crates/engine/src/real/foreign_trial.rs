@@ -126,14 +126,16 @@ impl RealExecutor {
     }
 
     /// Returns the reason why released changes can no longer be carried out: a file has changed since the trial, or a
-    /// new content is no longer stored. Returns `None` if nothing speaks against them, or if this node does not have
-    /// the folder.
+    /// new content is no longer stored, or the folder cannot be opened. Returns `None` if nothing speaks against them.
     pub async fn why_void(&self, folder: &str, trial: &ForeignTrial) -> Result<Option<String>, Error> {
         let gone = missing(&self.bodies, &[&trial.changeset]).await?;
         if let Some(path) = gone.first() {
             return Ok(Some(format!("the new content of `{path}` is no longer stored")));
         }
-        let Ok((tools, root)) = self.foreign_tools(folder, Instant::now()) else { return Ok(None) };
+        let (tools, root) = match self.foreign_tools(folder, Instant::now()) {
+            Ok(opened) => opened,
+            Err(why) => return Ok(Some(why)),
+        };
         if root != trial.root {
             return Ok(Some("another directory has replaced the folder of the key".to_owned()));
         }

@@ -510,7 +510,12 @@ fn status_and_doctor_say_when_a_hook_no_longer_holds() {
     holds("the new key");
 
     serving.stop();
-    broken(&person, "no server", "the hook cannot ask at http://127.0.0.1");
+    let status = person.run(&["hook", "status"]);
+    let said = "so it denies every call";
+    assert!(
+        status.code == 0 && flat(&status.out).contains(said),
+        "a hook that stops every call holds: {status:?}"
+    );
     let removed = person.run(&["hook", "uninstall", "claude", "--yes"]);
     assert!(removed.code == 1 && removed.err.contains("was not revoked"), "{removed:?}");
     assert!(removed.err.contains("holdshort keys revoke key_"), "{removed:?}");

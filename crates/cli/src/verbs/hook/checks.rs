@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use holdshort_core::digest::Digest;
 use serde::Serialize;
 
+use super::agent_key::KeyProblem;
 use super::coding_cli::CodingCli;
 use super::config::{self, HookConfig, RootIdentity};
 use super::files::{self, HookFolder};
@@ -16,7 +17,7 @@ use super::resolved_path::resolve_or_keep;
 use super::settings::codex::{self, Trust};
 use super::settings::{self, Folders, Format, FoundHook, HookEntry, Inspection, Source};
 use super::versions::{self, FoundCli};
-use super::{agent_key, extensions, start_line, unsafe_places};
+use super::{agent_key, extensions, own_rules, start_line, unsafe_places};
 use crate::program_name::holdshort;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -289,11 +290,36 @@ async fn all(
     checks.extend(registered(&subject, record, &entry));
     checks.extend(around(&subject, Some(&entry)));
     let server = match agent_key::problem(&config.server, &config.key_file).await {
-        Some(why) => Check::bad("server", format!("the hook cannot ask at {}: {why}", config.server)),
+        Some(KeyProblem::Wrong(why)) => {
+            Check::bad("server", format!("the hook cannot ask at {}: {why}", config.server))
+        }
+        Some(KeyProblem::NoServer(why)) => Check::warning(
+            "server",
+            format!("the hook cannot ask at {}, so it denies every call: {why}", config.server),
+        ),
         None => Check::good("server", format!("{} answers, and the agent key is valid", config.server)),
     };
     checks.push(server);
+    checks.push(trials(record, config));
     checks
+}
+
+/// Reports whether commands are tried before a person is asked.
+fn trials(record: &InstallRecord, config: &HookConfig) -> Check {
+    let (cli, root) = (config.cli, &config.root);
+    let why = if record.is_for_user {
+        "the hook is not installed for one project".to_owned()
+    } else if config.tries {
+        match own_rules::why_untriable(cli, root, root, "true") {
+            None => return Check::good("trials", "commands are tried before you are asked"),
+            Some(why) => why,
+        }
+    } else {
+        let again =
+            format!("run `{0} hook uninstall {1}` and `{0} hook install {1}`", holdshort(), cli.word());
+        format!("the agent key has no folder: {again}")
+    };
+    Check::warning("trials", format!("commands are not tried, because {why}"))
 }
 
 fn program(cli: CodingCli, record: &InstallRecord, config: &HookConfig) -> Check {

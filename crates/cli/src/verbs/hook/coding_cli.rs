@@ -5,6 +5,7 @@
 use std::fmt;
 
 use clap::ValueEnum;
+use holdshort_edges::hooks::Cli;
 use serde::{Deserialize, Serialize};
 
 /// Coding agent with a hook that can stop a tool call.
@@ -67,6 +68,17 @@ impl CodingCli {
         match self {
             Self::Claude | Self::Codex | Self::Cursor => self.timeout_ms() / 1_000,
             Self::Gemini => self.timeout_ms(),
+        }
+    }
+}
+
+impl From<Cli> for CodingCli {
+    fn from(cli: Cli) -> Self {
+        match cli {
+            Cli::Claude => Self::Claude,
+            Cli::Codex => Self::Codex,
+            Cli::Gemini => Self::Gemini,
+            Cli::Cursor => Self::Cursor,
         }
     }
 }

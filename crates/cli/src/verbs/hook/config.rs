@@ -33,6 +33,9 @@ pub(crate) struct HookConfig {
     pub program: PathBuf,
     /// Files and folders that no tool of the agent may read or change.
     pub protected: Vec<PathBuf>,
+    /// True if the server may try commands of the agent: the agent key names the root as its folder.
+    #[serde(default)]
+    pub tries: bool,
 }
 
 /// Device and inode of the root. A folder that replaced the root has another identity.

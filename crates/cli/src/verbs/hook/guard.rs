@@ -18,7 +18,7 @@ use super::resolved_path::{resolve, resolve_or_keep};
 
 /// Protected places of one installation.
 #[derive(Debug)]
-pub(super) struct Guard {
+pub(in crate::verbs) struct Guard {
     places: Vec<Place>,
     root: PathBuf,
     program: PathBuf,
@@ -37,36 +37,34 @@ struct Place {
     may_be_searched: bool,
     /// Path of project settings from the root. A coding agent that is started in a subfolder reads the settings of that
     /// subfolder, so files of this name are protected in every folder of the project.
-    name: Option<PathBuf>,
+    project_settings: Option<PathBuf>,
 }
 
 impl Place {
     /// Returns the reason why a call is denied.
     fn protected(&self) -> String {
         let shown = self.shown.display();
-        let subject = match &self.name {
+        let subject = match &self.project_settings {
             Some(name) => format!("{shown} is protected, and so is `{}` in every folder", name.display()),
             None => format!("{shown} is protected"),
         };
         format!("{subject}: no tool of an agent may read or change it, and nobody can approve that.")
     }
 
-    /// Returns true if the path is a settings file in any folder of the project, or the folder that contains it.
-    fn is_below_any_folder(&self, path: &Path, access: Access) -> bool {
-        let Some(name) = &self.name else { return false };
-        let holds_it =
-            || name.parent().is_some_and(|parent| parent != Path::new("") && path.ends_with(parent));
-        path.ends_with(name) || (access != Access::Below && holds_it())
+    /// Returns the ends of paths that are protected in any folder of the project: the settings file and, unless a search
+    /// only passes over it, the folder that contains the file.
+    fn settings_ends(&self, access: Access) -> impl Iterator<Item = &Path> {
+        let file = self.project_settings.as_deref();
+        let folder = file.and_then(Path::parent).filter(|_| access != Access::Below);
+        file.into_iter().chain(folder).filter(|end| *end != Path::new(""))
     }
 
-    /// Returns true if a file pattern may name a settings file in any folder, or the folder that contains it.
-    fn may_be_named(&self, pattern: &str, access: Access) -> bool {
-        let Some(name) = &self.name else { return false };
-        let names = [Some(name.as_path()), name.parent().filter(|_| access != Access::Below)];
-        names.into_iter().flatten().filter_map(Path::to_str).filter(|name| !name.is_empty()).any(|name| {
+    /// Returns true if a file pattern may match a settings file in any folder, or the folder that contains the file.
+    fn may_match_settings(&self, pattern: &str, access: Access) -> bool {
+        self.settings_ends(access).filter_map(Path::to_str).any(|end| {
             let parts: Vec<&str> = pattern.split('/').collect();
-            let last = parts.len().saturating_sub(name.split('/').count());
-            Pattern::of_shell(&parts[last..].join("/")).meets(&Pattern::of_word(name))
+            let last = parts.len().saturating_sub(end.split('/').count());
+            Pattern::of_shell(&parts[last..].join("/")).meets(&Pattern::of_word(end))
         })
     }
 }
@@ -118,7 +116,7 @@ const PATH_BYTES: usize = 4_096;
 
 impl Guard {
     /// `extra`: places that are protected in addition to those of the configuration.
-    pub(super) fn new(config: &HookConfig, extra: &[&Path]) -> Self {
+    pub(in crate::verbs) fn new(config: &HookConfig, extra: &[&Path]) -> Self {
         let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         let own = [config.key_file.as_path(), config.program.as_path()];
         let all = config.protected.iter().map(PathBuf::as_path).chain(own).chain(extra.iter().copied());
@@ -130,7 +128,8 @@ impl Guard {
             let is_file = found.as_ref().is_some_and(fs::Metadata::is_file);
             Place {
                 may_be_searched: is_file && !is_secret,
-                name: settings_name(&path, &root).filter(|_| !is_secret && *shown != config.program),
+                project_settings: settings_name(&path, &root)
+                    .filter(|_| !is_secret && *shown != config.program),
                 file: found.filter(|_| is_file).map(|found| (found.dev(), found.ino())),
                 shown: shown.to_owned(),
                 path,
@@ -179,6 +178,14 @@ impl Guard {
             touched.or_else(|| self.named_in(&text))
         });
         found.map(Place::protected)
+    }
+
+    /// Returns the reason why changes of a trial are not carried out: a path of the root is protected.
+    pub(in crate::verbs) fn refusal_of_changes<'a>(
+        &self,
+        mut paths: impl Iterator<Item = &'a str>,
+    ) -> Option<String> {
+        paths.find_map(|path| self.touched(&self.root.join(path), Access::Named)).map(Place::protected)
     }
 
     /// Replaces the home folder where a shell would.
@@ -257,7 +264,7 @@ impl Guard {
         let whole = folder.join(&pattern[at..]);
         let in_project = whole.strip_prefix(&self.root).ok().and_then(Path::to_str);
         self.places.iter().find(|place| {
-            if in_project.is_some_and(|pattern| place.may_be_named(pattern, access)) {
+            if in_project.is_some_and(|pattern| place.may_match_settings(pattern, access)) {
                 return true;
             }
             let above = place.path.ancestors().take_while(|path| path.parent().is_some());
@@ -279,7 +286,8 @@ impl Guard {
         self.places.iter().find(|place| {
             let is_above = place.path.starts_with(&path);
             path.starts_with(&place.path)
-                || (path.starts_with(&self.root) && place.is_below_any_folder(&path, access))
+                || (path.starts_with(&self.root)
+                    && place.settings_ends(access).any(|end| path.ends_with(end)))
                 || (file.is_some() && place.file == file)
                 || match access {
                     // A folder of the project that is named is one that may be changed.

@@ -17,7 +17,7 @@ use super::coding_cli::CodingCli;
 use super::config::{self, HookConfig, RootIdentity};
 use super::files::{self, HookFolder, SettingsFile};
 use super::protected_places;
-use super::record::{self, InstallRecord, SettingsChange};
+use super::record::{self, InstallRecord, InstalledKey, SettingsChange};
 use super::settings::{self, Added, HookEntry};
 use super::start_line;
 use super::versions;
@@ -94,8 +94,10 @@ pub(super) async fn install(scene: &Scene, args: &HookInstall) -> anyhow::Result
         timeout_ms: cli.timeout_ms(),
         protected: protected_places::list(cli, &folders, &root, &data, &hooks, &program),
         program: program.clone(),
+        tries: false,
     };
     let key = agent_key::existing(&client, &config.server, &config.key_file).await;
+    let config = HookConfig { tries: names_root(key.as_ref(), &config.root), ..config };
     let record = InstallRecord {
         cli,
         is_for_user: args.root.user,
@@ -140,6 +142,11 @@ fn root(args: &HookInstall, home: &Path) -> anyhow::Result<PathBuf> {
         return Err(usage(format!("{} is not a folder", root.display())));
     }
     Ok(root)
+}
+
+/// Returns true if the server may try commands in the root for the holder of the key.
+fn names_root(key: Option<&InstalledKey>, root: &Path) -> bool {
+    key.and_then(|key| key.folder.as_deref()).is_some_and(|folder| Path::new(folder) == root)
 }
 
 /// Returns the path of this program, with all links followed.
@@ -270,11 +277,14 @@ impl Plan<'_> {
 
     async fn perform(mut self, client: &Client, hooks: &HookFolder, is_first: bool) -> anyhow::Result<Exit> {
         let cli = self.config.cli;
+        // The data folder is in the home folder, so a home folder cannot be the folder of a key.
+        let folder = Some(self.config.root.as_path()).filter(|_| !self.args.root.user);
         let made = match self.record.key {
             Some(_) => None,
-            None => Some(agent_key::create(client, self.key_name(), &self.config.key_file).await?),
+            None => Some(agent_key::create(client, self.key_name(), folder, &self.config.key_file).await?),
         };
         if let Some(key) = &made {
+            self.config.tries = names_root(Some(key), &self.config.root);
             self.record.key = Some(key.clone());
         }
         if let Err(error) = self.write(hooks) {

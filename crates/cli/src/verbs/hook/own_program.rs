@@ -4,6 +4,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use clap::CommandFactory;
 use holdshort_command::{Class, Command, Part};
@@ -22,10 +23,15 @@ pub(super) fn refusal(verb: &str) -> String {
     )
 }
 
-/// Returns true if the word is a command of this program that an agent must not run.
-fn is_command(word: &str) -> bool {
+/// Commands of this program that an agent must not run.
+static COMMANDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let commands = Args::command();
-    !HARMLESS.contains(&word) && commands.get_subcommands().any(|command| command.get_name() == word)
+    let names = commands.get_subcommands().map(|command| command.get_name().to_owned());
+    names.filter(|name| !HARMLESS.contains(&name.as_str())).collect()
+});
+
+fn is_command(word: &str) -> bool {
+    COMMANDS.iter().any(|command| command == word)
 }
 
 /// Returns the command of this program in texts that the parser does not read, such as code, or the arguments of a tool

@@ -40,6 +40,9 @@ pub(crate) struct InstallRecord {
 pub(crate) struct InstalledKey {
     pub id: String,
     pub name: String,
+    /// Folder in which the server may try commands of the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
 }
 
 /// Change of the settings that an installation made, and with which it is undone.

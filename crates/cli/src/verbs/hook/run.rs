@@ -19,6 +19,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::coding_cli::CodingCli;
 use super::config::{self, HookConfig, RootIdentity};
 use super::guard::Guard;
+use super::released_command::ReleasedCommand;
 use super::reply::Reply;
 use super::server::Server;
 use super::session::Session;
@@ -93,6 +94,8 @@ async fn decide(args: &HookRun, reply: &Reply) -> anyhow::Result<Printed> {
     let session = Session {
         cli,
         guard: Guard::new(&config, &[&file, &states]),
+        released: ReleasedCommand::new(&config, &file, &key),
+        trial_time: config.tries.then(|| trial_time(&config)),
         server: Server::new(config.server, key)?,
         state: StateFile::open(&file, &name)?,
         root: config.root,
@@ -134,6 +137,11 @@ fn check_root(config: &HookConfig) -> anyhow::Result<()> {
         bail!("{shown} is not the folder for which the hook was installed: install the hook again");
     }
     Ok(())
+}
+
+/// Returns the maximum time of a trial: a quarter of the time that the coding agent waits for the hook.
+fn trial_time(config: &HookConfig) -> Duration {
+    Duration::from_millis((config.timeout_ms / 4).max(1))
 }
 
 fn is_plain(root: &Path) -> bool {

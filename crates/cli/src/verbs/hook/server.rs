@@ -56,15 +56,17 @@ impl Server {
         self.send(self.request(Method::GET, path)?.timeout(REQUEST_TIME + wait)).await
     }
 
-    /// Sends a request. With the same `key`, the server carries it out once.
+    /// Sends a request. With the same `key`, the server carries it out once. `wait`: time that the server needs to carry
+    /// it out.
     pub(super) async fn post<T: DeserializeOwned>(
         &self,
         path: &str,
         key: &str,
         body: &impl Serialize,
+        wait: Duration,
     ) -> Result<T, Failure> {
         let request = self.request(Method::POST, path)?.header(header::IDEMPOTENCY_KEY, key);
-        self.send(request.json(body).timeout(REQUEST_TIME)).await
+        self.send(request.json(body).timeout(REQUEST_TIME + wait)).await
     }
 
     /// Withdraws a request that nobody waits for. An error is ignored, because the request then stays open.

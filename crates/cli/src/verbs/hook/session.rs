@@ -7,6 +7,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use holdshort_core::digest::Digest;
 use holdshort_core::gate::foreign::ForeignCall;
 use holdshort_edges::hooks::{
@@ -14,12 +15,14 @@ use holdshort_edges::hooks::{
 };
 use holdshort_http::secret_file;
 use holdshort_protocol::{
-    Ask, Code, Interrupt, InterruptStatus, Outcome, Resolution, Run, UseApproval, UsedApproval,
+    Ask, AskTrial, Code, Interrupt, InterruptStatus, Outcome, Resolution, Run, UseApproval, UsedApproval,
 };
 use rustix::process::getpid;
 use serde_json::json;
 
 use super::guard::Guard;
+use super::own_rules;
+use super::released_command::ReleasedCommand;
 use super::reply::Reply;
 use super::request::{self, Prepared};
 use super::server::{Failure, Server, persist};
@@ -34,6 +37,8 @@ const POLL: Duration = Duration::from_secs(25);
 const ATTEMPTS: usize = 4;
 /// Time for which the second event of a call waits until the first one has recorded its use of the approval.
 const RECORD_TIME: Duration = Duration::from_secs(3);
+/// Arguments with which a command runs in the background. They are absent if they are false.
+const FLAGS_OF_BACKGROUND: [&str; 2] = ["run_in_background", "is_background"];
 
 /// One event of a coding agent, and what is needed to answer it.
 pub(super) struct Session<'a> {
@@ -45,6 +50,9 @@ pub(super) struct Session<'a> {
     pub root: PathBuf,
     pub event: &'a HookEvent,
     pub reply: &'a Reply,
+    pub released: ReleasedCommand,
+    /// Maximum time of a trial. `None`: the hook was installed without trials.
+    pub trial_time: Option<Duration>,
     /// Time at which `reply` answers by itself.
     pub deadline: Instant,
     /// Digest that identifies the session of the coding agent.
@@ -57,6 +65,8 @@ pub(super) struct Session<'a> {
 struct Asked {
     interrupt: String,
     bound: Digest,
+    /// Secret with which the released changes are carried out, if the server has tried the call.
+    secret: Option<String>,
     /// Decision that was known at once, by a rule or a grant.
     resolution: Option<Resolution>,
 }
@@ -90,13 +100,17 @@ impl Session<'_> {
     }
 
     async fn call(&self, call: &HookCall, is_permission: bool) -> anyhow::Result<Verdict> {
-        if let Some(denied) = self.guarded(call) {
+        let prepared = Prepared::new(self.cli, self.event, call, &self.root);
+        let released = if is_permission { self.take_released(&prepared.same)? } else { None };
+        if let Some(denied) = self.guarded(call).filter(|_| released.is_none()) {
             return Ok(denied);
         }
         if let Some(denied) = self.ended_by_incident().await? {
             return Ok(denied);
         }
-        let prepared = Prepared::new(self.cli, self.event, call, &self.root);
+        if let Some(verdict) = released {
+            return Ok(verdict);
+        }
         let earlier = self.state.update(|state| self.take_settled(state, &prepared.same, is_permission))?;
         let needs_person = match earlier {
             Some(Settled { denied: Some(reason), .. }) => return Ok(Verdict::Deny { reason }),
@@ -104,10 +118,15 @@ impl Session<'_> {
             Some(_) => return Ok(Verdict::Allow { input: None }),
             None => false,
         };
+        let trial = self.plan_trial(call, &prepared, is_permission);
         for attempt in 0..ATTEMPTS {
-            let facts = request::origin(self.cli, self.event, &self.root);
+            let mut facts = request::origin(self.cli, self.event, &self.root);
+            if let Err(Some(why)) = &trial {
+                facts.insert("not_tried".to_owned(), why.as_str().into());
+            }
+            let time = trial.as_ref().ok().filter(|_| !needs_person).copied();
             let asked = self
-                .ask(&prepared.same, attempt, |run| {
+                .ask(&prepared.same, attempt, time, |run| {
                     if needs_person {
                         let ask = request::for_person(call, &prepared, facts.clone(), run);
                         let bound = Digest::of_json(&ask.payload);
@@ -123,6 +142,9 @@ impl Session<'_> {
                 let reason = refusal(&resolved);
                 self.settle(&prepared.same, &asked, &resolved, Some(&reason), None)?;
                 return Ok(Verdict::Deny { reason });
+            }
+            if let Some(secret) = &asked.secret {
+                return self.release(call, &asked, &resolved, secret);
             }
             // The tool reads the file only now.
             let again = Prepared::new(self.cli, self.event, call, &self.root);
@@ -166,6 +188,71 @@ impl Session<'_> {
         anyhow::bail!("approvals of this call were used or ended several times: repeat the call later")
     }
 
+    /// Returns the maximum time of the trial of a call. The error is the reason why the call is not tried, which the
+    /// card shows. The inner `None`: the call is no command.
+    fn plan_trial(
+        &self,
+        call: &HookCall,
+        prepared: &Prepared,
+        is_permission: bool,
+    ) -> Result<Duration, Option<String>> {
+        let Some(line) = call.command() else { return Err(None) };
+        let title = self.cli.title();
+        let is_background = FLAGS_OF_BACKGROUND.iter().any(|flag| call.arguments.get(*flag).is_some());
+        let why = if is_permission {
+            Some(format!("{title} itself asks about it"))
+        } else if !call.can_edit && self.cli != Cli::Cursor {
+            Some(format!("{title} cannot replace the command"))
+        } else if is_background {
+            Some("it runs in the background".to_owned())
+        } else if prepared.is_shortened {
+            Some("it is too long".to_owned())
+        } else {
+            let cwd = request::working_directory(&self.root, self.event, None);
+            own_rules::why_untriable(self.cli.into(), &self.root, &cwd, line)
+        };
+        match (why, self.trial_time) {
+            (Some(why), _) => Err(Some(why)),
+            (None, Some(time)) => Ok(time),
+            (None, None) => Err(Some("the hook was installed without trials".to_owned())),
+        }
+    }
+
+    /// Answers with the command line that carries out the released changes.
+    fn release(
+        &self,
+        call: &HookCall,
+        asked: &Asked,
+        resolved: &Resolution,
+        secret: &str,
+    ) -> anyhow::Result<Verdict> {
+        let mut arguments = call.arguments.clone();
+        arguments["command"] = self.released.line(&asked.interrupt, secret).into();
+        let released = call.edited(&arguments).context("the command cannot be replaced")?;
+        let same = Prepared::new(self.cli, self.event, &released, &self.root).same;
+        self.settle(&same, asked, resolved, None, None)?;
+        Ok(Verdict::Allow { input: Some(released.original) })
+    }
+
+    /// Returns the answer to the prompt of the coding agent about a command line that this hook has just printed. Such a
+    /// line passes once.
+    fn take_released(&self, same: &Digest) -> anyhow::Result<Option<Verdict>> {
+        let settled = self.state.update(|state| {
+            let is_it = |settled: &Settled| {
+                settled.is_released && settled.call == *same && settled.turn == self.event.turn
+            };
+            let at = state.settled.iter().position(is_it)?;
+            Some(state.settled.remove(at))
+        })?;
+        Ok(settled.map(|settled| {
+            if settled.by_person {
+                return Verdict::Allow { input: None };
+            }
+            let title = self.cli.title();
+            Verdict::Deny { reason: format!("{title} itself asks about a command that a rule has released.") }
+        }))
+    }
+
     /// Returns the call that was approved, and the digest to use the approval. The error is a reason to deny.
     fn approved(
         &self,
@@ -191,48 +278,79 @@ impl Session<'_> {
         Ok((edited, Digest::of_json(&bound)))
     }
 
-    /// Opens a request, or returns the request of an earlier identical call that nobody waits for.
+    /// Opens a request, or returns the request of an earlier identical call that nobody waits for. `time`: maximum time
+    /// of a trial, if the server shall try the call.
     async fn ask(
         &self,
         same: &Digest,
         attempt: usize,
+        time: Option<Duration>,
         make: impl Fn(&str) -> (Ask, Digest),
     ) -> anyhow::Result<Asked> {
+        // A call with an id has one request, also if the hook is killed and started again.
+        let once = match &self.event.call_id {
+            Some(id) => json!([id, attempt]),
+            None => json!([getpid().as_raw_nonzero().get(), now(), attempt]),
+        };
+        let secret = |once: &str| self.released.secret(&self.name, once, same);
         let mut is_retry = false;
         loop {
             let run = self.run().await?;
-            let (ask, bound) = make(&run);
-            if let Some(earlier) = self.state.update(|state| self.attach(state, same))? {
-                if earlier.bound == bound {
-                    return Ok(Asked { interrupt: earlier.interrupt, bound, resolution: None });
+            let (mut ask, bound) = make(&run);
+            let tried_as = once.to_string();
+            ask.trial = time.map(|time| AskTrial {
+                exec_digest: Digest::of_bytes(secret(&tried_as).as_bytes()).to_string(),
+                timeout_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
+            });
+            let mut earlier = self.state.update(|state| self.attach(state, same))?;
+            if let Some(found) = &earlier {
+                let is_same = match &found.tried_as {
+                    Some(earlier) => time.is_some() && *earlier == tried_as,
+                    None => found.bound == bound,
+                };
+                if is_same {
+                    return Ok(self.attached(found, same));
                 }
-                // The file is a different one now: the earlier request asks about another change.
-                self.server.withdraw(&earlier.interrupt).await;
-                self.forget(&earlier.interrupt)?;
             }
-            // A call with an id has one request, also if the hook is killed and started again.
-            let once = match &self.event.call_id {
-                Some(id) => json!([id, attempt]),
-                None => json!([getpid().as_raw_nonzero().get(), now(), attempt]),
-            };
+            // The file is a different one now, or the command is no longer tried: the earlier request asks about another
+            // change.
+            if let Some(other) = earlier.take_if(|found| time.is_none() || found.tried_as.is_none()) {
+                self.server.withdraw(&other.interrupt).await;
+                self.forget(&other.interrupt)?;
+            }
             let key = format!("hook-{}", Digest::of_json(&json!([self.name, self.event.name, once, ask])));
-            let end = self.end_of_patience();
-            let opened = persist(end, || self.server.post::<Interrupt>("/v1/interrupts", &key, &ask)).await;
+            let (end, wait) = (self.end_of_patience(), time.unwrap_or_default());
+            let opened =
+                persist(end, || self.server.post::<Interrupt>("/v1/interrupts", &key, &ask, wait)).await;
             match opened {
                 Ok(interrupt) => {
-                    let is_bound =
-                        interrupt.action_digest.as_ref().is_none_or(|digest| *digest == bound.to_string());
-                    anyhow::ensure!(is_bound, "the server asked about a different call: update the hook");
-                    let pending = Pending {
+                    let is_tried = time.is_some() && interrupt.payload["trial"].is_object();
+                    let bound = asked_about(&interrupt, &ask, bound, is_tried)?;
+                    if let Some(reason) = self.guard.refusal_of_changes(changed_paths(&interrupt)) {
+                        self.server.withdraw(&interrupt.id).await;
+                        anyhow::bail!("{reason}");
+                    }
+                    let opened = Pending {
                         call: *same,
                         bound,
                         interrupt: interrupt.id.clone(),
                         event: self.event.name.clone(),
                         waiting: getpid().as_raw_nonzero().get(),
+                        tried_as: is_tried.then_some(tried_as),
                     };
-                    self.state.update(|state| state.pending.push(pending))?;
-                    let id = interrupt.id.clone();
-                    return Ok(Asked { interrupt: id, bound, resolution: resolution(interrupt) });
+                    // An approval of an earlier trial counts only if the command still does the same.
+                    if let Some(earlier) = earlier {
+                        let is_equal = is_tried && earlier.bound == bound && interrupt.resolution.is_none();
+                        let outdated = if is_equal { &opened } else { &earlier };
+                        self.server.withdraw(&outdated.interrupt).await;
+                        if is_equal {
+                            return Ok(self.attached(&earlier, same));
+                        }
+                        self.forget(&earlier.interrupt)?;
+                    }
+                    let asked = Asked { resolution: resolution(interrupt), ..self.attached(&opened, same) };
+                    self.state.update(|state| state.pending.push(opened))?;
+                    return Ok(asked);
                 }
                 // The journal is a new one, and does not have the run.
                 Err(Failure::Refused(problem)) if problem.code == Code::NotFound && !is_retry => {
@@ -247,6 +365,11 @@ impl Session<'_> {
         }
     }
 
+    fn attached(&self, pending: &Pending, same: &Digest) -> Asked {
+        let secret = pending.tried_as.as_ref().map(|once| self.released.secret(&self.name, once, same));
+        Asked { interrupt: pending.interrupt.clone(), bound: pending.bound, secret, resolution: None }
+    }
+
     /// Returns the run of the session, which one request starts.
     async fn run(&self) -> anyhow::Result<String> {
         if let Some(run) = self.state.update(|state| state.run.clone())? {
@@ -255,8 +378,10 @@ impl Session<'_> {
         let task = format!("{} in {}", self.cli.title(), self.root.display());
         let body = json!({"workflow": "external", "input": {"task": task}});
         let key = format!("hook-{}-{}", self.cli.as_str(), self.name);
-        let started =
-            persist(self.end_of_patience(), || self.server.post::<Run>("/v1/runs", &key, &body)).await?;
+        let started = persist(self.end_of_patience(), || {
+            self.server.post::<Run>("/v1/runs", &key, &body, Duration::ZERO)
+        })
+        .await?;
         self.state.update(|state| state.run = Some(started.id.clone()))?;
         Ok(started.id)
     }
@@ -323,7 +448,9 @@ impl Session<'_> {
         let path = format!("/v1/interrupts/{interrupt}/consume");
         let key = format!("hook-{}-{}", getpid().as_raw_nonzero(), now());
         let body = UseApproval { digest: digest.to_string(), exec: None };
-        match persist(self.deadline, || self.server.post::<UsedApproval>(&path, &key, &body)).await {
+        match persist(self.deadline, || self.server.post::<UsedApproval>(&path, &key, &body, Duration::ZERO))
+            .await
+        {
             Ok(used) if used.digest == body.digest => Ok(Use::Done),
             Ok(_) => Ok(Use::Refused("The server released a different call.".to_owned())),
             Err(Failure::Refused(problem)) => Ok(match problem.code {
@@ -350,6 +477,7 @@ impl Session<'_> {
             turn: self.event.turn.clone(),
             denied: denied.map(str::to_owned),
             by_person: resolved.cause == "decision",
+            is_released: asked.secret.is_some() && denied.is_none(),
             at: now(),
         };
         // Gemini CLI has one event. The prompt of Claude Code and of Codex follows only an approval.
@@ -388,7 +516,10 @@ impl Session<'_> {
             return None;
         }
         let fits = |settled: &Settled| {
-            settled.event != self.event.name && settled.call == *same && settled.turn == self.event.turn
+            settled.event != self.event.name
+                && !settled.is_released
+                && settled.call == *same
+                && settled.turn == self.event.turn
         };
         let at = state.settled.iter().position(fits)?;
         Some(state.settled.remove(at))
@@ -429,7 +560,7 @@ impl Session<'_> {
         let same = Digest::of_json(&question.original);
         let facts = request::origin(self.cli, self.event, &self.root);
         let asked = self
-            .ask(&same, 0, |run| {
+            .ask(&same, 0, None, |run| {
                 let HookQuestion { title, message, schema, .. } = question;
                 (request::for_question(title, message, schema, facts.clone(), run), same)
             })
@@ -468,7 +599,8 @@ impl Session<'_> {
         let ask = request::for_incident(&written.path, facts, &details, &run);
         let key = format!("hook-{}", Digest::of_json(&json!([self.name, "incident", id])));
         let end = self.end_of_patience();
-        let incident = persist(end, || self.server.post::<Interrupt>("/v1/interrupts", &key, &ask)).await?;
+        let opened = || self.server.post::<Interrupt>("/v1/interrupts", &key, &ask, Duration::ZERO);
+        let incident = persist(end, opened).await?;
         self.state.update(|state| state.incidents.push(incident.id.clone()))?;
         let page = self.server.page(&incident.id);
         Ok(Verdict::Tell { text: format!("{shown} is not what was approved. A person decides at {page}.") })
@@ -504,6 +636,26 @@ fn resolution(interrupt: Interrupt) -> Option<Resolution> {
         resolved.text = interrupt.risk.reasons.into_iter().next().map(|reason| reason.text);
     }
     Some(resolved)
+}
+
+/// Returns the digest to which the approval of an opened request is bound. An error if the server asked about another
+/// call.
+fn asked_about(interrupt: &Interrupt, ask: &Ask, bound: Digest, is_tried: bool) -> anyhow::Result<Digest> {
+    let digest = interrupt.action_digest.clone().map(Digest::try_from).transpose();
+    let digest = digest.context("the server names no valid digest: update the hook")?;
+    let is_bound = if is_tried {
+        ask.call.as_ref().is_some_and(|call| interrupt.payload["arguments"] == call.arguments)
+    } else {
+        digest.is_none_or(|digest| digest == bound)
+    };
+    anyhow::ensure!(is_bound, "the server asked about a different call: update the hook");
+    Ok(digest.unwrap_or(bound))
+}
+
+/// Returns the changed paths that the card of a tried call shows.
+fn changed_paths(interrupt: &Interrupt) -> impl Iterator<Item = &str> {
+    let changes = interrupt.payload["trial"]["changes"].as_array().into_iter().flatten();
+    changes.filter_map(|change| change["path"].as_str())
 }
 
 /// Returns the digest of a file. `None`: there is no such file, or it is too large.

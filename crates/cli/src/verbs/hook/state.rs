@@ -48,6 +48,9 @@ pub(super) struct Pending {
     pub event: String,
     /// Process that waits for the decision.
     pub waiting: i32,
+    /// Text from which the secret of the call is derived, if the server has tried the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tried_as: Option<String>,
 }
 
 /// Decision that a second event about the same call takes over.
@@ -62,6 +65,9 @@ pub(super) struct Settled {
     pub denied: Option<String>,
     /// True if a person decided, false if a rule or a grant allowed the call.
     pub by_person: bool,
+    /// True if `call` is the command line that replaced a tried command.
+    #[serde(default)]
+    pub is_released: bool,
     /// Unix time in seconds.
     pub at: u64,
 }

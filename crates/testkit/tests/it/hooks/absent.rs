@@ -44,9 +44,11 @@ async fn no_fault_of_the_server_at_any_step_runs_the_tool() {
     for step in Step::ALL {
         for (at, fault) in FAULTS.into_iter().enumerate() {
             let proxy = start(&target, Some((step, fault))).await;
+            let folder = tempfile::tempdir().unwrap();
             let hook = Installed {
                 server: &server,
-                folder: tempfile::tempdir().unwrap(),
+                hooks: folder.path().to_owned(),
+                folder,
                 cli: "claude",
                 root: hook.root.clone(),
                 config: hook.config.clone(),
@@ -75,14 +77,14 @@ async fn a_server_that_is_not_there_or_does_not_know_the_key_stops_every_coding_
     for cli in ["claude", "codex", "gemini", "cursor"] {
         let hook = Installed::new(&server, cli).await.with("timeout_ms", json!(SHORT_MS));
         let payload = hook.line("ls", "t1");
-        private(&hook.config_file().with_file_name("key"), "hs_key_0000");
+        private(&hook.config_file().with_extension("key"), "hs_key_0000");
         let answered = hook.run(&payload).await;
         assert!(answered.stops() && answered.err.contains("[unauthenticated]"), "{cli}: {answered:?}");
         assert!(!answered.err.contains("hs_key_"), "{answered:?}");
         let hook = hook.with("server", json!("http://127.0.0.1:1"));
         let answered = hook.run(&payload).await;
         assert!(answered.stops() && answered.err.contains("no server answers"), "{cli}: {answered:?}");
-        std::fs::remove_file(hook.config_file().with_file_name("key")).unwrap();
+        std::fs::remove_file(hook.config_file().with_extension("key")).unwrap();
         assert!(hook.run(&payload).await.stops());
     }
 }
@@ -119,8 +121,8 @@ async fn a_new_journal_gets_a_new_run() {
     let hook = Installed::new(&server, "claude").await;
     assert_eq!(hook.run(&hook.line("ls", "t1")).await.decision().0, "allow");
     let there = Installed::new(&other, "claude").await;
-    let key = std::fs::read_to_string(there.config_file().with_file_name("key")).unwrap();
-    private(&hook.config_file().with_file_name("key"), &key);
+    let key = std::fs::read_to_string(there.config_file().with_extension("key")).unwrap();
+    private(&hook.config_file().with_extension("key"), &key);
     let hook = hook.with("server", json!(other.base()));
     assert_eq!(hook.run(&hook.line("ls", "t2")).await.decision().0, "allow");
 }

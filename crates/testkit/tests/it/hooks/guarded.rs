@@ -54,7 +54,7 @@ async fn no_tool_touches_a_protected_place() {
         bash(format!("cat < {tokens}")),
         bash(format!("cat {}", config.display())),
         bash(format!("ls {}", config.with_file_name("state").display())),
-        bash(format!("cat {}", config.with_file_name("key").display())),
+        bash(format!("cat {}", config.with_extension("key").display())),
         bash(format!("cp {} x", program.display())),
         bash(format!("tar czf x.tgz {data}")),
         ("Read", json!({"file_path": tokens.to_string()})),
@@ -179,7 +179,7 @@ async fn a_replaced_root_and_an_exposed_configuration_stop_every_call() {
     assert!(answered.stops() && answered.err.contains("install the hook again"), "{answered:?}");
     let hook = hook.with("root_identity", identity);
     assert_eq!(hook.run(&hook.line("ls", "t2")).await.decision().0, "allow");
-    for file in [hook.config_file(), hook.config_file().with_file_name("key")] {
+    for file in [hook.config_file(), hook.config_file().with_extension("key")] {
         use std::os::unix::fs::PermissionsExt;
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
         let answered = hook.run(&hook.line("ls", "t3")).await;

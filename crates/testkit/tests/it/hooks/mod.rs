@@ -7,6 +7,7 @@ mod give_ups;
 mod guarded;
 mod proxy;
 mod questions;
+mod tried;
 mod unreadable;
 
 use std::fs;
@@ -28,6 +29,8 @@ const LONG_MS: u64 = 600_000;
 pub(crate) struct Installed<'a> {
     server: &'a TestServer,
     folder: TempDir,
+    /// Folder of the configuration and the key.
+    hooks: PathBuf,
     cli: &'static str,
     root: PathBuf,
     config: Value,
@@ -44,27 +47,50 @@ pub(crate) struct Answered {
 }
 
 impl<'a> Installed<'a> {
-    /// Installs the hook with a new agent key.
+    /// Installs the hook with a new agent key. Commands are not tried.
     pub(crate) async fn new(server: &'a TestServer, cli: &'static str) -> Self {
-        let made = server.post("/v1/keys", &json!({"name": format!("{cli}-agent"), "role": "agent"})).await;
         let folder = tempfile::tempdir().unwrap();
+        let hooks = folder.path().to_owned();
+        Self::in_folder(server, cli, folder, hooks, false).await
+    }
+
+    /// Installs the hook as `hook install` does. Commands are tried.
+    pub(crate) async fn tried(server: &'a TestServer, cli: &'static str) -> Self {
+        let hooks = server.data().canonicalize().unwrap().join("hooks");
+        fs::create_dir_all(&hooks).unwrap();
+        Self::in_folder(server, cli, tempfile::tempdir().unwrap(), hooks, true).await
+    }
+
+    async fn in_folder(
+        server: &'a TestServer,
+        cli: &'static str,
+        folder: TempDir,
+        hooks: PathBuf,
+        tries: bool,
+    ) -> Self {
         let root = server.workspace().canonicalize().unwrap();
+        let mut key = json!({"name": format!("{cli}-agent"), "role": "agent"});
+        if tries {
+            key["folder"] = json!(root);
+        }
+        let made = server.post("/v1/keys", &key).await;
         let found = fs::metadata(&root).unwrap();
-        private(&folder.path().join("key"), made.ok()["secret"].as_str().unwrap());
+        private(&hooks.join(format!("{cli}.key")), made.ok()["secret"].as_str().unwrap());
         let settings = root.join(".claude/settings.json");
         fs::create_dir_all(settings.parent().unwrap()).unwrap();
         fs::write(&settings, "{}").unwrap();
         let config = json!({
             "cli": cli,
             "server": server.base(),
-            "key_file": folder.path().join("key"),
+            "key_file": hooks.join(format!("{cli}.key")),
             "root": root,
             "root_identity": {"device": found.dev(), "inode": found.ino()},
             "timeout_ms": LONG_MS,
             "program": real(),
             "protected": [server.data(), settings],
+            "tries": tries,
         });
-        let installed = Self { server, folder, cli, root, config, flags: Vec::new(), env: Vec::new() };
+        let installed = Self { server, folder, hooks, cli, root, config, flags: Vec::new(), env: Vec::new() };
         installed.write();
         installed
     }
@@ -81,7 +107,12 @@ impl<'a> Installed<'a> {
     }
 
     pub(crate) fn config_file(&self) -> PathBuf {
-        self.folder.path().join(format!("{}.json", self.cli))
+        self.hooks.join(format!("{}.json", self.cli))
+    }
+
+    /// Returns the home folder of the person.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.server.data().with_file_name("home")
     }
 
     /// Returns the payload of a call in this agent's form.

@@ -94,3 +94,52 @@ fn is_on(value: Option<&Value>) -> bool {
         Some(_) => true,
     }
 }
+
+/// Returns the reason why these settings hold back the replacement of a command.
+pub(super) fn holds_back(text: &str, line: &str) -> Result<Option<String>, String> {
+    let settings = json::read(text, SYNTAX)?;
+    if is_on(settings.get("sandbox").and_then(|sandbox| sandbox.get("enabled"))) {
+        return Ok(Some("turns on the sandbox of Claude Code, which refuses the server".to_owned()));
+    }
+    let Some(permissions) = settings.get("permissions") else { return Ok(None) };
+    for list in ["deny", "ask"] {
+        let rules = match permissions.get(list) {
+            None | Some(Value::Null) => continue,
+            Some(Value::Array(rules)) => rules,
+            Some(_) => return Err(format!("has no list at `permissions.{list}`")),
+        };
+        let held = rules.iter().find(|rule| rule.as_str().is_none_or(|rule| may_concern(rule, line)));
+        if let Some(rule) = held {
+            return Ok(Some(format!(
+                "has the rule {rule} in `permissions.{list}`, which a trial would skip"
+            )));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns true unless the rule certainly concerns no part of this command. Claude Code applies rules about reading and
+/// editing to some commands as well.
+fn may_concern(rule: &str, line: &str) -> bool {
+    let (tool, text) = match rule.trim().split_once('(') {
+        Some((tool, rest)) => (tool, rest.strip_suffix(')').unwrap_or(rest)),
+        None => (rule.trim(), ""),
+    };
+    if ["WebFetch", "WebSearch", "Agent", "Task", "Skill"].contains(&tool) || tool.starts_with("mcp__") {
+        return false;
+    }
+    // A word that the shell computes may be any word.
+    if line.contains(|c| "$`*?[{~".contains(c)) {
+        return true;
+    }
+    let line: String = line.chars().filter(|c| !"\\'\"".contains(*c)).collect();
+    let is_literal = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+    let named: Vec<&str> =
+        text.split(|c| !is_literal(c)).filter(|word| word.contains(char::is_alphanumeric)).collect();
+    // The name of a file may be a part of a word, and the name of a program begins one.
+    let occurs = |name: &&str| match tool {
+        "Bash" => line.split(|c| !is_literal(c)).any(|word| word.starts_with(name)),
+        _ => line.contains(name),
+    };
+    named.is_empty() || named.iter().all(occurs)
+}

@@ -317,3 +317,27 @@ pub(crate) fn trust(
         Some(_) => Trust::Modified,
     })
 }
+
+/// Returns the reason why these settings hold back the replacement of a command: they set a sandbox.
+pub(super) fn holds_back(format: Format, text: &str) -> Result<Option<String>, String> {
+    match format {
+        Format::HookList => return Ok(None),
+        Format::Requirements => return Ok(Some("has rules of an administrator".to_owned())),
+        Format::Settings => {}
+    }
+    let settings = parse(text)?;
+    let has = |name: &str| settings.contains_key(name);
+    let is_sandboxed = has("sandbox_mode") && !has_no_sandbox(text);
+    let set = ["profile", "default_permissions"].into_iter().find(|name| has(name));
+    Ok(match set {
+        _ if is_sandboxed => Some("turns on the sandbox of Codex, which refuses the server".to_owned()),
+        Some(name) => Some(format!("sets `{name}`, whose sandbox may refuse the server")),
+        None => None,
+    })
+}
+
+/// Returns true if the settings turn the sandbox of Codex off.
+pub(super) fn has_no_sandbox(text: &str) -> bool {
+    let settings = parse(text).unwrap_or_default();
+    settings.get("sandbox_mode").and_then(Value::as_str) == Some("danger-full-access")
+}

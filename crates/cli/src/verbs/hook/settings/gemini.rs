@@ -80,3 +80,31 @@ fn switched_off(part: &str, switches: &Map<String, Value>, entry: Option<&HookEn
     }
     off
 }
+
+/// Returns the reason why these settings hold back the replacement of a command.
+pub(super) fn holds_back(text: &str) -> Result<Option<String>, String> {
+    const RULES: [(&str, &str); 7] = [
+        ("tools", "exclude"),
+        ("tools", "core"),
+        ("tools", "sandbox"),
+        ("policyPaths", ""),
+        ("adminPolicyPaths", ""),
+        ("excludeTools", ""),
+        ("coreTools", ""),
+    ];
+    let settings = json::read(text, SYNTAX)?;
+    let found = RULES.iter().find(|(part, name)| {
+        let value = settings
+            .get(*part)
+            .and_then(|value| if name.is_empty() { Some(value) } else { value.get(*name) });
+        match value {
+            None | Some(Value::Null | Value::Bool(false)) => false,
+            Some(Value::Array(items)) => !items.is_empty(),
+            Some(Value::Bool(true) | Value::Number(_) | Value::String(_) | Value::Object(_)) => true,
+        }
+    });
+    Ok(found.map(|(part, name)| {
+        let dot = if name.is_empty() { "" } else { "." };
+        format!("sets `{part}{dot}{name}`, which a trial would skip")
+    }))
+}

@@ -93,6 +93,57 @@ pub(crate) fn inspect(
     }
 }
 
+/// Returns the reason why settings hold back the replacement of a command: their rules may concern the command, or they
+/// turn a sandbox on. The reason is a clause with the file as its subject. Settings that cannot be parsed hold back
+/// every command.
+pub(crate) fn holds_back(cli: CodingCli, format: Format, text: &str, line: &str) -> Option<String> {
+    let found = match cli {
+        CodingCli::Claude => claude::holds_back(text, line),
+        CodingCli::Codex => codex::holds_back(format, text),
+        CodingCli::Gemini => gemini::holds_back(text),
+        CodingCli::Cursor => Ok(None),
+    };
+    found.unwrap_or_else(Some)
+}
+
+/// Returns folders whose files are rules of the agent.
+pub(crate) fn rule_folders(cli: CodingCli, folders: &Folders, root: &Path) -> Vec<PathBuf> {
+    match cli {
+        CodingCli::Codex => {
+            vec![
+                folders.codex.join("rules"),
+                root.join(".codex/rules"),
+                folders.system.join("etc/codex/rules"),
+            ]
+        }
+        CodingCli::Gemini => vec![
+            folders.gemini.join("policies"),
+            root.join(".gemini/policies"),
+            folders.system.join("etc/gemini-cli/policies"),
+        ],
+        CodingCli::Claude | CodingCli::Cursor => Vec::new(),
+    }
+}
+
+/// Returns the arguments of the agent that set rules.
+pub(crate) const fn rule_arguments(cli: CodingCli) -> &'static [&'static str] {
+    match cli {
+        CodingCli::Claude => &["--disallowedTools", "--disallowed-tools", "--settings"],
+        CodingCli::Gemini => &["--policy", "--admin-policy"],
+        CodingCli::Codex | CodingCli::Cursor => &[],
+    }
+}
+
+/// Returns the reason if the agent uses a sandbox unless its settings turn it off.
+pub(crate) fn sandboxed_by_default<'a>(
+    cli: CodingCli,
+    texts: impl Iterator<Item = &'a str>,
+) -> Option<String> {
+    let is_off = cli != CodingCli::Codex || texts.into_iter().any(codex::has_no_sandbox);
+    (!is_off)
+        .then(|| "it would be carried out inside the sandbox of Codex, which refuses the server".to_owned())
+}
+
 /// Undoes the steps of an installation, if nothing else changed since.
 pub(crate) fn undo(text: &str, steps: &[Step]) -> Option<String> {
     let mut text = text.to_owned();
