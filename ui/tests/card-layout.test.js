@@ -1,8 +1,8 @@
-// Layout of a card and of its options, at the widths of a laptop and of a telephone.
+// Layout and effects of the options of an external agent.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
-import { card, option, visitCard } from "./harness/card.js";
+import { option, visitCard } from "./harness/card.js";
 import { serve } from "./harness/server.js";
 import { dress } from "./harness/shots.js";
 
@@ -35,18 +35,5 @@ test("the options of an external agent", async (t) => {
     assert.deepEqual(told.options.map(({ note }) => note), [undefined, "rejects it; the agent gets your reason and continues"]);
     await option(page, "Reject").getByText(told.options[1].note).waitFor();
     assert.equal(await option(page, "Approve").getByText("continues").count(), 0);
-  });
-
-  await t.test("leave nothing to scroll on a laptop", async () => {
-    await dress(page, { width: 1280, theme: "light" });
-    for (const path of ["/", `/inbox/${asked.id}`]) {
-      await page.goto(path);
-      await card(page).waitFor();
-      const [height, shown] = await page.evaluate(() => {
-        const { scrollHeight, clientHeight } = document.documentElement;
-        return [scrollHeight, clientHeight];
-      });
-      assert.equal(height, shown, path);
-    }
   });
 });
