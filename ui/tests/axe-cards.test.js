@@ -55,10 +55,10 @@ test("cards", async (t) => {
       // The call is drawn like a native one, whatever the agent says about it.
       const call = card(page).getByRole("region", { name: text("card.tool"), exact: true });
       await call.getByText(ask.call.arguments.command ?? "limit = 20").first().waitFor();
-      await call.getByText(text("card.elsewhere")).waitFor();
+      await call.getByText(/outside the sandbox of Holdshort/).waitFor();
       // Members outside the command and the change are visible without unfolding.
       await call.getByText("yes please").first().waitFor();
-      assert.equal(await call.getByText(text("card.sandbox.full")).count(), 0);
+      assert.equal(await call.getByText(/^full: access only/).count(), 0);
     });
   }
 

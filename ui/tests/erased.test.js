@@ -82,7 +82,7 @@ test("a run that is erased says so, by whom and when, and is not undone", async 
   await page.getByText(text("run.erased.words")).first().waitFor();
 
   await page.goto(`/inbox/${question.id}`);
-  await card(page).getByText(/The content of this request was erased at .*, by operator\./).waitFor();
+  await card(page).getByText(/^the content of the run, .* \(by operator\)$/).waitFor();
   assert.equal(await card(page).getByText("Zebedee").count(), 0);
   await assertSound(page, "a card that is erased");
 });

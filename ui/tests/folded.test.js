@@ -18,9 +18,10 @@ test("folded parts are counted beside what lets them go on, until they were show
   const payload = { gate: LONG, at: "noon", notes: { first: "line\n".repeat(40) } };
   const interrupt = await server.agentAsks({ kind: "tool_approval", title: "Run it", payload });
   const page = await person(t, server);
-  const count = (n) => text(n === 1 ? "card.folded.one" : "card.folded", { n });
+  const first = "“open the gate open the g…”";
+  const both = text("card.folded", { n: 2, names: text("card.folded.more", { named: first, n: 1 }) });
   await visitCard(page, interrupt);
-  await option(page, "Approve").getByText(count(2)).waitFor();
+  await option(page, "Approve").getByText(both).waitFor();
   assert.equal(await option(page, "Reject").getByText(/not shown/).count(), 0, "to refuse needs no look");
 
   // The option asks for confirmation, and names the parts that were not shown.
@@ -32,7 +33,7 @@ test("folded parts are counted beside what lets them go on, until they were show
   assert.equal(await looks(server, interrupt), 0, "it was not all shown");
 
   await card(page).getByRole("button", { name: text("card.all.long"), exact: true }).click();
-  await option(page, "Approve").getByText(count(1)).waitFor();
+  await option(page, "Approve").getByText(text("card.folded.one", { names: "“line…”" })).waitFor();
   assert.equal(await looks(server, interrupt), 0, "a part is left");
   const told = page.waitForResponse((response) => response.url().endsWith(`/v1/interrupts/${interrupt.id}/views`));
   await card(page).getByRole("button", { name: text("card.all", { n: 40 }) }).click();

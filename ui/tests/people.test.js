@@ -398,7 +398,7 @@ test("what is withheld from a reviewer is marked, and an edit keeps it", async (
   const asked = await ask(server, { groups: ["legal"] }, { title: `Pay to ${secret}`, call, withhold });
   const anna = await as(t, server, "anna");
   await visitCard(anna, asked);
-  await card(anna).getByText(text("card.withheld")).waitFor();
+  await card(anna).getByText("Withheld", { exact: true }).waitFor();
   await card(anna).getByText("/arguments/iban", { exact: true }).first().waitFor();
   // The mark is drawn as one text, not as an object with members.
   await card(anna).getByText(text("card.covered"), { exact: true }).first().waitFor();

@@ -149,7 +149,7 @@ test("what is frozen lets an agent elsewhere do nothing, and can be refused", as
   const page = await person(t, server);
   await visitCard(page, asked);
   await banner(page).waitFor();
-  await card(page).getByText(text("card.frozen.elsewhere")).waitFor();
+  await card(page).getByText(/: only decisions that stop the agent are accepted until the freeze is lifted$/).waitFor();
   for (const { label } of released) {
     assert(await option(page, label).isDisabled(), label);
     await option(page, label).getByText(text("card.frozen"), { exact: true }).waitFor();

@@ -24,6 +24,12 @@ export type Hours = Schemas["Hours"];
 export type Info = Schemas["Info"];
 export type AlsoCovered = Schemas["AlsoCovered"];
 export type Interrupt = Schemas["Interrupt"];
+export type Card = Schemas["Card"];
+export type CardFact = Schemas["CardFact"];
+export type CardOption = Schemas["CardOption"];
+export type CardPart = Schemas["CardPart"];
+/** An interrupt with its card, as the server returns a single interrupt. */
+export type Carded = Interrupt & { card: Card };
 export type Erased = Schemas["ErasedContent"];
 export type Frozen = Schemas["Frozen"];
 export type JournalHead = Schemas["JournalHead"];

@@ -1,6 +1,7 @@
 // Words that imitate other words because letters of other scripts look like Latin letters. The component that shows
 // texts of agents sets these words. Every text below this component marks the foreign letters.
 import { getContext, setContext } from "svelte";
+import type { Interrupt } from "../api/types";
 import type { Piece } from "./plain";
 
 const WORDS = Symbol();
@@ -27,4 +28,10 @@ function apart({ text }: Piece, word: string): Piece[] {
   const shown = (text: string, foreign: boolean): Piece => ({ text, hidden: false, foreign });
   const letters = Array.from(word).map((letter) => shown(letter, isForeign(letter)));
   return text.split(word).flatMap((part, i) => [...(i > 0 ? letters : []), ...(part ? [shown(part, false)] : [])]);
+}
+
+/** Returns the words of an interrupt that imitate other words, as they are spelled. */
+export function lookAlikes({ warnings = [] }: Interrupt): string[] {
+  // The server shortens a long word and appends `…`.
+  return warnings.filter(({ kind }) => kind === "look_alike").map(({ text }) => text.replace(/…$/, ""));
 }

@@ -2,7 +2,6 @@
 
 export const trial = {
   "trial.title": "Trial result",
-  "trial.untried": "Not tried: {why}. You approve the command itself, with all its effects.",
   "trial.released": "The workspace has not changed yet. Approval applies exactly these changes. The command does not run again.",
   "trial.released.none": "The command changed no files. Approval releases its output.",
   "trial.undo.title": "Changes of the undo",

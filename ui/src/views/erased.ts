@@ -4,7 +4,7 @@ import { moment } from "../parts/age";
 import { plain } from "../parts/plain";
 import { t } from "./texts";
 
-export function erasure(key: "card.erased.text" | "run.erased.text", { by, at, because }: Erased): string {
+export function erasure({ by, at, because }: Erased): string {
   const who = because === "retention" ? t("run.erased.retention") : t("run.erased.by", { who: plain(by) });
-  return t(key, { at: moment(at), who });
+  return t("run.erased.text", { at: moment(at), who });
 }

@@ -278,7 +278,7 @@ fn part(part: &Part<'_>, cap: Cap, paint: Paint) -> Vec<String> {
             let cap = if *is_exact { Cap::None } else { cap };
             quote(text, &format!("  {}", lower(label)), cap, paint)
         }
-        Part::Data { label, text } => quote(text, &format!("  {}", lower(label)), cap, paint),
+        Part::Data { label, text, .. } => quote(text, &format!("  {}", lower(label)), cap, paint),
         Part::Note { text } => {
             let lines = textwrap::wrap(text, paint.width - 4);
             lines.into_iter().map(|line| format!("  {}", paint.dim(&line))).collect()

@@ -1,9 +1,10 @@
 //! Help about the options and keys of a card. The help is printed when a person types `?`.
 
+use holdshort_presentation::card::free_text_option;
 use holdshort_protocol::{Interrupt, Offer, plain};
 
 use super::paint::Paint;
-use super::{naming, time};
+use super::time;
 use crate::program_name::holdshort;
 
 /// Column at which the explanations of the help for a card begin.
@@ -34,7 +35,7 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
         holdshort(),
         plain::line(&interrupt.run)
     );
-    let natural = naming::natural(interrupt).map(|offer| plain::line(&offer.label).into_owned());
+    let natural = free_text_option(interrupt).map(|offer| plain::line(&offer.label).into_owned());
     let alone =
         natural.map(|label| format!("typed without an option select “{label}”, after you confirm the text"));
     if let Some(alone) = &alone {

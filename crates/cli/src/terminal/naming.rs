@@ -60,24 +60,3 @@ pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Off
         _ => None,
     })
 }
-
-/// Returns the option of an interrupt to which free text belongs (contract A31). Returns `None` for an interrupt
-/// without such an option.
-pub(super) fn natural(interrupt: &Interrupt) -> Option<&Offer> {
-    let by_id = |id: &str| interrupt.offer(id);
-    let id = match interrupt.kind {
-        Kind::Question => "answer",
-        Kind::Choice => "custom",
-        Kind::Turn => "submit",
-        Kind::Escalation => "instruct",
-        Kind::PlanApproval => "revise",
-        Kind::ToolApproval => "reject",
-        // After a step, a free text is a note. Before a step, a free text is guidance.
-        Kind::Checkpoint if by_id("continue").is_some() => "continue",
-        Kind::Checkpoint => "approve",
-        Kind::Error => "abort",
-        Kind::ClientCall => "result",
-        Kind::Review | Kind::Continuation | Kind::UnknownOutcome => return None,
-    };
-    by_id(id)
-}

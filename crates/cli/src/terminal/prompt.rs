@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use holdshort_presentation::card::readable;
+use holdshort_presentation::card::{free_text_option, readable};
 use holdshort_protocol::{Decision, FieldError, Interrupt, Kind, Offer, parts_of_lines, plain};
 use serde_json::Value;
 
@@ -143,7 +143,7 @@ impl Prompt {
 
     /// Returns the lines below the options of a card that describe what the person can type.
     pub(crate) fn keys(&self, paint: Paint) -> Vec<String> {
-        let typed = match naming::natural(&self.interrupt) {
+        let typed = match free_text_option(&self.interrupt) {
             Some(offer) if self.interrupt.takes_a_number() && offer.needs_edit => {
                 "the answer as JSON, or an option's name"
             }
@@ -166,7 +166,7 @@ impl Prompt {
             let keys = paint.fold(keys, 2).into_iter().map(|line| paint.dim(&line));
             return keys.chain([filling.ask()]).collect();
         }
-        let shape = naming::natural(&self.interrupt)
+        let shape = free_text_option(&self.interrupt)
             .filter(|offer| offer.needs_edit && self.interrupt.kind == Kind::Question)
             .and(self.interrupt.response_schema.as_ref())
             .map(|schema| format!("  The answer is {}", shape::shape(schema)));
@@ -270,7 +270,7 @@ impl Prompt {
                 self.stage = Stage::Fill(filling);
                 Reaction::Ask(shown)
             }
-            Filled::Whole(answer) => match naming::natural(&self.interrupt).map(|offer| offer.id.clone()) {
+            Filled::Whole(answer) => match free_text_option(&self.interrupt).map(|offer| offer.id.clone()) {
                 Some(option) => {
                     self.filled = Some(filling);
                     self.data(&option, &answer.to_string(), paint)
@@ -291,7 +291,7 @@ impl Prompt {
 
     /// Returns true if the person has to type the complete answer to the interrupt as JSON.
     pub(crate) fn takes_json(&self) -> bool {
-        let takes_data = naming::natural(&self.interrupt).is_some_and(|offer| offer.needs_edit);
+        let takes_data = free_text_option(&self.interrupt).is_some_and(|offer| offer.needs_edit);
         self.interrupt.kind == Kind::Question && takes_data && filling(&self.interrupt).is_none()
     }
 
@@ -418,7 +418,7 @@ impl Prompt {
             let id = offer.id.clone();
             return self.confirm(&id, words.trim(), paint);
         }
-        match naming::natural(&self.interrupt).map(|offer| (offer.id.clone(), offer.needs_edit)) {
+        match free_text_option(&self.interrupt).map(|offer| (offer.id.clone(), offer.needs_edit)) {
             Some((id, true)) => self.data(&id, line, paint),
             Some((id, false)) => self.confirm(&id, line, paint),
             None => {
@@ -519,7 +519,7 @@ impl Prompt {
     fn editing(&self) -> Option<Editing> {
         match self.interrupt.editable() {
             Some(offer) => Some(self.editing_for(offer)),
-            None => naming::natural(&self.interrupt).map(|offer| Editing {
+            None => free_text_option(&self.interrupt).map(|offer| Editing {
                 option: offer.id.clone(),
                 text: String::new(),
                 form: Form::Words,
@@ -541,7 +541,7 @@ impl Prompt {
 /// Returns the empty form for a question with a structured answer. Returns `None` if a form cannot ask for the answer
 /// field by field.
 fn filling(interrupt: &Interrupt) -> Option<Filling> {
-    let takes_data = naming::natural(interrupt).is_some_and(|offer| offer.needs_edit);
+    let takes_data = free_text_option(interrupt).is_some_and(|offer| offer.needs_edit);
     let schema =
         interrupt.response_schema.as_ref().filter(|_| interrupt.kind == Kind::Question && takes_data)?;
     Filling::from_schema(schema)

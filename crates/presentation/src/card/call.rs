@@ -53,7 +53,9 @@ fn conditions(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
             format!("the command could not be tried before you decide: {}", plain::line(why)),
         )
     }));
-    facts.extend(interrupt.command_effect.as_ref().map(|CommandEffect { text, is_unusual }| {
+    // After a trial, the card shows the actual changes instead.
+    let predicted = interrupt.command_effect.as_ref().filter(|_| TrialCard::from_payload(payload).is_none());
+    facts.extend(predicted.map(|CommandEffect { text, is_unusual }| {
         let text = plain::line(text);
         if *is_unusual { Fact::notice(FactName::Effect, text) } else { Fact::new(FactName::Effect, text) }
     }));
@@ -105,7 +107,12 @@ pub(super) fn parts(payload: &Value, is_open: bool) -> Vec<Part<'_>> {
         parts.extend(diff(payload, false));
         // If the card shows only a part of the change, the complete new text from the call is added.
         parts.extend(match change.new_text(payload) {
-            Some(text) => Some(Part::Data { label: "All of the new text", text: text.to_owned() }),
+            Some(text) => Some(Part::Data {
+                label: "All of the new text",
+                text: text.to_owned(),
+                is_quoted: false,
+                value: text.into(),
+            }),
             None if change.truncated => data(payload, "arguments", "Arguments"),
             None => None,
         });
@@ -140,6 +147,6 @@ fn tried(trial: TrialCard<'_>) -> Part<'_> {
     }
 }
 
-fn command(payload: &Value) -> Option<&str> {
+pub(super) fn command(payload: &Value) -> Option<&str> {
     payload.get("command").or_else(|| payload.pointer("/arguments/command"))?.as_str()
 }

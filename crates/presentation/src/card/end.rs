@@ -5,13 +5,15 @@ use std::borrow::Cow;
 use holdshort_protocol::{Interrupt, Kind, Outcome, Resolution, labelled_members, plain};
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::FormatTime;
 use super::facts::option_label;
 use super::parts::readable;
 
 /// Resolution of an interrupt, as the card shows it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CardEnd)]
 pub struct End<'a> {
     pub outcome: &'static str,
     /// Label of the chosen option. `None` if the label repeats `outcome`, such as *Approve* and *Approved*.
@@ -31,7 +33,8 @@ pub struct End<'a> {
 }
 
 /// Member of an answer or of an edit. The label is empty if the answer has no named members.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CardAnswerMember)]
 pub struct AnswerMember {
     pub label: String,
     pub text: String,

@@ -2,19 +2,25 @@
 
 use holdshort_protocol::PeopleLine;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// One line of a card with a label, which the runtime wrote.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = CardFact)]
 pub struct Fact {
     pub name: FactName,
     pub label: &'static str,
     /// Text of one line, in which invisible characters are already escaped with `plain`.
     pub text: String,
     pub tone: Tone,
+    /// Id of another interrupt that the text names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interrupt: Option<String>,
 }
 
 /// Emphasis with which a fact is displayed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = CardTone)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
     Plain,
@@ -25,7 +31,8 @@ pub enum Tone {
 }
 
 /// Kind of a fact, which determines its label.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = CardFactName)]
 #[serde(rename_all = "snake_case")]
 pub enum FactName {
     Model,
@@ -115,7 +122,7 @@ impl FactName {
 
 impl Fact {
     pub(super) fn new(name: FactName, text: impl Into<String>) -> Self {
-        Self { name, label: name.label(), text: text.into(), tone: Tone::Plain }
+        Self { name, label: name.label(), text: text.into(), tone: Tone::Plain, interrupt: None }
     }
 
     pub(super) fn notice(name: FactName, text: impl Into<String>) -> Self {

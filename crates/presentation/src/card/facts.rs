@@ -50,7 +50,8 @@ pub(super) fn for_interrupt(interrupt: &Interrupt, setting: Setting<'_>, call: &
     }
     if let Some(earlier) = &interrupt.supersedes {
         let text = format!("the subject of {} has changed since then", plain::line(earlier));
-        facts.push(Fact::notice(FactName::Again, text));
+        let fact = Fact::notice(FactName::Again, text);
+        facts.push(Fact { interrupt: Some(earlier.clone()), ..fact });
     }
     facts.push(Fact::new(FactName::AskedAt, time(&interrupt.created_at)));
     facts.push(Fact::new(FactName::Id, plain::line(&interrupt.id)));

@@ -4,10 +4,13 @@ use std::borrow::Cow;
 
 use holdshort_protocol::{Diff, OUTSIDE};
 use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
 
 /// Section of a card. Commands, paths, names, JSON and notes in it are already escaped with `plain`. Prose, changed
 /// lines, scripts and output are not escaped yet.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CardPart)]
 #[serde(tag = "part", rename_all = "snake_case")]
 pub enum Part<'a> {
     Command {
@@ -39,6 +42,7 @@ pub enum Part<'a> {
         is_outside: bool,
         /// True if an external agent sent the change. Holdshort has then not compared the change with the file.
         is_quoted: bool,
+        #[schema(value_type = Object)]
         diff: Diff,
         /// Sentence that counts the changed lines which the card does not show.
         unseen: Option<String>,
@@ -62,6 +66,11 @@ pub enum Part<'a> {
     Data {
         label: &'static str,
         text: String,
+        /// True if an external agent wrote the data beside its call, or without a call.
+        is_quoted: bool,
+        /// The data itself. Null if `text` is a list.
+        #[schema(value_type = Value)]
+        value: Value,
     },
     /// Note by Holdshort about what happens after a decision.
     Note {
@@ -70,20 +79,23 @@ pub enum Part<'a> {
 }
 
 /// Change of one path that a command made in its trial.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CardTriedChange)]
 pub struct TriedChange<'a> {
     pub path: Cow<'a, str>,
     pub words: String,
     pub is_deletion: bool,
     /// True if the task mentions paths, but not this one.
     pub is_outside: bool,
+    #[schema(value_type = Option<Object>)]
     pub diff: Option<Diff>,
     /// Sentence that counts the lines of the diff which are not shown.
     pub unseen: Option<String>,
 }
 
 /// Subtask of a plan that a person decides on.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CardSubtask)]
 pub struct Subtask<'a> {
     pub id: Cow<'a, str>,
     pub description: &'a str,
@@ -94,7 +106,8 @@ pub struct Subtask<'a> {
 }
 
 /// Proposal of an agent, with arguments for and against it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CardProposal)]
 pub struct Proposal<'a> {
     /// Title in one line, in which invisible characters are already escaped with `plain`.
     pub title: Cow<'a, str>,
@@ -151,7 +164,7 @@ impl<'a> Part<'a> {
                 format!("Proposals:\n{}", (1..).zip(proposals).map(line).collect::<Vec<_>>().join("\n\n"))
             }
             Self::Quote { label, text, .. } => format!("{label}:\n{text}"),
-            Self::Data { label, text } => format!("{label}:\n{text}"),
+            Self::Data { label, text, .. } => format!("{label}:\n{text}"),
             Self::Note { text } => format!("Note: {text}"),
         }
     }

@@ -18,7 +18,7 @@ pub(super) fn for_interrupt<'a>(
     if let Some(InspectedCall { call, more, beside }) = judged {
         let mut facts = call::facts(call, interrupt);
         facts.push(Fact::notice(FactName::RunsAt, InspectedCall::RUNS));
-        let more = labelled("With", more).into_iter().chain(labelled("Details", beside));
+        let more = labelled("With", more, false).into_iter().chain(labelled("Details", beside, true));
         return (facts, call::parts(call, is_open).into_iter().chain(more).collect());
     }
     if interrupt.origin == Origin::External {
@@ -28,7 +28,7 @@ pub(super) fn for_interrupt<'a>(
         Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall => {
             return (call::facts(payload, interrupt), call::parts(payload, is_open));
         }
-        Kind::PlanApproval => vec![plan(payload).or_else(|| labelled("Plan", payload))],
+        Kind::PlanApproval => vec![plan(payload).or_else(|| labelled("Plan", payload, false))],
         Kind::Question => vec![quote(payload, "question", "Question"), quote(payload, "context", "Context")],
         Kind::Review => vec![
             quote(payload, "title", "Title"),
@@ -43,17 +43,19 @@ pub(super) fn for_interrupt<'a>(
             data(payload, "input", "Input"),
             data(payload, "output", "Output"),
             data(payload, "results", "Results"),
-            payload
-                .get("changed_files")
-                .and_then(listed)
-                .map(|text| Part::Data { label: "Changed files", text: plain::lines(&text).into_owned() }),
+            payload.get("changed_files").and_then(listed).map(|text| Part::Data {
+                label: "Changed files",
+                text: plain::lines(&text).into_owned(),
+                is_quoted: false,
+                value: Value::Null,
+            }),
         ],
         Kind::Error => vec![quote(payload, "error", "Error"), quote(payload, "output", "Reply")],
         Kind::Continuation if payload.get("output").is_some() => vec![quote(payload, "output", "Reply")],
         Kind::Turn if payload.get("output").is_some() => vec![quote(payload, "output", "Output")],
         Kind::Choice if payload.get("proposals").is_some() => vec![proposals(payload)],
         Kind::Choice | Kind::Turn | Kind::Escalation | Kind::Continuation => {
-            vec![labelled("Details", payload)]
+            vec![labelled("Details", payload, false)]
         }
     };
     (Vec::new(), parts.into_iter().flatten().collect())
@@ -71,9 +73,9 @@ fn external(payload: &Value) -> Vec<Part<'_>> {
         Value::Object(members) => {
             let rest = members.iter().filter(|member| !is_shown(member));
             let rest: Map<String, Value> = rest.map(|(name, value)| (name.clone(), value.clone())).collect();
-            labelled("Details", &Value::Object(rest))
+            labelled("Details", &Value::Object(rest), true)
         }
-        other => labelled("Details", other),
+        other => labelled("Details", other, true),
     };
     texts.chain([diff(payload, true), plan(payload), rest].into_iter().flatten()).collect()
 }
@@ -119,14 +121,14 @@ fn proposals(payload: &Value) -> Option<Part<'_>> {
     Some(Part::Proposals { proposals: proposals.iter().map(proposal).collect() })
 }
 
-fn labelled<'a>(label: &'static str, payload: &Value) -> Option<Part<'a>> {
+fn labelled<'a>(label: &'static str, payload: &Value, is_quoted: bool) -> Option<Part<'a>> {
     let is_empty = payload.is_null() || payload.as_object().is_some_and(Map::is_empty);
-    (!is_empty).then(|| Part::Data { label, text: exact(payload) })
+    (!is_empty).then(|| Part::Data { label, text: exact(payload), is_quoted, value: payload.clone() })
 }
 
 pub(super) fn data<'a>(payload: &'a Value, key: &str, label: &'static str) -> Option<Part<'a>> {
     let value = payload.get(key).filter(|value| !value.is_null())?;
-    Some(Part::Data { label, text: exact(value) })
+    Some(Part::Data { label, text: exact(value), is_quoted: false, value: value.clone() })
 }
 
 fn quote<'a>(payload: &'a Value, key: &str, label: &'static str) -> Option<Part<'a>> {

@@ -12,6 +12,7 @@ use holdshort_core::people::People;
 use holdshort_core::projection::InterruptRow;
 use holdshort_core::run::{self, Config, Origin};
 use holdshort_engine::{StartRun, StartedRun};
+use holdshort_presentation::card::Card;
 use holdshort_protocol::{Ask, Code, Interrupt, InterruptStatus, List, header};
 use holdshort_store::{InterruptFilter, Tables};
 use holdshort_web::app::detached;
@@ -25,12 +26,15 @@ use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, InterruptsQuery, Params, WaitQuery, id, limit};
 use holdshort_web::trace_context::JoinedTrace;
 use holdshort_web::{view, wait};
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
 
 use super::runs::{created, unknown_session};
 use super::{answers, trials};
 use crate::convert;
 use crate::openapi::{Asks, Lists, ReadsPart};
+use crate::pages::decision;
 
 /// Ask a person.
 ///
@@ -279,16 +283,18 @@ async fn is_theirs(caller: &Caller, row: &InterruptRow) -> Answer<bool> {
 ///
 /// With `wait`, the response is sent when the interrupt is resolved, or at the latest after `wait` seconds. If the
 /// interrupt in the response is still open, send the request again.
+///
+/// The response for a person contains the `card`: everything that the terminal and the pages show of the interrupt.
 #[utoipa::path(
     get, path = "/v1/interrupts/{id}", tag = "interrupts", operation_id = "read_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc"), WaitQuery),
-    responses((status = 200, description = "The current interrupt", body = Interrupt), ReadsPart)
+    responses((status = 200, description = "The current interrupt", body = ShownInterrupt), ReadsPart)
 )]
 pub(crate) async fn read(
     caller: Caller,
     Id(id): Id<InterruptId>,
     Params(query): Params<WaitQuery>,
-) -> Answer<Json<Interrupt>> {
+) -> Answer<Json<ShownInterrupt>> {
     let seconds = query.seconds()?;
     let asked = caller.interrupt(&id).await?;
     let mut shown = wait::for_resolution(&caller, &asked, seconds).await?;
@@ -296,5 +302,23 @@ pub(crate) async fn read(
     if caller.reaches_all() {
         answers::suggest(&caller.app, &asked, &mut shown).await?;
     }
-    Ok(Json(shown))
+    // An agent decides nothing, so it gets no card.
+    let card = if caller.reaches_own() {
+        None
+    } else {
+        let model = decision::model(&caller.app, &asked.run).await?;
+        Some(decision::card_value(&shown, model.as_deref())?)
+    };
+    Ok(Json(ShownInterrupt { interrupt: shown, card }))
+}
+
+/// Interrupt with its card.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ShownInterrupt {
+    #[serde(flatten)]
+    interrupt: Interrupt,
+    /// Everything that a person sees of the interrupt. Absent for agents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Card>)]
+    card: Option<Value>,
 }

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{PageResponse, Served, created, fetch_page, refusal, text};
+use crate::harness::{PageResponse, Served, created, fetch_page, ok, refusal, text};
 
 async fn page(served: &Served, interrupt: &Value) -> PageResponse {
     let path = format!("/v1/interrupts/{}/links", text(interrupt, "id"));
@@ -92,9 +92,39 @@ async fn what_cards_show_of_a_call_stands_in_the_call_alone() {
         assert_eq!((status, code), (422, "invalid_request"), "{name}");
         assert!(at.iter().all(|at| at.starts_with("/payload")), "{name}: {at:?}");
     }
-    // The browser app uses the same reserved names.
-    let listed = holdshort_protocol::OF_CALLS.map(|name| format!("{name:?}")).join(", ");
-    assert!(include_str!("../../../../ui/src/views/card/judged.ts").contains(&listed));
+}
+
+/// A person who reads an interrupt gets its card. The agent decides nothing, so it gets none, and lists have none.
+#[tokio::test]
+async fn a_person_gets_the_card_as_json() {
+    let served = Served::new().await;
+    let ask = json!({
+        "kind": "tool_approval", "title": "Clean up",
+        "call": {"tool": "shell", "arguments": {"command": "rm -r build"}},
+        "options": [{"id": "approve", "label": "Approve"}, {"id": "reject", "label": "No"}],
+    });
+    let asked = created(served.agent().post("/v1/interrupts", &ask).await);
+    let path = format!("/v1/interrupts/{}", text(&asked, "id"));
+    let read = ok(served.operator().get(&path).await);
+    let card = &read["card"];
+    assert_eq!(read["id"], asked["id"]);
+    assert_eq!(
+        (&card["kind"], &card["title"], &card["title_by"], &card["replaces"]),
+        (&json!("Tool call"), &json!("Clean up"), &json!("speaker"), &json!("/payload/arguments"))
+    );
+    assert_eq!(card["parts"][0], json!({"part": "command", "text": "rm -r build"}));
+    let options = card["options"].as_array().unwrap();
+    let shown =
+        options.iter().map(|option| json!([option["id"], option["note"], option["tone"], option["key"]]));
+    let reject = "rejects it; the agent gets your reason and continues";
+    assert_eq!(
+        shown.collect::<Vec<_>>(),
+        [json!(["approve", null, "go", "a"]), json!(["reject", reject, "stop", "r"])],
+        "the label *Approve* already says that the agent continues"
+    );
+    assert_eq!(ok(served.agent().get(&path).await).get("card"), None);
+    let list = ok(served.operator().get("/v1/interrupts").await);
+    assert_eq!(list["items"][0].get("card"), None);
 }
 
 /// On the decision page, a wrapped line of a change continues below its first character, because its CSS class contains

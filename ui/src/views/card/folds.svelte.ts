@@ -18,11 +18,11 @@ export class Folds {
     return this.#parts.flat().length;
   }
 
-  /** Names of the parts, as the card shows them. */
-  get names(): string {
+  /** Returns the names of the parts, as the card shows them: at most `limit` names, and the number of the others. */
+  names(limit = NAMED): string {
     const all = this.#parts.flat();
-    const named = all.slice(0, NAMED).join(", ");
-    return all.length > NAMED ? t("card.folded.more", { named, n: all.length - NAMED }) : named;
+    const named = all.slice(0, limit).join(", ");
+    return all.length > limit ? t("card.folded.more", { named, n: all.length - limit }) : named;
   }
 
   /** Adds parts by their names. Returns a function that removes these parts. */
@@ -38,8 +38,10 @@ export function firstWords(text: string): string {
   return `“${[...line].slice(0, BEGINNING).join("")}…”`;
 }
 
-export function notShown(count: number): string {
-  return count === 1 ? t("card.folded.one") : t("card.folded", { n: count });
+/** Returns the number of the parts that were not shown, and the name of the first. */
+export function notShown(folds: Folds): string {
+  const names = folds.names(1);
+  return folds.count === 1 ? t("card.folded.one", { names }) : t("card.folded", { n: folds.count, names });
 }
 
 /**

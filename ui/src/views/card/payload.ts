@@ -1,5 +1,5 @@
 // Reads payloads of interrupts. An agent may have written the payload, so no shape is assumed.
-import type { Interrupt } from "../../api/types";
+import type { Carded } from "../../api/types";
 
 export type Data = Record<string, unknown>;
 
@@ -35,18 +35,9 @@ export function isEmpty(value: unknown): boolean {
 }
 
 /** Returns the current value that an edit replaces. Undefined for an answer, which replaces nothing. */
-export function editable(interrupt: Interrupt): unknown {
-  if (interrupt.kind === "question") return undefined;
-  const payload = data(interrupt.payload);
-  const member = { tool_approval: "arguments", plan_approval: "plan", review: "content", checkpoint: "input" }[
-    interrupt.kind as string
-  ];
-  return (member && payload[member]) ?? interrupt.payload ?? null;
-}
-
-/** Returns the command line of a call. Undefined if the call has none. */
-export function command(interrupt: Interrupt): string | undefined {
-  if (interrupt.kind !== "tool_approval" && interrupt.kind !== "unknown_outcome") return undefined;
-  const payload = data(interrupt.payload);
-  return text(payload, "command") ?? text(data(payload.arguments), "command");
+export function editable(interrupt: Carded): unknown {
+  const { replaces } = interrupt.card;
+  const [, , member] = replaces?.split("/") ?? [];
+  if (replaces === undefined || replaces === null) return undefined;
+  return (member === undefined ? interrupt.payload : data(interrupt.payload)[member]) ?? null;
 }

@@ -104,7 +104,7 @@ fn only_what_can_be_chosen_has_a_number() {
         lines.skip(1).collect::<Vec<_>>().join("\n")
     };
     let question = "\n  pair │ I look around.\n\n  question │ Which way?\n\n   1 left\n   2 right\n\n   3 Your own answer\n   \
-                        4 Skip\n   5 Cancel the run (cancels the run)";
+                        4 Skip\n   5 Cancel the run";
     assert_eq!(numbered(Kind::Question), question);
     let plan = numbered(Kind::PlanApproval);
     let listed = "   • │ Look\n     │ look by pair\n   • │ Do it\n     │ do, after look\n";

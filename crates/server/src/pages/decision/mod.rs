@@ -196,6 +196,13 @@ fn card<'a>(
     Card::from_interrupt(interrupt, Setting { judged, is_rehearsal: model == Some(REHEARSAL), time })
 }
 
+/// Returns the card of an interrupt as JSON. Timestamps in its texts are in UTC.
+pub(crate) fn card_value(interrupt: &Interrupt, model: Option<&str>) -> Answer<Value> {
+    let judged = InspectedCall::from_interrupt(interrupt);
+    serde_json::to_value(card(interrupt, judged.as_ref(), model, &time))
+        .map_err(|_| Refused::from_code(Code::Internal))
+}
+
 /// Formats a timestamp in UTC: `2026-01-31 09:30:00 UTC`.
 fn time(at: &str) -> String {
     let parts = at.split_once('T').and_then(|(day, time)| Some((day, time.strip_suffix('Z')?.get(..8)?)));

@@ -1,6 +1,6 @@
 // Sends one decision and stores its result. Typed text is discarded only after success.
 import { Problem, post } from "../../../api/client";
-import type { Offer, Decision, Interrupt, Resolution } from "../../../api/types";
+import type { CardOption, Decision, Interrupt, Resolution } from "../../../api/types";
 import { drafts } from "../../../state/drafts";
 import type { FieldError } from "../../../parts/later/errors";
 import { Folds } from "../folds.svelte";
@@ -15,14 +15,14 @@ export class Deciding {
   faster = $state.raw<Resolution>();
   isLate = $state(false);
   /** The option of the last attempt. */
-  last = $state.raw<Offer>();
+  last = $state.raw<CardOption>();
   /** Returns how long the card was visible, in milliseconds. Empty until `viewed.ts` has loaded. */
   viewedMs = (_id: string): { viewed_ms?: number } => ({});
 
   /** Sends a decision. Returns the interrupt after the decision, or undefined if the decision was rejected. */
   async send(
     interrupt: Interrupt,
-    offer: Offer,
+    offer: CardOption,
     text: string,
     edit?: unknown,
     also: Pick<Decision, "also" | "also_shown"> = {},

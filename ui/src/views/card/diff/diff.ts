@@ -1,5 +1,5 @@
 // Diffs in the format of the tools, and diffs of two texts.
-import { type Data, data, list, text } from "../payload";
+import { data, list } from "../payload";
 import { shared } from "./sequence";
 
 export type Op = " " | "-" | "+";
@@ -51,29 +51,6 @@ function readLine(value: unknown): Line {
     text: typeof line.text === "string" ? line.text : "",
     isUnended: line.no_newline_at_end === true,
   };
-}
-
-/** Maximum number of lines of a new file that are drawn. More lines would block the page. */
-const DRAWN = 20_000;
-
-/**
- * Returns a diff that shows as many lines as possible. For a new file, the arguments of the call contain the complete
- * text, even if the runtime shortened the diff.
- */
-export function whole(diff: Diff | undefined, payload: Data): Diff | undefined {
-  const content = text(data(payload.arguments), "content");
-  if (!diff?.truncated || payload.new_file !== true || content === undefined) return diff;
-  const all = listing(content, "+");
-  return !all ? diff : { ...all, added: all.hunks[0]!.lines.length };
-}
-
-/** Returns a diff in which all lines of a text have the same operation. Undefined if the text is too long. */
-export function listing(content: string, op: Op): Diff | undefined {
-  const isEnded = content.endsWith("\n");
-  const texts = (isEnded ? content.slice(0, -1) : content).split("\n");
-  if (texts.length > DRAWN) return undefined;
-  const lines = texts.map((text, i) => ({ op, text, isUnended: !isEnded && i === texts.length - 1 }));
-  return { hunks: [{ oldStart: 1, newStart: 1, lines }], added: 0, removed: 0, truncated: false };
 }
 
 /** Returns the numbers of added and removed lines that are not drawn. */
