@@ -171,7 +171,7 @@ test("a card says where a part of it did not load", async (t) => {
   const { id, open } = await startTour(server);
   await server.api("POST", "/v1/system/freeze", { run: id, reason: "it reads too much" });
   const page = await visit(t, server);
-  await page.route(/\/Rare\.js$/, (route) => route.abort());
+  await page.route(/\/Held\.js$/, (route) => route.abort());
   await page.goto(await server.loginLink());
   await page.getByRole("navigation", { name: text("app.navigation") }).waitFor();
   await visitCard(page, open.find(({ kind }) => kind === "question"));

@@ -471,6 +471,12 @@ pub(crate) fn ok(said: StatusAndBody) -> Value {
     said.1
 }
 
+/// Returns an interrupt without the card, which lists, frames and responses to decisions do not contain.
+pub(crate) fn without_card(mut interrupt: Value) -> Value {
+    interrupt.as_object_mut().unwrap().remove("card").expect("a person gets the card");
+    interrupt
+}
+
 /// Returns the status, the code and the JSON pointers of an error response.
 pub(crate) fn refusal(said: &StatusAndBody) -> (u16, &str, Vec<&str>) {
     let errors = said.1["errors"].as_array().map(Vec::as_slice).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Api, Served, created, ok, text};
+use crate::harness::{Api, Served, created, ok, text, without_card};
 
 fn ids(list: &Value) -> Vec<String> {
     list["items"].as_array().unwrap().iter().map(|item| text(item, "id").to_owned()).collect()
@@ -104,7 +104,7 @@ async fn a_list_shows_what_a_single_read_shows() {
     let runs = ok(operator.get("/v1/runs").await);
     for (place, interrupt) in [(0, &waiting), (1, &asked)] {
         let read = ok(operator.get(&format!("/v1/interrupts/{}", text(interrupt, "id"))).await);
-        assert_eq!(listed["items"][place], read);
+        assert_eq!(listed["items"][place], without_card(read));
         let run = ok(operator.get(&format!("/v1/runs/{}", text(interrupt, "run"))).await);
         assert_eq!(runs["items"][place], run);
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Socket, error, fill};
-use crate::harness::{Served, ok, text};
+use crate::harness::{Served, ok, text, without_card};
 
 fn decide(id: &str, interrupt: &Value, option: &str) -> Value {
     json!({"type": "decide", "id": id, "interrupt": interrupt["id"], "option": option})
@@ -37,7 +37,7 @@ async fn a_decision_has_the_answers_and_refusals_that_it_has_over_http() {
 
     let decided = socket.ask(&with(json!({"text": "go", "version": 1}))).await;
     let path = format!("/v1/interrupts/{}", text(&asked, "id"));
-    let interrupt = ok(served.operator().get(&path).await);
+    let interrupt = without_card(ok(served.operator().get(&path).await));
     assert_eq!(decided, json!({"type": "decided", "id": "d", "interrupt": interrupt}));
     assert_eq!(interrupt["resolution"]["outcome"], "approved");
     // A repeat of the same decision returns the existing result. A different decision is refused, and the error
