@@ -27,10 +27,10 @@ impl<'a> TrialCard<'a> {
         payload.get("trial").filter(|trial| trial.is_object()).map(Self)
     }
 
-    /// Returns the reason why the command has no trial: `untried` if the server could not try it, `not_tried` if the
-    /// agent requested no trial.
+    /// Returns the reason why the server could not try the command. The member `not_tried`, with which a hook says why
+    /// it requested no trial, is the agent's text: cards quote it.
     pub fn missing(payload: &Value) -> Option<&str> {
-        ["untried", "not_tried"].iter().find_map(|name| payload.get(*name)?.as_str())
+        payload.get("untried")?.as_str()
     }
 
     fn count(self, key: &str) -> u64 {

@@ -34,10 +34,6 @@ pub trait Bodies: Send + Sync + 'static {
         before: Timestamp,
         most_bytes: u64,
     ) -> impl Future<Output = Result<usize, Error>> + Send;
-
-    /// Deletes these file contents at once, because the content of their run is erased. Returns the number of deleted
-    /// contents.
-    fn erase_bodies(&self, digests: Vec<Digest>) -> impl Future<Output = Result<usize, Error>> + Send;
 }
 
 /// Maximum number of file contents that are deleted in one transaction. The transaction must be short, because appends

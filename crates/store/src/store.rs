@@ -407,10 +407,6 @@ impl Bodies for Store {
     async fn drop_bodies(&self, before: Timestamp, most_bytes: u64) -> Result<usize, Error> {
         on!(self, drop_bodies(before, most_bytes).await)
     }
-
-    async fn erase_bodies(&self, digests: Vec<Digest>) -> Result<usize, Error> {
-        on!(self, erase_bodies(digests).await)
-    }
 }
 
 impl Outbox for Store {

@@ -298,10 +298,6 @@ impl<J: Journal> Bodies for Faulty<J> {
     async fn drop_bodies(&self, before: Timestamp, most_bytes: u64) -> Result<usize, Error> {
         self.inner.drop_bodies(before, most_bytes).await
     }
-
-    async fn erase_bodies(&self, digests: Vec<Digest>) -> Result<usize, Error> {
-        self.inner.erase_bodies(digests).await
-    }
 }
 
 impl<J: Journal> Outbox for Faulty<J> {

@@ -1,12 +1,9 @@
 //! Erases the content of runs after the retention time. The events of the runs and their hashes are kept.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use holdshort_core::actor::Actor;
-use holdshort_core::changeset::Entry;
-use holdshort_core::digest::Digest;
 use holdshort_core::event;
 use holdshort_core::history;
 use holdshort_core::id::{RunId, StreamId};
@@ -60,7 +57,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         actor: &Actor,
     ) -> Result<bool, Error> {
         let mut wrote = false;
-        self.erase_trials(run).await?;
         while self.change(run, Input::EraseContent { because }, actor.clone()).await? {
             wrote = true;
         }
@@ -68,29 +64,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         // have data of the run outside the journal.
         self.executor().forget(run);
         Ok(wrote)
-    }
-
-    /// Erases the file contents that trials of the run's external agent found. They are erased before the events that
-    /// name them, so that a crash in between leaves no content that nothing names. The contents of equal files of other
-    /// runs are erased as well: their trials are repeated before a commit.
-    async fn erase_trials(&self, run: &RunId) -> Result<(), Error> {
-        let run = self.load(run).await?;
-        if run.ended.is_none() || run.held.is_some() {
-            return Ok(());
-        }
-        let trials = run.interrupts.iter().filter_map(|(_, interrupt)| interrupt.foreign_trial());
-        let changes = trials.flat_map(|trial| trial.changeset.changes().to_vec());
-        let entries = changes.flat_map(|change| [change.before, change.after]);
-        let digests: BTreeSet<Digest> = entries
-            .filter_map(|entry| match entry? {
-                Entry::File { digest, .. } => Some(digest),
-                Entry::Symlink { .. } | Entry::Folder { .. } => None,
-            })
-            .collect();
-        if !digests.is_empty() {
-            self.journal().erase_bodies(digests.into_iter().collect()).await?;
-        }
-        Ok(())
     }
 
     /// Erases the content of all runs whose input has this subject.

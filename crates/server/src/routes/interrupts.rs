@@ -154,6 +154,8 @@ pub(crate) async fn ask(
         None => view::now::interrupt(&app, &InterruptRef { run: started.run, interrupt }, &reader).await?,
     };
     let mut response = created(replayed, &format!("/v1/interrupts/{}", shown.id), Json(shown));
+    // The decision on a repeated request may be older than the repeat.
+    let cursor = if replayed { position::text(position::START) } else { cursor };
     if let Ok(cursor) = HeaderValue::from_str(&cursor) {
         response.headers_mut().insert(header::DECISIONS_CURSOR, cursor);
     }

@@ -50,9 +50,4 @@ impl Bodies for Memory {
         let oldest = going.iter().rev().take(DROPPED_AT_ONCE as usize);
         Ok(oldest.filter(|(_, digest, _)| state.bodies.remove(digest).is_some()).count())
     }
-
-    async fn erase_bodies(&self, digests: Vec<Digest>) -> Result<usize, Error> {
-        let mut state = self.state()?;
-        Ok(digests.iter().filter(|digest| state.bodies.remove(digest).is_some()).count())
-    }
 }

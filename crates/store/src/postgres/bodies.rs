@@ -56,12 +56,4 @@ impl Bodies for Postgres {
             (i64::try_from(most_bytes).unwrap_or(i64::MAX), i64::from(DROPPED_AT_ONCE));
         Ok(self.pool.query(sql, &[&before.as_millis(), &most_bytes, &at_once]).await?.len())
     }
-
-    async fn erase_bodies(&self, digests: Vec<Digest>) -> Result<usize, Error> {
-        let digests: Vec<&[u8]> = digests.iter().map(|digest| digest.as_bytes().as_slice()).collect();
-        let sql = "DELETE FROM bodies WHERE digest IN (
-                       SELECT digest FROM bodies WHERE digest = ANY ($1) ORDER BY digest FOR UPDATE)
-                   RETURNING 1";
-        Ok(self.pool.query(sql, &[&digests]).await?.len())
-    }
 }

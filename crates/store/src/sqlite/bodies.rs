@@ -37,12 +37,6 @@ impl Bodies for Sqlite {
         self.submit(Job::DropBodies { before, most_bytes, reply }).await?;
         answer.await.map_err(|_| self.unanswered())?
     }
-
-    async fn erase_bodies(&self, digests: Vec<Digest>) -> Result<usize, Error> {
-        let (reply, answer) = oneshot::channel();
-        self.submit(Job::EraseBodies { digests, reply }).await?;
-        answer.await.map_err(|_| self.unanswered())?
-    }
 }
 
 pub(super) fn put(connection: &Connection, bodies: &[Blob], at: Timestamp) -> Result<(), Error> {
@@ -85,13 +79,4 @@ pub(super) fn drop(connection: &Connection, before: Timestamp, most_bytes: u64) 
                    WHERE needed_at < ?1 OR upto > ?2
                    ORDER BY needed_at, id LIMIT ?3)";
     Ok(connection.prepare_cached(sql)?.execute(params![Time(before), Number(most_bytes), DROPPED_AT_ONCE])?)
-}
-
-pub(super) fn erase(connection: &Connection, digests: &[Digest]) -> Result<usize, Error> {
-    let mut statement = connection.prepare_cached("DELETE FROM bodies WHERE digest = ?1")?;
-    let mut erased = 0;
-    for digest in digests {
-        erased += statement.execute([Hash(*digest)])?;
-    }
-    Ok(erased)
 }

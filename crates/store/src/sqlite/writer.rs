@@ -67,10 +67,6 @@ pub(super) enum Job {
         most_bytes: u64,
         reply: Reply<usize, Error>,
     },
-    EraseBodies {
-        digests: Vec<Digest>,
-        reply: Reply<usize, Error>,
-    },
     Outbox {
         asked: OutboxRequest,
         reply: Reply<OutboxReply, Error>,
@@ -292,7 +288,6 @@ impl Job {
             Self::DropBodies { before, most_bytes, .. } => {
                 bodies::drop(connection, *before, *most_bytes).map(Outcome::Dropped)
             }
-            Self::EraseBodies { digests, .. } => bodies::erase(connection, digests).map(Outcome::Dropped),
             Self::Outbox { asked, .. } => outbox::answer(connection, asked).map(Outcome::Outbox),
             Self::Probe => schema::probe(connection).map(|()| Outcome::Done),
             Self::Close => Ok(Outcome::Done),
@@ -307,9 +302,7 @@ impl Job {
             }
             (Self::DrawEpoch { reply }, Outcome::Epoch(epoch)) => answer(reply, Ok(epoch)),
             (Self::NeedBodies { reply, .. }, Outcome::Found(found)) => answer(reply, Ok(found)),
-            (Self::DropBodies { reply, .. } | Self::EraseBodies { reply, .. }, Outcome::Dropped(count)) => {
-                answer(reply, Ok(count));
-            }
+            (Self::DropBodies { reply, .. }, Outcome::Dropped(count)) => answer(reply, Ok(count)),
             (Self::Outbox { reply, .. }, Outcome::Outbox(answered)) => answer(reply, Ok(answered)),
             // A probe or a close has no caller to answer. For all other jobs, the outcome is always of the kind of the
             // job.
@@ -335,9 +328,7 @@ impl Job {
             }
             Self::DrawEpoch { reply } => answer(reply, Err(again(error))),
             Self::NeedBodies { reply, .. } => answer(reply, Err(again(error))),
-            Self::DropBodies { reply, .. } | Self::EraseBodies { reply, .. } => {
-                answer(reply, Err(again(error)));
-            }
+            Self::DropBodies { reply, .. } => answer(reply, Err(again(error))),
             Self::Outbox { reply, .. } => answer(reply, Err(again(error))),
             Self::Probe | Self::Close => {}
         }

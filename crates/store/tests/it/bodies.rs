@@ -10,7 +10,6 @@ use crate::subject::Subject;
 on_every_store! {
     bodies_are_kept_as_long_as_they_are_needed,
     the_bodies_that_nobody_needed_for_the_longest_time_make_room,
-    erased_bodies_are_gone_at_once,
 }
 
 fn body(n: u8, size: usize) -> Blob {
@@ -41,19 +40,6 @@ async fn bodies_are_kept_as_long_as_they_are_needed<S: Subject>() {
     journal.append(Append { blobs: vec![one.clone()], ..Append::default() }).await.unwrap();
     assert_eq!(journal.drop_bodies(at(10_000), 0).await.unwrap(), 1);
     assert_eq!(journal.blob(&one.digest).await.unwrap(), Some(one.bytes));
-    assert_eq!(journal.inspect().await.unwrap(), [""; 0]);
-}
-
-async fn erased_bodies_are_gone_at_once<S: Subject>() {
-    let store = S::open().await;
-    let (one, two) = (body(1, 10), body(2, 20));
-    let journal = store.journal();
-    journal.put_bodies(vec![one.clone(), two.clone()], at(100)).await.unwrap();
-    let unknown = Digest::of_bytes(b"unknown");
-    assert_eq!(journal.erase_bodies(vec![one.digest, unknown]).await.unwrap(), 1);
-    assert_eq!(journal.erase_bodies(vec![one.digest]).await.unwrap(), 0);
-    assert_eq!(journal.body(&one.digest).await.unwrap(), None);
-    assert_eq!(journal.body(&two.digest).await.unwrap(), Some(two.bytes));
     assert_eq!(journal.inspect().await.unwrap(), [""; 0]);
 }
 

@@ -460,10 +460,6 @@ impl Bodies for SimJournal {
     async fn drop_bodies(&self, before: Timestamp, most_bytes: u64) -> Result<usize, Error> {
         self.reading().await?.drop_bodies(before, most_bytes).await
     }
-
-    async fn erase_bodies(&self, digests: Vec<Digest>) -> Result<usize, Error> {
-        self.reading().await?.erase_bodies(digests).await
-    }
 }
 
 impl Outbox for SimJournal {

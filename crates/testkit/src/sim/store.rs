@@ -402,10 +402,6 @@ impl Bodies for Store {
     async fn drop_bodies(&self, before: Timestamp, most_bytes: u64) -> Result<usize, Error> {
         self.memory.drop_bodies(before, most_bytes).await
     }
-
-    async fn erase_bodies(&self, digests: Vec<Digest>) -> Result<usize, Error> {
-        self.memory.erase_bodies(digests).await
-    }
 }
 
 impl Outbox for Store {

@@ -272,28 +272,6 @@ async fn a_folder_that_cannot_be_opened_makes_the_trial_void() {
     coder.consume(&open, &open["action_digest"], Some(SECRET)).await.ok();
 }
 
-/// Returns the number of file contents that the journal stores.
-fn stored_bodies(coder: &Coder) -> i64 {
-    let journal = coder.server.data().join("holdshort.db");
-    let journal = rusqlite::Connection::open(journal).expect("it exists");
-    journal.query_row("SELECT count(*) FROM bodies", [], |row| row.get(0)).expect("a number")
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_erasure_removes_the_contents_that_a_trial_found() {
-    let coder = Coder::new(ASKING).await;
-    coder.put("a.txt", "one\n");
-    let first = coder.ask("echo two >> a.txt; echo new > b.txt").await;
-    let second = coder.ask("echo kept > c.txt").await;
-    assert_eq!(stored_bodies(&coder), 4);
-    coder.server.choose(&first, "reject").await;
-    let run = first["run"].as_str().expect("a run");
-    coder.server.post("/v1/erasures", &json!({ "run": run })).await.ok();
-    assert_eq!(stored_bodies(&coder), 1);
-    coder.server.choose(&second, "approve").await;
-    coder.consume(&second, &second["action_digest"], Some(SECRET)).await.ok();
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn some_of_the_changes_are_released_and_the_rest_is_named() {
     let coder = Coder::new(ASKING).await;
