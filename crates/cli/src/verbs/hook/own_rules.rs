@@ -40,8 +40,10 @@ fn in_settings(cli: CodingCli, folders: &Folders, root: &Path, cwd: &Path, line:
             Err(why) => return Some(format!("{} {why}", source.path.display())),
         }
     }
+    // A rule about a path may concern the working directory.
+    let line = format!("{} {line}", cwd.strip_prefix(root).unwrap_or(cwd).display());
     let found = texts.iter().find_map(|(source, text)| {
-        let why = settings::holds_back(cli, source.format, text, line)?;
+        let why = settings::holds_back(cli, source.format, text, &line)?;
         Some(format!("{} {why}", source.path.display()))
     });
     found
@@ -69,13 +71,18 @@ fn has_files(folder: &PathBuf) -> bool {
     }
 }
 
-/// Returns the reason if the coding agent was started with an argument that sets rules. A process whose arguments cannot
-/// be read is skipped.
+/// Returns the reason if the coding agent was started with an argument that sets rules. Also returns a
+/// reason if the arguments of a parent process cannot be read.
 fn started_with(cli: CodingCli) -> Option<String> {
-    let mut pid = rustix::process::getppid()?.as_raw_nonzero().get();
+    let unread = || Some(format!("the arguments with which {cli} was started cannot be read"));
+    let Some(parent) = rustix::process::getppid() else { return unread() };
+    let mut pid = parent.as_raw_nonzero().get();
     for _ in 0..PROCESSES {
+        if pid == 0 {
+            break;
+        }
         let folder = PathBuf::from(format!("/proc/{pid}"));
-        let arguments = fs::read(folder.join("cmdline")).unwrap_or_default();
+        let Ok(arguments) = fs::read(folder.join("cmdline")) else { return unread() };
         let mut words = arguments.split(|byte| *byte == 0).map(String::from_utf8_lossy);
         let found = words.find(|word| {
             let name = word.split('=').next().unwrap_or_default();
@@ -85,9 +92,10 @@ fn started_with(cli: CodingCli) -> Option<String> {
             let name = word.split('=').next().unwrap_or_default();
             return Some(format!("{cli} was started with `{name}`, whose rules a trial would skip"));
         }
-        let status = fs::read_to_string(folder.join("status")).ok()?;
-        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
-        pid = parent.trim().parse().ok()?;
+        let Ok(status) = fs::read_to_string(folder.join("status")) else { return unread() };
+        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"));
+        let Some(parent) = parent.and_then(|parent| parent.trim().parse().ok()) else { return unread() };
+        pid = parent;
     }
     None
 }

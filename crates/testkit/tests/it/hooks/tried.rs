@@ -155,6 +155,7 @@ async fn a_command_that_is_not_tried_says_why_and_runs_as_it_is() {
         (json!({"permissions": {"deny": ["Bash(touch:*)"]}}), true),
         (json!({"permissions": {"ask": ["Bash"]}}), true),
         (json!({"permissions": {"deny": ["Read(./own.txt)"]}}), true),
+        (json!({"permissions": {"deny": ["Bash(*wn.txt)"]}}), true),
         (json!({"sandbox": {"enabled": true}}), true),
         (json!({"permissions": {"deny": "touch"}}), true),
         (json!({"permissions": {"deny": ["Bash(rm:*)", "WebFetch", "mcp__a__b"], "allow": ["Bash"]}}), false),

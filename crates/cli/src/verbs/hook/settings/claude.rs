@@ -128,18 +128,14 @@ fn may_concern(rule: &str, line: &str) -> bool {
     if ["WebFetch", "WebSearch", "Agent", "Task", "Skill"].contains(&tool) || tool.starts_with("mcp__") {
         return false;
     }
-    // A word that the shell computes may be any word.
-    if line.contains(|c| "$`*?[{~".contains(c)) {
+    // A word that the shell computes may be any word. A backslash at the end of a line joins two words.
+    if line.contains(|c| "$`*?[{~".contains(c)) || line.contains("\\\n") {
         return true;
     }
     let line: String = line.chars().filter(|c| !"\\'\"".contains(*c)).collect();
     let is_literal = |c: char| c.is_alphanumeric() || "_-.".contains(c);
     let named: Vec<&str> =
         text.split(|c| !is_literal(c)).filter(|word| word.contains(char::is_alphanumeric)).collect();
-    // The name of a file may be a part of a word, and the name of a program begins one.
-    let occurs = |name: &&str| match tool {
-        "Bash" => line.split(|c| !is_literal(c)).any(|word| word.starts_with(name)),
-        _ => line.contains(name),
-    };
-    named.is_empty() || named.iter().all(occurs)
+    // A rule may name a part of a word, such as `*.env*`.
+    named.is_empty() || named.iter().all(|name| line.contains(name))
 }
