@@ -36,6 +36,8 @@ const EXTERNAL = [
   },
 ];
 
+const sandbox = (place) => place.getByRole("term").filter({ hasText: /^Sandbox$/ });
+
 test("cards", async (t) => {
   const { server, open } = await serveTour(t);
   const page = await person(t, server);
@@ -58,7 +60,7 @@ test("cards", async (t) => {
       await call.getByText(/outside the sandbox of Holdshort/).waitFor();
       // Members outside the command and the change are visible without unfolding.
       await call.getByText("yes please").first().waitFor();
-      assert.equal(await call.getByText(/^full: access only/).count(), 0);
+      assert.equal(await sandbox(call).count(), 0);
     });
   }
 
@@ -84,6 +86,7 @@ test("cards", async (t) => {
 
   await t.test("the dialog that asks once more", async () => {
     await visitCard(page, find("pip install wind-sock"));
+    await sandbox(card(page)).waitFor();
     await option(page, "Approve").click();
     await page.getByRole("dialog").waitFor();
     await assertSound(page, "dialog");

@@ -53,6 +53,7 @@ test("ignored files of a run are merged from its page, or not at all", async (t)
     const run = page.url().split("/").pop();
     const asked = await eventually("the merge to ask", async () => (await server.api("GET", `/v1/interrupts?run=${run}&status=open`)).items[0]);
     await visitCard(page, asked);
+    await card(page).getByText(asked.payload.note).filter({ visible: true }).waitFor();
     return run;
   };
   const trial = card(page).getByRole("group", { name: text("trial.merge.title") });
@@ -64,7 +65,6 @@ test("ignored files of a run are merged from its page, or not at all", async (t)
     await shoot(page, "merge-run");
     const run = await begin(2);
     await trial.getByRole("figure", { name: text("card.diff.title", { path: "dist/app.js" }) }).waitFor();
-    await trial.getByText(text("trial.undo.released")).waitFor();
     await assertSound(page, "the card of a merge");
     await shoot(page, "merge", { fullPage: true });
     await option(page, "Leave them with the run").click();

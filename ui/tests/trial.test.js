@@ -49,6 +49,10 @@ echo newer > cache/kept && rm cache/gone
 exit 3
 `;
 
+/** Locates the warnings of a command that was not tried. */
+const effect = (page) => card(page).getByRole("term").filter({ hasText: /^Effect$/ });
+const untriedNote = (page) => card(page).getByText("You approve this command line").filter({ visible: true });
+
 const asked = (server, id, command) =>
   eventually(`${command} to be asked about`, async () => {
     const { items } = await server.api("GET", `/v1/interrupts?run=${id}&status=open`);
@@ -73,13 +77,14 @@ test("the card of a command that was tried", async (t) => {
   const changes = trial.getByRole("list", { name: text("trial.changes"), exact: true }).locator(":scope > li");
 
   await t.test("says what it did: in a line, each path with what becomes of it, deletions first", async () => {
-    await visitCard(page, await asked(server, id, LINES[0]));
+    const tidy = await asked(server, id, LINES[0]);
+    await visitCard(page, tidy);
     await trial.getByText(text("trial.exit", { code: 3 }), { exact: true }).waitFor();
     await trial.getByText(/^\d+ files changed, 2 deleted, 2 of these ignored by git$/).waitFor();
-    await trial.getByText(text("trial.released")).waitFor();
+    await card(page).getByText(tidy.payload.note).filter({ visible: true }).waitFor();
     // The warnings for commands with unknown effects do not appear.
-    assert.equal(await card(page).getByRole("term").filter({ hasText: "Effect" }).count(), 0);
-    assert.equal(await card(page).getByText("You approve this command line").filter({ visible: true }).count(), 0);
+    assert.equal(await effect(page).count(), 0);
+    assert.equal(await untriedNote(page).count(), 0);
     const heads = await changes.evaluateAll((all) =>
       all.map((each) => [each.querySelector(".does").textContent, each.querySelector("code").textContent].join(" ")),
     );
@@ -198,6 +203,8 @@ test("a command that cannot be tried says so, and why", async (t) => {
   const first = await asked(server, id, LINES[0]);
   await visitCard(page, first);
   await card(page).getByText(`the command could not be tried before you decide: ${first.payload.untried}`).waitFor();
+  await effect(page).waitFor();
+  await untriedNote(page).waitFor();
   await assertSound(page, "a command that was not tried");
   await shoot(page, "trial-untried");
 });

@@ -1,1 +1,1 @@
-import{c as e,ct as t,m as n}from"./base.js";async function r(r){let i=n(e(r.payload),`phase`);if(i===void 0)return;let a=`/v1/runs/${encodeURIComponent(r.run)}/plans`;return(await t(a).catch(()=>void 0))?.items.find(e=>e.phase===i)}export{r as t};
+import{h as e,l as t,lt as n}from"./base.js";async function r(r){let i=e(t(r.payload),`phase`);if(i===void 0)return;let a=`/v1/runs/${encodeURIComponent(r.run)}/plans`;return(await n(a).catch(()=>void 0))?.items.find(e=>e.phase===i)}export{r as t};

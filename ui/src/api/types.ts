@@ -5,7 +5,6 @@ type Schemas = components["schemas"];
 
 export type Assignment = Schemas["Assignment"];
 export type AuditRecord = Schemas["AuditRecord"];
-export type Away = Schemas["Away"];
 export type Identity = Schemas["Identity"];
 export type LoginProvider = Schemas["LoginProvider"];
 export type Person = Schemas["Person"];

@@ -110,7 +110,6 @@ export const people = {
   "people.source.provider": "the identity provider",
   "people.source.api": "an administrator",
   "people.source.local": "this machine",
-  "people.away": "Out of the office",
   "people.away.since": "Out of the office until they return",
   "people.away.until": "Out of the office until {time}",
   "people.away.delegate": "delegate: {who}",

@@ -8,7 +8,6 @@ export const system = {
   "system.keys": "Keys",
   "system.audit": "Audit log",
   "system.not": "This page requires the role admin, operator or auditor.",
-  "system.more": "More",
   "system.copy": "Copy",
   "system.copied": "Copied",
   "system.copy.not": "This browser blocks copying. Select the text instead.",
@@ -95,7 +94,6 @@ export const system = {
 
   "audit.head": "Head of the journal",
   "audit.head.how": "Store this head where people who can write the journal cannot change it. A later verification can compare the journal with this head.",
-  "audit.head.events": "{n} events",
   "audit.verify": "Verify journal",
   "audit.verify.how": "Checks hash chains, order, contents and indexes of all events. The time depends on the size of the journal.",
   "audit.verify.against": "Compare with a stored head (optional)",

@@ -2,11 +2,7 @@
 
 export const trial = {
   "trial.title": "Trial result",
-  "trial.released": "The workspace has not changed yet. Approval applies exactly these changes. The command does not run again.",
-  "trial.released.none": "The command changed no files. Approval releases its output.",
   "trial.undo.title": "Changes of the undo",
-  "trial.undo.released": "The workspace has not changed yet. Approval applies exactly these changes, and they can be undone.",
-  "trial.released.layer": "The workspace has not changed. Approval releases the output and the files kept for the run.",
   "trial.merge.title": "Changes of the merge",
   "trial.merge.rest": "Files that are not selected stay in the run.",
   "trial.left": "Not changed",

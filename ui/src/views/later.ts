@@ -1,6 +1,6 @@
 // Components that are not part of the first load. Each is a separate chunk, loaded when the browser is idle.
 
-let rare: Promise<typeof import("./system/Held.svelte")>;
+let held: Promise<typeof import("./system/Held.svelte")>;
 
 export const later = {
   login: () => import("./Login.svelte"),
@@ -12,7 +12,7 @@ export const later = {
   system: () => import("./system/System.svelte"),
   halt: () => import("./system/Halt.svelte"),
   // Requested only once. If the component has already loaded, it is drawn together with its card.
-  rare: () => (rare ??= import("./system/Held.svelte")),
+  held: () => (held ??= import("./system/Held.svelte")),
   which: () => import("./people/Which.svelte"),
   assigned: () => import("./card/assigned/Assigned.svelte"),
   asked: () => import("./card/assigned/Asked.svelte"),

@@ -1,4 +1,4 @@
-// Words on a card that the server chooses, by key. `crates/presentation` holds them.
+// Labels that crates/presentation/src/card/option.rs (edit_label) sends, by the keys that the tests use.
 
 /** @type {Record<string, string>} */
 export const words = {

@@ -1,5 +1,6 @@
 // Names the parts of a card that are folded or cut and were never opened. An option that lets work continue shows their
-// number and asks for confirmation, with their names. A view is recorded when there are none.
+// number and asks for confirmation, with their names. The server is told that the card was viewed when no such part is
+// left.
 import { getContext, setContext, untrack } from "svelte";
 import { plain } from "../../parts/plain";
 import { t } from "../../texts";
@@ -38,7 +39,7 @@ export function firstWords(text: string): string {
   return `“${[...line].slice(0, BEGINNING).join("")}…”`;
 }
 
-/** Returns the number of the parts that were not shown, and the name of the first. */
+/** Describes how many parts were not shown, with the name of the first part. */
 export function notShown(folds: Folds): string {
   const names = folds.names(1);
   return folds.count === 1 ? t("card.folded.one", { names }) : t("card.folded", { n: folds.count, names });

@@ -1,4 +1,4 @@
-// Labels of the options that people chose.
+// Labels of options, for outcomes and deadlines.
 import type { Interrupt, Resolution } from "../../api/types";
 import { word } from "../../texts";
 

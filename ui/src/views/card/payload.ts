@@ -34,10 +34,14 @@ export function isEmpty(value: unknown): boolean {
   return value === null || value === undefined || value === "" || (isData(value) && Object.keys(value).length === 0);
 }
 
-/** Returns the current value that an edit replaces. Undefined for an answer, which replaces nothing. */
+/** Returns true if an edit of the interrupt is an answer, which replaces nothing. */
+export function asksForAnswer(interrupt: Carded): boolean {
+  return interrupt.card.replaces == null;
+}
+
+/** Returns the current value that an edit replaces. Undefined for an answer. */
 export function editable(interrupt: Carded): unknown {
-  const { replaces } = interrupt.card;
-  const [, , member] = replaces?.split("/") ?? [];
-  if (replaces === undefined || replaces === null) return undefined;
+  const [, , member] = interrupt.card.replaces?.split("/") ?? [];
+  if (asksForAnswer(interrupt)) return undefined;
   return (member === undefined ? interrupt.payload : data(interrupt.payload)[member]) ?? null;
 }

@@ -14,8 +14,8 @@ export class Deciding {
   /** The resolution, if the interrupt was resolved before this decision arrived. */
   faster = $state.raw<Resolution>();
   isLate = $state(false);
-  /** The option of the last attempt. */
-  last = $state.raw<CardOption>();
+  /** The id of the option of the last attempt. */
+  lastId = $state<string>();
   /** Returns how long the card was visible, in milliseconds. Empty until `viewed.ts` has loaded. */
   viewedMs = (_id: string): { viewed_ms?: number } => ({});
 
@@ -28,7 +28,7 @@ export class Deciding {
     also: Pick<Decision, "also" | "also_shown"> = {},
   ): Promise<Interrupt | undefined> {
     if (this.isSending) return undefined;
-    this.last = offer;
+    this.lastId = offer.id;
     this.isSending = true;
     this.problem = undefined;
     const decision: Decision = { option: offer.id, version: interrupt.version, ...this.viewedMs(interrupt.id), ...also };
