@@ -72,13 +72,13 @@ impl CodingCli {
     }
 }
 
-impl From<Cli> for CodingCli {
-    fn from(cli: Cli) -> Self {
+impl From<CodingCli> for Cli {
+    fn from(cli: CodingCli) -> Self {
         match cli {
-            Cli::Claude => Self::Claude,
-            Cli::Codex => Self::Codex,
-            Cli::Gemini => Self::Gemini,
-            Cli::Cursor => Self::Cursor,
+            CodingCli::Claude => Self::Claude,
+            CodingCli::Codex => Self::Codex,
+            CodingCli::Gemini => Self::Gemini,
+            CodingCli::Cursor => Self::Cursor,
         }
     }
 }

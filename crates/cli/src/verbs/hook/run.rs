@@ -16,7 +16,6 @@ use holdshort_http::secret_file;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::coding_cli::CodingCli;
 use super::config::{self, HookConfig, RootIdentity};
 use super::guard::Guard;
 use super::released_command::ReleasedCommand;
@@ -78,7 +77,7 @@ async fn decide(args: &HookRun, reply: &Reply) -> anyhow::Result<Printed> {
         bail!("{} is the configuration of another coding agent", file.display());
     }
     let payload = read_payload().await?;
-    let cli = translated(args.cli);
+    let cli = Cli::from(args.cli);
     let event = hooks::read(cli, &payload)
         .with_context(|| format!("the payload of {} cannot be read, so the call is denied", cli.title()))?;
     drop(payload);
@@ -93,6 +92,7 @@ async fn decide(args: &HookRun, reply: &Reply) -> anyhow::Result<Printed> {
     let states = state::folder(&file);
     let session = Session {
         cli,
+        coding_cli: args.cli,
         guard: Guard::new(&config, &[&file, &states]),
         released: ReleasedCommand::new(&config, &file, &key),
         trial_time: config.tries.then(|| trial_time(&config)),
@@ -107,15 +107,6 @@ async fn decide(args: &HookRun, reply: &Reply) -> anyhow::Result<Printed> {
     };
     let verdict = session.decide().await?;
     Ok(hooks::answer(cli, &event, &verdict))
-}
-
-fn translated(cli: CodingCli) -> Cli {
-    match cli {
-        CodingCli::Claude => Cli::Claude,
-        CodingCli::Codex => Cli::Codex,
-        CodingCli::Gemini => Cli::Gemini,
-        CodingCli::Cursor => Cli::Cursor,
-    }
 }
 
 /// Reads standard input to its end. A payload beyond the limit is refused.
