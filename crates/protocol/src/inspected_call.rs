@@ -5,8 +5,23 @@ use serde_json::{Map, Value};
 use crate::interrupt::{Interrupt, Origin};
 
 /// Fields of a card that describe an external agent's call. The core rejects these fields in the payload of a request
-/// with a call, so that an agent can set them only through the call itself. Holdshort sets `category` and `grant`.
-pub const OF_CALLS: [&str; 7] = ["tool", "arguments", "category", "workspace", "cwd", "diff", "grant"];
+/// with a call, so that an agent can set them only through the call itself. Holdshort sets the fields after `cwd`.
+pub const OF_CALLS: [&str; 11] = [
+    "tool",
+    "arguments",
+    "workspace",
+    "cwd",
+    "category",
+    "diff",
+    "grant",
+    "new_file",
+    "trial",
+    "changeset",
+    "untried",
+];
+
+/// Field with a note that Holdshort adds to the card of a call with a trial.
+const NOTE: &str = "note";
 
 /// Payload of a card about an external agent's call, split into parts.
 #[derive(Debug, PartialEq)]
@@ -23,8 +38,11 @@ pub struct InspectedCall {
 
 impl InspectedCall {
     /// Note on the card of an external agent's call that says where the call runs.
-    pub const RUNS: &str = "on the agent's machine, outside the sandbox of Holdshort; the agent reported the \
+    const RUNS: &str = "on the agent's machine, outside the sandbox of Holdshort; the agent reported the \
         directory and the change, and Holdshort did not check them";
+
+    /// Note on the card of an external agent's call that Holdshort has tried.
+    const RUNS_CHANGES: &str = "the agent writes the approved changes on its machine";
 
     /// Splits the payload of an interrupt about an external agent's call into parts. Returns `None` if no gate checked
     /// a call; the whole payload is then an unverified statement of the agent.
@@ -33,7 +51,8 @@ impl InspectedCall {
             return None;
         }
         let payload = interrupt.payload.as_object()?;
-        let is_of_call = |name: &str| OF_CALLS.contains(&name);
+        let has_trial = payload.contains_key("trial");
+        let is_of_call = |name: &str| OF_CALLS.contains(&name) || (has_trial && name == NOTE);
         let part = |of_call: bool| payload.iter().filter(move |(name, _)| is_of_call(name) == of_call);
         let owned = |(name, value): (&String, &Value)| (name.clone(), value.clone());
         let mut call: Map<String, Value> = part(true).map(owned).collect();
@@ -44,6 +63,11 @@ impl InspectedCall {
         let beside = part(false).map(owned).collect();
         let more = Value::Object(more(payload));
         Some(Self { call: Value::Object(call), more, beside: Value::Object(beside) })
+    }
+
+    /// Returns the note that says where the call runs.
+    pub fn runs_at(&self) -> &'static str {
+        if self.call.get("trial").is_some() { Self::RUNS_CHANGES } else { Self::RUNS }
     }
 }
 

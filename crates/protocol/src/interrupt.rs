@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use crate::answer::Suggestion;
 use crate::approval::Approval;
 use crate::assignment::{AskAssignment, Assignment, Vote, You};
+use crate::code::Code;
 use crate::effect::CommandEffect;
 use crate::keeping::ErasedContent;
 use crate::policy::ForeignCall;
@@ -244,10 +245,23 @@ pub struct Offer {
     pub needs_edit: bool,
 }
 
+impl Interrupt {
+    /// Returns true if the reader started or wrote the work, and may therefore only stop it.
+    pub fn is_own_work(&self) -> bool {
+        let code = self.you.as_ref().and_then(|you| you.code.as_deref());
+        code == Some(Code::OwnWork.as_str())
+    }
+}
+
 impl Offer {
     /// Returns true if the work on the card continues when this option is chosen.
     pub fn releases(&self) -> bool {
         self.work == HeldWork::Continues
+    }
+
+    /// Returns true if the work on the card does not continue when this option is chosen.
+    pub fn stops_work(&self) -> bool {
+        matches!(self.work, HeldWork::Held | HeldWork::Ended)
     }
 
     /// Returns true if the option ends the run.

@@ -6,6 +6,7 @@
 //! `server.rs`, then `routes/mod.rs`.
 
 mod asyncapi;
+mod card;
 mod checkpoint_key;
 mod checkpoints;
 mod configured;

@@ -74,6 +74,9 @@ fn conditions(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
     match payload.get("network").and_then(Value::as_bool) {
         Some(true) => facts.push(Fact::notice(FactName::Network, "yes")),
         Some(false) if sandbox == Some("full") => facts.push(Fact::new(FactName::Network, "no")),
+        Some(false) if sandbox.is_some() => {
+            facts.push(Fact::notice(FactName::Network, "yes: this sandbox cannot prevent it"));
+        }
         Some(false) | None => {}
     }
     if let Some(seconds) = payload.get("timeout_s").and_then(Value::as_f64) {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use holdshort_protocol::{Code, HeldWork, Interrupt, Kind, Offer, Origin, Outcome, plain};
+use holdshort_protocol::{Interrupt, Kind, Offer, Origin, Outcome, plain};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -66,11 +66,9 @@ pub enum OptionKey {
 /// Returns the options among which the reader of the interrupt may choose. A person who started the work may only stop
 /// it.
 pub(super) fn for_interrupt<'a>(interrupt: &'a Interrupt) -> Vec<CardOption<'a>> {
-    let code = interrupt.you.as_ref().and_then(|you| you.code.as_deref());
-    let is_own_work = code == Some(Code::OwnWork.as_str());
-    let stops = |offer: &&Offer| matches!(offer.work, HeldWork::Held | HeldWork::Ended);
+    let is_own_work = interrupt.is_own_work();
     let offers: Vec<&'a Offer> =
-        interrupt.options.iter().filter(|offer| !is_own_work || stops(offer)).collect();
+        interrupt.options.iter().filter(|offer| !is_own_work || offer.stops_work()).collect();
     let first = |is_wanted: &dyn Fn(&Offer) -> bool| offers.iter().copied().find(|offer| is_wanted(offer));
     // The options of a choice are equal: none is highlighted or has a key.
     let is_free = interrupt.kind == Kind::Choice;
@@ -151,8 +149,8 @@ pub fn free_text_option(interrupt: &Interrupt) -> Option<&Offer> {
     by_id(id)
 }
 
-/// Returns true for a kind that asks for a response. The response does not replace anything.
-pub(super) fn asks_for_text(kind: Kind) -> bool {
+/// Returns true for a kind that asks a person for a response.
+fn asks_for_text(kind: Kind) -> bool {
     matches!(kind, Kind::Question | Kind::Choice | Kind::Turn | Kind::ClientCall)
 }
 

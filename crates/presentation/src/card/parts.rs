@@ -15,9 +15,10 @@ pub(super) fn for_interrupt<'a>(
 ) -> (Vec<Fact>, Vec<Part<'a>>) {
     let payload = &interrupt.payload;
     let is_open = interrupt.resolution.is_none();
-    if let Some(InspectedCall { call, more, beside }) = judged {
+    if let Some(judged) = judged {
+        let InspectedCall { call, more, beside } = judged;
         let mut facts = call::facts(call, interrupt);
-        facts.push(Fact::notice(FactName::RunsAt, InspectedCall::RUNS));
+        facts.push(Fact::notice(FactName::RunsAt, judged.runs_at()));
         let more = labelled("With", more, false).into_iter().chain(labelled("Details", beside, true));
         return (facts, call::parts(call, is_open).into_iter().chain(more).collect());
     }

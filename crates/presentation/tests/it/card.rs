@@ -95,6 +95,41 @@ fn the_judged_call_of_an_agent_elsewhere_stands_as_a_call() {
     assert_eq!(card.parts.iter().map(part_name).collect::<Vec<_>>(), ["command", "Details"]);
 }
 
+/// A tried call of an external agent shows the trial and its note as its own parts, and nothing of them in a quote.
+#[test]
+fn a_tried_call_of_an_external_agent_shows_its_trial() {
+    let payload = json!({
+        "tool": "run_command", "arguments": {"command": "rm a.txt"}, "note": "You approve the changes.",
+        "trial": {"files": 0, "deleted": 1, "changes": [], "exit": 0}, "changeset": "9f86", "new_file": false,
+    });
+    let mut asked = interrupt("tool_approval", &payload);
+    asked.origin = holdshort_protocol::Origin::External;
+    asked.policy = Some(holdshort_protocol::Policy { rule: None, version: 1 });
+    let judged = InspectedCall::from_interrupt(&asked).unwrap();
+    let card = Card::from_interrupt(&asked, Setting { judged: Some(&judged), ..SETTING });
+    let kind = |part: &Part<'_>| serde_json::to_value(part).unwrap()["part"].clone();
+    assert_eq!(card.parts.iter().map(kind).collect::<Vec<_>>(), ["command", "note", "trial"]);
+    let runs_at = card.call.iter().find(|fact| fact.name == FactName::RunsAt).unwrap();
+    assert!(!runs_at.text.contains("did not check"), "{}", runs_at.text);
+}
+
+/// Under a sandbox that is not complete, a command can reach the network even if the call asks for none.
+#[test]
+fn the_network_is_reachable_without_a_full_sandbox() {
+    for (sandbox, network, shown) in [
+        ("full", false, Some("no")),
+        ("full", true, Some("yes")),
+        ("partial", false, Some("yes: this sandbox cannot prevent it")),
+        ("none", false, Some("yes: this sandbox cannot prevent it")),
+    ] {
+        let call = json!({"tool": "run_command", "arguments": {"command": "ls"}, "sandbox": sandbox, "network": network});
+        let asked = interrupt("tool_approval", &call);
+        let card = Card::from_interrupt(&asked, SETTING);
+        let fact = card.call.iter().find(|fact| fact.name == FactName::Network);
+        assert_eq!(fact.map(|fact| &*fact.text), shown, "{sandbox} {network}");
+    }
+}
+
 /// The message is left out if a part holds the same text.
 #[test]
 fn the_message_is_left_out_if_a_part_holds_it() {

@@ -10,8 +10,6 @@ pub(crate) mod errors;
 mod frame;
 mod sign_in;
 
-pub(crate) use decision::card_text;
-
 use axum::Router;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;

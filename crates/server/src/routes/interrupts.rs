@@ -32,9 +32,8 @@ use utoipa::ToSchema;
 
 use super::runs::{created, unknown_session};
 use super::{answers, trials};
-use crate::convert;
 use crate::openapi::{Asks, Lists, ReadsPart};
-use crate::pages::decision;
+use crate::{card, convert};
 
 /// Ask a person.
 ///
@@ -308,8 +307,8 @@ pub(crate) async fn read(
     let card = if caller.reaches_own() {
         None
     } else {
-        let model = decision::model(&caller.app, &asked.run).await?;
-        Some(decision::card_value(&shown, model.as_deref())?)
+        let model = card::model(&caller.app, &asked.run).await?;
+        Some(card::json(&shown, model.as_deref())?)
     };
     Ok(Json(ShownInterrupt { interrupt: shown, card }))
 }

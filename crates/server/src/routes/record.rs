@@ -13,6 +13,7 @@ use holdshort_web::view;
 use holdshort_web::view::assignment::Reader;
 
 use super::evidence::checkpoint;
+use crate::card;
 use crate::openapi::ReadsOne;
 use crate::pages::decision::{self, Recorded};
 
@@ -39,7 +40,7 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<InterruptId>) -> Answer<Resp
     let events = events.map_err(|source| Error::Damaged { run: asked.run.to_string(), source })?;
     let reader = Reader::for_actor(app, &caller.actor).await?;
     let shown = view::now::interrupt(app, &asked, &reader).await?;
-    let model = decision::model(app, &asked.run).await?;
+    let model = card::model(app, &asked.run).await?;
     let told = deliveries::recorded(app, &id).await?;
     Ok(decision::record(&shown, model.as_deref(), &events, &told, &checkpoint(signed)))
 }

@@ -5,7 +5,7 @@ use holdshort_protocol::{InspectedCall, Interrupt, Offer, Outcome, Resolution, p
 use serde_json::{Value, json};
 
 use super::{humanize_option_id, is_ours};
-use crate::pages::card_text;
+use crate::card;
 
 /// Id of the block with the text field in a Slack form, which is part of the path of the typed text.
 pub(super) const FIELD: &str = "words";
@@ -67,12 +67,12 @@ pub(super) fn shows_all(interrupt: &Interrupt, offer: &Offer) -> bool {
 }
 
 fn is_cut(interrupt: &Interrupt) -> bool {
-    card_text(interrupt, InspectedCall::from_interrupt(interrupt).as_ref()).1
+    card::text(interrupt, InspectedCall::from_interrupt(interrupt).as_ref()).1
 }
 
 /// Returns the text of an interrupt's card, split into pieces that fit into blocks of Slack.
 fn texts(interrupt: &Interrupt) -> Vec<String> {
-    let (parts, _) = card_text(interrupt, InspectedCall::from_interrupt(interrupt).as_ref());
+    let (parts, _) = card::text(interrupt, InspectedCall::from_interrupt(interrupt).as_ref());
     parts.iter().flat_map(|part| split(&plain::text(part))).collect()
 }
 

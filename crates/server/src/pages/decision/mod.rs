@@ -10,15 +10,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use holdshort_core::actor::Actor;
-use holdshort_core::event;
-use holdshort_core::id::{RunId, StreamId};
-use holdshort_core::interrupt::Effect;
-use holdshort_core::run::Fact;
+use holdshort_core::id::RunId;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::IdempotencyKey;
-use holdshort_engine::real::REHEARSAL;
-use holdshort_presentation::card::{Card, FormatTime, Setting};
-use holdshort_protocol::{Code, InspectedCall, Interrupt, InterruptStatus, LookAlikes, Offer, Outcome};
+use holdshort_protocol::{Code, InspectedCall, Interrupt, InterruptStatus, LookAlikes, Outcome};
 use holdshort_web::app::App;
 use holdshort_web::auth::{AuthState, LinkBearer};
 use holdshort_web::body::Body;
@@ -29,11 +24,11 @@ use holdshort_web::query::Id;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use minijinja::context;
 use minijinja::value::Serde;
-use serde_json::Value;
 
 use self::form::{Form, Typed};
 pub(crate) use self::record::{Recorded, record};
 use super::frame;
+use crate::card;
 
 pub(super) async fn show(State(auth): State<AuthState>, Id(token): Id<String>) -> Response {
     match auth.authenticate_link(&token).await {
@@ -59,22 +54,12 @@ struct Reading {
 
 impl Reading {
     async fn of_link(app: &App, actor: &Actor, run: &RunId) -> Answer<Self> {
-        let model = model(app, run).await?;
+        let model = card::model(app, run).await?;
         let system = app.driver.system().await?;
         let zone = system.people.get(&actor.id).and_then(|person| person.time_zone.as_deref());
         let zone = zone.and_then(|zone| TimeZoneDatabase::bundled().get(zone).ok()).unwrap_or(TimeZone::UTC);
         Ok(Self { model, zone })
     }
-}
-
-/// Returns the name of the model with which the run was started. The decision page labels a run of the rehearsal model
-/// as a rehearsal.
-pub(crate) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
-    let started = app.event(&StreamId::Run(run.clone()), 1).await?;
-    Ok(match started.fact {
-        event::Fact::Run(Fact::RunStarted { config, .. }) => config.model,
-        _ => None,
-    })
 }
 
 /// Returns true if a decision link was created for a message. The page of such a link asks for a number, because a mail
@@ -137,21 +122,11 @@ enum News<'a> {
 
 /// Returns true if the reader may decide, or if the reader started or wrote the work and may stop it.
 fn may_act(interrupt: &Interrupt) -> bool {
-    interrupt.you.as_ref().is_some_and(|you| you.may_decide) || stops_alone(interrupt)
-}
-
-/// Returns true if the reader is allowed only to stop the work, because the reader started or wrote it.
-fn stops_alone(interrupt: &Interrupt) -> bool {
-    let code = interrupt.you.as_ref().and_then(|you| you.code.as_deref());
-    code == Some(Code::OwnWork.as_str())
+    interrupt.you.as_ref().is_some_and(|you| you.may_decide) || interrupt.is_own_work()
 }
 
 fn without_releases(interrupt: &Interrupt) -> Interrupt {
-    let stops = |offer: &&Offer| {
-        let effect: Option<Effect> = serde_json::from_value(Value::from(&*offer.effect)).ok();
-        effect.is_some_and(|effect| !effect.lets_go_on())
-    };
-    let options = interrupt.options.iter().filter(stops).cloned().collect();
+    let options = interrupt.options.iter().filter(|offer| offer.stops_work()).cloned().collect();
     Interrupt { options, ..interrupt.clone() }
 }
 
@@ -160,7 +135,7 @@ fn without_releases(interrupt: &Interrupt) -> Interrupt {
 fn draw(interrupt: &Interrupt, reading: &Reading, number: Option<String>, news: News<'_>) -> Response {
     let judged = InspectedCall::from_interrupt(interrupt);
     let time = |at: &str| local_time(at, &reading.zone);
-    let card = card(interrupt, judged.as_ref(), reading.model.as_deref(), &time);
+    let card = card::build(interrupt, judged.as_ref(), reading.model.as_deref(), &time);
     let is_expired =
         interrupt.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Expired);
     let (status, headline) = match &news {
@@ -172,7 +147,7 @@ fn draw(interrupt: &Interrupt, reading: &Reading, number: Option<String>, news: 
         News::None => (StatusCode::OK, card.kind),
     };
     let may_act = may_act(interrupt);
-    let held = stops_alone(interrupt).then(|| without_releases(interrupt));
+    let held = interrupt.is_own_work().then(|| without_releases(interrupt));
     let interrupt = held.as_ref().unwrap_or(interrupt);
     let form = match &news {
         _ if interrupt.status == InterruptStatus::Resolved || !may_act => None,
@@ -186,38 +161,10 @@ fn draw(interrupt: &Interrupt, reading: &Reading, number: Option<String>, news: 
     frame::page(status, headline, "decision.html", values)
 }
 
-/// Builds the card of an interrupt for the pages without scripts. `model` is the name of the run's model.
-fn card<'a>(
-    interrupt: &'a Interrupt,
-    judged: Option<&'a InspectedCall>,
-    model: Option<&str>,
-    time: FormatTime<'a>,
-) -> Card<'a> {
-    Card::from_interrupt(interrupt, Setting { judged, is_rehearsal: model == Some(REHEARSAL), time })
-}
-
-/// Returns the card of an interrupt as JSON. Timestamps in its texts are in UTC.
-pub(crate) fn card_value(interrupt: &Interrupt, model: Option<&str>) -> Answer<Value> {
-    let judged = InspectedCall::from_interrupt(interrupt);
-    serde_json::to_value(card(interrupt, judged.as_ref(), model, &time))
-        .map_err(|_| Refused::from_code(Code::Internal))
-}
-
-/// Formats a timestamp in UTC: `2026-01-31 09:30:00 UTC`.
-fn time(at: &str) -> String {
-    let parts = at.split_once('T').and_then(|(day, time)| Some((day, time.strip_suffix('Z')?.get(..8)?)));
-    parts.map_or_else(|| at.to_owned(), |(day, time)| format!("{day} {time} UTC"))
-}
-
 /// Formats a timestamp in a time zone: `2026-01-31 10:30:00 CET`.
 fn local_time(at: &str, zone: &TimeZone) -> String {
     match at.parse::<jiff::Timestamp>() {
         Ok(moment) => moment.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string(),
         Err(_) => at.to_owned(),
     }
-}
-
-/// Returns the parts of an interrupt's card as plain text. The flag is true if a part was shortened.
-pub(crate) fn card_text(interrupt: &Interrupt, judged: Option<&InspectedCall>) -> (Vec<String>, bool) {
-    card(interrupt, judged, None, &time).text()
 }

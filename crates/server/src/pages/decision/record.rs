@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::super::frame;
-use super::{card, time};
+use crate::card;
 
 /// Event of an interrupt's receipt, with its hash in the journal.
 pub(crate) struct Recorded {
@@ -55,7 +55,7 @@ impl Step {
     fn from_recorded(Recorded { event, hash, is_erased }: &Recorded) -> Self {
         let said = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
         Self {
-            when: time(&event.at),
+            when: card::utc(&event.at),
             at: event.at.clone(),
             what: event.kind.replace('_', " "),
             by: event.actor.id.clone(),
@@ -105,7 +105,7 @@ struct AttemptRow {
 impl NotificationRow {
     fn from_delivery(RecordedDelivery { delivery, to }: &RecordedDelivery) -> Self {
         Self {
-            when: time(&delivery.created_at),
+            when: card::utc(&delivery.created_at),
             at: delivery.created_at.clone(),
             what: delivery.event,
             channel: delivery.channel.clone(),
@@ -126,7 +126,7 @@ impl AttemptRow {
     fn from_attempt(attempt: &Attempt) -> Self {
         let answered = || attempt.status.map(|status| format!("answered {status}"));
         Self {
-            when: time(&attempt.at),
+            when: card::utc(&attempt.at),
             at: attempt.at.clone(),
             became: attempt.error.clone().or_else(answered).unwrap_or_default(),
             digest: attempt.digest.clone().unwrap_or_default(),
@@ -180,7 +180,7 @@ pub(crate) fn record(
     checkpoint: &SignedCheckpoint,
 ) -> Response {
     let judged = InspectedCall::from_interrupt(interrupt);
-    let card = card(interrupt, judged.as_ref(), model, &time);
+    let card = card::build(interrupt, judged.as_ref(), model, &card::utc);
     let became = became(interrupt, events);
     let headline = card.kind;
     let look_alikes = LookAlikes::from_interrupt(interrupt);
