@@ -127,6 +127,14 @@ fn numbered() -> io::Result<Vec<Pid>> {
         .collect())
 }
 
+/// Returns true if the process has ended, or has released its memory and is about to end.
+pub(super) fn is_ending(pid: Pid) -> bool {
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return true };
+    // Field 23 is the size of the process's memory, counted from the process id.
+    living(pid, &stat).is_none()
+        || stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(20)) == Some("0")
+}
+
 fn living(pid: Pid, stat: &str) -> Option<Process> {
     let state = stat.rsplit_once(')')?.1.split_whitespace().next()?;
     if matches!(state, "Z" | "X") { None } else { process(pid, stat) }

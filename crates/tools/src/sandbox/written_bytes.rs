@@ -31,13 +31,16 @@ impl WrittenBytes {
         let Ok(found) = processes::all(scope) else { return u64::MAX };
         let mut now = BTreeMap::new();
         for process in found {
-            match bytes(process.pid) {
-                Ok(Some(bytes)) => {
-                    now.insert(process.pid, Count { parent: process.parent, bytes });
+            let bytes = match bytes(process.pid) {
+                Ok(Some(bytes)) => bytes,
+                Ok(None) => continue,
+                // Only root may read the counters of a process that has ended and whose exit status is not read yet.
+                Err(e) if e.kind() == io::ErrorKind::PermissionDenied && processes::is_ending(process.pid) => {
+                    self.last.get(&process.pid).map_or(0, |count| count.bytes)
                 }
-                Ok(None) => {}
                 Err(_) => return u64::MAX,
-            }
+            };
+            now.insert(process.pid, Count { parent: process.parent, bytes });
         }
         self.take(now, getpid());
         self.last.values().map(|count| count.bytes).fold(self.lost, u64::saturating_add)
