@@ -131,8 +131,8 @@ codes! {
     ExecDenied = "exec_denied", 403, "The secret does not belong to this call",
         "Run exactly the line that the hook wrote, once. To run the command again, send the original command.";
     TrialVoid = "trial_void", 409, "The trial is no longer valid",
-        "Do not act: a file has changed since the trial. Repeat the command: the server tries it again, and a person \
-         is asked again.";
+        "Do not act: the files are no longer as in the trial. Repeat the command: the server tries it again, and a \
+         person is asked again.";
     LimitReached = "limit_reached", 409, "A limit has been reached",
         "Wait until some open items end, or continue in another run, session or connection.";
     NotAwaited = "not_awaited", 409, "The run no longer waits for this result",

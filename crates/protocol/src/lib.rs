@@ -115,7 +115,8 @@ pub mod header {
     /// Header with the value `true` if the server returned the stored response of an earlier request with the same
     /// idempotency key.
     pub const IDEMPOTENCY_REPLAYED: &str = "idempotency-replayed";
-    /// Cursor with which `GET /v1/agent/decisions` returns the decision on the interrupt that was just opened.
+    /// Cursor in the response to an ask. With this cursor, `GET /v1/agent/decisions` returns the decision on the
+    /// interrupt, also if it is decided before the request.
     pub const DECISIONS_CURSOR: &str = "decisions-cursor";
     /// Header with the type of client that is recorded with a decision: `cli` or `rest`.
     pub const VIA: &str = "x-holdshort-via";

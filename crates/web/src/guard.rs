@@ -161,9 +161,6 @@ async fn answer(
 /// configuration. The check of the host prevents DNS rebinding, an attack in which the host name of a foreign page
 /// resolves to this machine.
 fn check(names: &ServerNames, request: &Request, forwarded: Forwarded<'_>, may_call: bool) -> Answer<()> {
-    if is_probe(request) {
-        return Ok(());
-    }
     // A request target in absolute form contains a host, which takes precedence over the `Host` header (RFC 9112,
     // 3.2.2).
     let target = request.uri().authority().map(Authority::as_str);
@@ -183,7 +180,7 @@ fn check(names: &ServerNames, request: &Request, forwarded: Forwarded<'_>, may_c
         (Some(used), Some(expected)) => used.eq_ignore_ascii_case(expected),
         _ => true,
     };
-    if !target_is_ours || !host_is_ours || !scheme_is_ours {
+    if !(target_is_ours && host_is_ours || is_probe(request)) || !scheme_is_ours {
         return Err(Refused::new(Code::WrongHost, format!("address the server as {}", names.base)));
     }
     // A WebSocket begins with a GET request, but its frames can make changes.

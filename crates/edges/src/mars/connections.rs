@@ -135,7 +135,7 @@ impl TaskConnections {
     }
 
     /// Returns true if no other open connection of the task's owner shows the run. A connection that shows no run yet
-    /// possibly has just started the run, so the result is false while such a connection is open.
+    /// may have just started this run, so the result is false while the owner has such a connection.
     pub(super) fn is_unattended(&self, run: &RunId, task: &TaskId) -> bool {
         let places = self.lock();
         let is_other = |other: &TaskId| other != task && other.has_owner_of(task);

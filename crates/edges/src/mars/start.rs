@@ -56,9 +56,9 @@ pub(super) async fn is_visible(app: &App, row: &RunRow) -> Answer<bool> {
 pub(super) struct StartedTask {
     pub(super) run: RunId,
     pub(super) is_new: bool,
-    /// True if this task resumes its session and is attached to a run that a different task started.
+    /// True if the task is attached to a run that another task of its session started.
     pub(super) is_resumed: bool,
-    /// Config keys that have no effect. Config keys without effect are reported once, when the task is new.
+    /// Config keys that have no effect. Empty unless the task is new, because they are reported once.
     pub(super) idle: Vec<UnusedKey>,
 }
 

@@ -52,7 +52,8 @@ pub struct Callback {
     pub channel: Channel,
     /// The resolution of the interrupt in the format that the agent expects.
     pub resolution: Value,
-    /// Approval that the agent can use. `None` if the interrupt was not approved.
+    /// Approval that the agent can use. `None` if the interrupt was not approved, or if an earlier approval
+    /// covers it.
     pub approval: Option<Value>,
 }
 

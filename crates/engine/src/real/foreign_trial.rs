@@ -125,8 +125,9 @@ impl RealExecutor {
         Ok((Tools::new(workspace, settings), root))
     }
 
-    /// Returns the reason why released changes can no longer be carried out: a file has changed since the trial, or a
-    /// new content is no longer stored, or the folder cannot be opened. Returns `None` if nothing speaks against them.
+    /// Returns the reason why released changes can no longer be carried out: a file has changed since the trial, a new
+    /// content is no longer stored, or the folder was replaced or cannot be opened. Returns `None` if they can be carried
+    /// out.
     pub async fn why_void(&self, folder: &str, trial: &ForeignTrial) -> Result<Option<String>, Error> {
         let gone = missing(&self.bodies, &[&trial.changeset]).await?;
         if let Some(path) = gone.first() {

@@ -179,7 +179,7 @@ fn the_word_of_a_proxy_counts_and_that_of_nobody_else() {
         let serving = home.serve_logging(&log, "127.0.0.1:0", &arguments);
         let at = at(&serving);
         let status = |headers: &[&str]| {
-            let headers = [headers, &["x-forwarded-for: 198.51.100.1, 203.0.113.9, 10.1.2.3"]].concat();
+            let headers = [headers, &["x-forwarded-for: 198.51.100.1, 203.0.113.9, 10.1.2.3"][..]].concat();
             send_plain(&at, "GET /v1/openapi.json", &headers, "").status
         };
         let found = [
@@ -189,6 +189,10 @@ fn the_word_of_a_proxy_counts_and_that_of_nobody_else() {
             status(&["host: backend", "x-forwarded-host: evil.example, holdshort.example"]),
         ];
         assert_eq!(found, expected, "{proxies:?}");
+        // A probe may use any host. The scheme of its proxy counts as for other requests.
+        let probe = ["host: 192.0.2.7", "x-forwarded-proto: http"];
+        assert_eq!(send_plain(&at, "GET /healthz", &probe, "").status, expected[2], "{proxies:?}");
+        assert_eq!(send_plain(&at, "GET /healthz", &probe[..1], "").status, 200, "{proxies:?}");
         assert_eq!(serving.stop().0, 0);
         assert_eq!(clients(&log), vec![client; 4], "{proxies:?}");
     }

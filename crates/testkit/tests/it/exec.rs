@@ -33,7 +33,7 @@ impl Hooked {
         let content = json!({
             "cli": "claude", "server": coder.server.base(), "key_file": key_file, "root": coder.folder,
             "root_identity": {"device": found.dev(), "inode": found.ino()}, "timeout_ms": 600_000,
-            "program": real(), "protected": [],
+            "program": real(), "protected": [coder.folder.join(".claude/settings.json")],
         });
         for (file, text) in [(&config, content.to_string()), (&key_file, coder.key.clone())] {
             fs::write(file, text).expect("it can be written");
@@ -130,6 +130,20 @@ async fn a_call_that_is_not_released_changes_nothing() {
     nonsense.args(["exec", "--config"]).arg(&hooked.config).arg("rm -rf /");
     let ran = Ran::new(nonsense.output().expect("it starts"));
     assert!(ran.code == Some(2) && ran.err.contains("not the token of an approved call"), "{ran:?}");
+
+    // A copy of the configuration that the agent can write.
+    let copied = hooked.coder.folder.join("hooks/claude.json");
+    fs::create_dir(copied.parent().unwrap()).unwrap();
+    fs::copy(&hooked.config, &copied).unwrap();
+    let installed = std::mem::replace(&mut hooked.config, copied);
+    let ran = hooked.exec(&open, SECRET).await;
+    assert!(ran.code == Some(2) && ran.err.contains("nothing was changed"), "{ran:?}");
+    fs::remove_dir_all(hooked.config.parent().unwrap()).unwrap();
+    hooked.config = installed;
+
+    let settings = hooked.approved("mkdir .claude; echo '{}' > .claude/settings.json").await;
+    let ran = hooked.exec(&settings, SECRET).await;
+    assert!(ran.code == Some(1) && ran.err.contains(".claude/settings.json"), "{ran:?}");
 
     hooked.coder.server.kill();
     let ran = hooked.exec(&open, SECRET).await;

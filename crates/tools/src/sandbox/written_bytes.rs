@@ -35,7 +35,9 @@ impl WrittenBytes {
                 Ok(Some(bytes)) => bytes,
                 Ok(None) => continue,
                 // Only root may read the counters of a process that has ended and whose exit status is not read yet.
-                Err(e) if e.kind() == io::ErrorKind::PermissionDenied && processes::is_ending(process.pid) => {
+                Err(e)
+                    if e.kind() == io::ErrorKind::PermissionDenied && processes::is_ending(process.pid) =>
+                {
                     self.last.get(&process.pid).map_or(0, |count| count.bytes)
                 }
                 Err(_) => return u64::MAX,

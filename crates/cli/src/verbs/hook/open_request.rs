@@ -256,7 +256,8 @@ fn asked_about(interrupt: &Interrupt, ask: &Ask, bound: Digest, is_tried: bool) 
     let digest = interrupt.action_digest.clone().map(Digest::try_from).transpose();
     let digest = digest.context("the server names no valid digest: update the hook")?;
     let is_bound = if is_tried {
-        digest.is_some() && ask.call.as_ref().is_some_and(|call| interrupt.payload["arguments"] == call.arguments)
+        digest.is_some()
+            && ask.call.as_ref().is_some_and(|call| interrupt.payload["arguments"] == call.arguments)
     } else {
         digest.is_none_or(|digest| digest == bound)
     };

@@ -3,18 +3,13 @@
 //!
 //! Reads the settings at each call, because they may change at any time. Settings that cannot be read count as rules.
 
-use std::fs::{self, File};
+use std::borrow::Cow;
+use std::fs;
 use std::path::{Path, PathBuf};
-
-use holdshort_http::secret_file;
 
 use super::coding_cli::CodingCli;
 use super::files;
 use super::settings::{self, Folders};
-use crate::limits::SETTINGS_BYTES;
-
-/// Number of processes above the hook whose arguments are read.
-const PROCESSES: usize = 4;
 
 /// Returns the reason why the command must not be replaced, as the end of a sentence such as "not tried: …". `cwd`:
 /// folder in which the coding agent works. It may have settings of its own.
@@ -34,16 +29,15 @@ fn in_settings(cli: CodingCli, folders: &Folders, root: &Path, cwd: &Path, line:
     let sources = roots.iter().flat_map(|root| settings::sources(cli, folders, root));
     let mut texts = Vec::new();
     for source in sources {
-        match read(&source.path) {
+        match files::text(&source.path) {
             Ok(Some(text)) => texts.push((source, text)),
             Ok(None) => {}
-            Err(why) => return Some(format!("{} {why}", source.path.display())),
+            Err(why) => return Some(why.to_string()),
         }
     }
-    // A rule about a path may concern the working directory.
-    let line = format!("{} {line}", cwd.strip_prefix(root).unwrap_or(cwd).display());
+    let cwd = cwd.to_string_lossy();
     let found = texts.iter().find_map(|(source, text)| {
-        let why = settings::holds_back(cli, source.format, text, &line)?;
+        let why = settings::holds_back(cli, source.format, text, line, &cwd)?;
         Some(format!("{} {why}", source.path.display()))
     });
     found
@@ -55,15 +49,6 @@ fn in_settings(cli: CodingCli, folders: &Folders, root: &Path, cwd: &Path, line:
         .or_else(|| settings::sandboxed_by_default(cli, texts.iter().map(|(_, text)| text.as_str())))
 }
 
-fn read(path: &Path) -> Result<Option<String>, String> {
-    let bytes = match File::open(path) {
-        Ok(file) => secret_file::bounded(file, SETTINGS_BYTES).map_err(|error| error.to_string())?,
-        Err(error) if files::is_missing(&error) => return Ok(None),
-        Err(error) => return Err(format!("cannot be read: {error}")),
-    };
-    String::from_utf8(bytes).map(Some).map_err(|_| "is not UTF-8".to_owned())
-}
-
 fn has_files(folder: &PathBuf) -> bool {
     match fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_some(),
@@ -71,25 +56,19 @@ fn has_files(folder: &PathBuf) -> bool {
     }
 }
 
-/// Returns the reason if the coding agent was started with an argument that sets rules. Also returns a
-/// reason if the arguments of a parent process cannot be read.
+/// Returns the reason if a parent process of the hook was started with an argument that sets rules or a sandbox of the
+/// coding agent. Also returns a reason if the arguments of a parent process cannot be read.
 fn started_with(cli: CodingCli) -> Option<String> {
     let unread = || Some(format!("the arguments with which {cli} was started cannot be read"));
     let Some(parent) = rustix::process::getppid() else { return unread() };
     let mut pid = parent.as_raw_nonzero().get();
-    for _ in 0..PROCESSES {
-        if pid == 0 {
-            break;
-        }
+    while pid != 0 {
         let folder = PathBuf::from(format!("/proc/{pid}"));
         let Ok(arguments) = fs::read(folder.join("cmdline")) else { return unread() };
-        let mut words = arguments.split(|byte| *byte == 0).map(String::from_utf8_lossy);
-        let found = words.find(|word| {
-            let name = word.split('=').next().unwrap_or_default();
-            settings::rule_arguments(cli).contains(&name)
-        });
-        if let Some(word) = found {
-            let name = word.split('=').next().unwrap_or_default();
+        let words: Vec<_> = arguments.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
+        // The agent may be a script, whose interpreter is the first word.
+        let is_agent = words.iter().take(2).any(|word| word.contains(cli.word()));
+        if let Some(name) = rule_argument(cli, &words, is_agent) {
             return Some(format!("{cli} was started with `{name}`, whose rules a trial would skip"));
         }
         let Ok(status) = fs::read_to_string(folder.join("status")) else { return unread() };
@@ -98,4 +77,42 @@ fn started_with(cli: CodingCli) -> Option<String> {
         pid = parent;
     }
     None
+}
+
+/// Returns the first argument that sets rules. Other programs give short arguments other meanings, so they count only in
+/// a process of the agent.
+fn rule_argument(cli: CodingCli, words: &[Cow<'_, str>], is_agent: bool) -> Option<&'static str> {
+    let names = settings::rule_arguments(cli).iter().copied();
+    names.filter(|name| is_agent || name.starts_with("--")).find(|name| {
+        words.iter().any(|word| {
+            let rest = word.strip_prefix(name);
+            rest.is_some_and(|rest| !name.starts_with("--") || rest.is_empty() || rest.starts_with('='))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_set_rules() {
+        let table = [
+            (CodingCli::Codex, "codex exec --sandbox read-only x", Some("--sandbox")),
+            (CodingCli::Codex, "node /usr/bin/codex -sread-only x", Some("-s")),
+            (CodingCli::Codex, "/bin/codex -c sandbox_mode=read-only", Some("-c")),
+            (CodingCli::Codex, "codex exec --sandboxes x", None),
+            (CodingCli::Codex, "bash -c x", None),
+            (CodingCli::Codex, "bash --profile x", Some("--profile")),
+            (CodingCli::Claude, "claude --settings={} -p x", Some("--settings")),
+            (CodingCli::Claude, "claude -p x", None),
+            (CodingCli::Gemini, "node gemini --policy a", Some("--policy")),
+            (CodingCli::Cursor, "cursor --policy a", None),
+        ];
+        for (cli, line, expected) in table {
+            let words: Vec<_> = line.split(' ').map(Cow::from).collect();
+            let is_agent = words.iter().take(2).any(|word| word.contains(cli.word()));
+            assert_eq!(rule_argument(cli, &words, is_agent), expected, "{line}");
+        }
+    }
 }

@@ -6,8 +6,8 @@ use anyhow::Context;
 use holdshort_edges::hooks::{Cli, HookCall, Verdict};
 use holdshort_protocol::Resolution;
 
-use super::own_rules;
 use super::open_request::Asked;
+use super::own_rules;
 use super::request::{self, Prepared};
 use super::session::Session;
 

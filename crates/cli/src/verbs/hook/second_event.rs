@@ -58,7 +58,12 @@ impl Session<'_> {
 
     /// Returns the decision that the other event about the same call has led to, once. A new call of the same tool makes
     /// the decisions about earlier equal calls invalid.
-    pub(super) fn take_settled(&self, state: &mut SessionState, same: &Digest, is_permission: bool) -> Option<Settled> {
+    pub(super) fn take_settled(
+        &self,
+        state: &mut SessionState,
+        same: &Digest,
+        is_permission: bool,
+    ) -> Option<Settled> {
         let is_second = is_permission || self.cli == Cli::Cursor;
         if !is_second {
             state.settled.retain(|settled| settled.call != *same);
@@ -94,7 +99,11 @@ impl Session<'_> {
     }
 
     /// Waits shortly for the record of the other event, which has used the approval of this request.
-    pub(super) async fn settled_by_other_event(&self, same: &Digest, asked: &Asked) -> anyhow::Result<Option<Verdict>> {
+    pub(super) async fn settled_by_other_event(
+        &self,
+        same: &Digest,
+        asked: &Asked,
+    ) -> anyhow::Result<Option<Verdict>> {
         let end = Instant::now() + RECORD_TIME;
         while self.cli == Cli::Cursor && Instant::now() < end {
             let settled = self.state.update(|state| {

@@ -96,7 +96,7 @@ fn is_on(value: Option<&Value>) -> bool {
 }
 
 /// Returns the reason why these settings hold back the replacement of a command.
-pub(super) fn holds_back(text: &str, line: &str) -> Result<Option<String>, String> {
+pub(super) fn holds_back(text: &str, line: &str, cwd: &str) -> Result<Option<String>, String> {
     let settings = json::read(text, SYNTAX)?;
     if is_on(settings.get("sandbox").and_then(|sandbox| sandbox.get("enabled"))) {
         return Ok(Some("turns on the sandbox of Claude Code, which refuses the server".to_owned()));
@@ -108,7 +108,7 @@ pub(super) fn holds_back(text: &str, line: &str) -> Result<Option<String>, Strin
             Some(Value::Array(rules)) => rules,
             Some(_) => return Err(format!("has no list at `permissions.{list}`")),
         };
-        let held = rules.iter().find(|rule| rule.as_str().is_none_or(|rule| may_concern(rule, line)));
+        let held = rules.iter().find(|rule| rule.as_str().is_none_or(|rule| may_concern(rule, line, cwd)));
         if let Some(rule) = held {
             return Ok(Some(format!(
                 "has the rule {rule} in `permissions.{list}`, which a trial would skip"
@@ -119,8 +119,8 @@ pub(super) fn holds_back(text: &str, line: &str) -> Result<Option<String>, Strin
 }
 
 /// Returns true unless the rule certainly concerns no part of this command. Claude Code applies rules about reading and
-/// editing to some commands as well.
-fn may_concern(rule: &str, line: &str) -> bool {
+/// editing to some commands as well, and their absolute paths include the working directory.
+fn may_concern(rule: &str, line: &str, cwd: &str) -> bool {
     let (tool, text) = match rule.trim().split_once('(') {
         Some((tool, rest)) => (tool, rest.strip_suffix(')').unwrap_or(rest)),
         None => (rule.trim(), ""),
@@ -137,5 +137,6 @@ fn may_concern(rule: &str, line: &str) -> bool {
     let named: Vec<&str> =
         text.split(|c| !is_literal(c)).filter(|word| word.contains(char::is_alphanumeric)).collect();
     // A rule may name a part of a word, such as `*.env*`.
-    named.is_empty() || named.iter().all(|name| line.contains(name))
+    let in_folder = |name: &str| text.contains('/') && cwd.contains(name);
+    named.is_empty() || named.iter().all(|name| line.contains(name) || in_folder(name))
 }

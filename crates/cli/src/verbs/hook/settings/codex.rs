@@ -327,7 +327,7 @@ pub(super) fn holds_back(format: Format, text: &str) -> Result<Option<String>, S
     }
     let settings = parse(text)?;
     let has = |name: &str| settings.contains_key(name);
-    let is_sandboxed = has("sandbox_mode") && !has_no_sandbox(text);
+    let is_sandboxed = has("sandbox_mode") && !turns_sandbox_off(&settings);
     let set = ["profile", "default_permissions"].into_iter().find(|name| has(name));
     Ok(match set {
         _ if is_sandboxed => Some("turns on the sandbox of Codex, which refuses the server".to_owned()),
@@ -338,6 +338,9 @@ pub(super) fn holds_back(format: Format, text: &str) -> Result<Option<String>, S
 
 /// Returns true if the settings turn the sandbox of Codex off.
 pub(super) fn has_no_sandbox(text: &str) -> bool {
-    let settings = parse(text).unwrap_or_default();
+    turns_sandbox_off(&parse(text).unwrap_or_default())
+}
+
+fn turns_sandbox_off(settings: &Table) -> bool {
     settings.get("sandbox_mode").and_then(Value::as_str) == Some("danger-full-access")
 }

@@ -95,10 +95,16 @@ pub(crate) fn inspect(
 
 /// Returns the reason why settings hold back the replacement of a command: their rules may concern the command, or they
 /// turn a sandbox on. The reason is a clause with the file as its subject. Settings that cannot be parsed hold back
-/// every command.
-pub(crate) fn holds_back(cli: CodingCli, format: Format, text: &str, line: &str) -> Option<String> {
+/// every command. `cwd`: absolute path of the working directory of the command.
+pub(crate) fn holds_back(
+    cli: CodingCli,
+    format: Format,
+    text: &str,
+    line: &str,
+    cwd: &str,
+) -> Option<String> {
     let found = match cli {
-        CodingCli::Claude => claude::holds_back(text, line),
+        CodingCli::Claude => claude::holds_back(text, line, cwd),
         CodingCli::Codex => codex::holds_back(format, text),
         CodingCli::Gemini => gemini::holds_back(text),
         CodingCli::Cursor => Ok(None),
@@ -125,12 +131,13 @@ pub(crate) fn rule_folders(cli: CodingCli, folders: &Folders, root: &Path) -> Ve
     }
 }
 
-/// Returns the arguments of the agent that set rules.
+/// Returns the arguments of the agent that set rules or a sandbox. A short argument may contain its value.
 pub(crate) const fn rule_arguments(cli: CodingCli) -> &'static [&'static str] {
     match cli {
         CodingCli::Claude => &["--disallowedTools", "--disallowed-tools", "--settings"],
         CodingCli::Gemini => &["--policy", "--admin-policy"],
-        CodingCli::Codex | CodingCli::Cursor => &[],
+        CodingCli::Codex => &["--sandbox", "--profile", "--full-auto", "--config", "-s", "-p", "-c"],
+        CodingCli::Cursor => &[],
     }
 }
 
@@ -139,9 +146,8 @@ pub(crate) fn sandboxed_by_default<'a>(
     cli: CodingCli,
     texts: impl Iterator<Item = &'a str>,
 ) -> Option<String> {
-    let is_off = cli != CodingCli::Codex || texts.into_iter().any(codex::has_no_sandbox);
-    (!is_off)
-        .then(|| "it would be carried out inside the sandbox of Codex, which refuses the server".to_owned())
+    let is_on = cli == CodingCli::Codex && !texts.into_iter().any(codex::has_no_sandbox);
+    is_on.then(|| "it would be carried out inside the sandbox of Codex, which refuses the server".to_owned())
 }
 
 /// Undoes the steps of an installation, if nothing else changed since.

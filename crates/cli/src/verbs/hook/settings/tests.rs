@@ -485,3 +485,34 @@ fn codex_trust_is_the_digest_of_the_hook_at_its_position() {
         assert_eq!(codex::trust(&text, "PreToolUse", (1, 0), &entry, &is_settings).unwrap(), trust, "{text}");
     }
 }
+
+#[test]
+fn settings_hold_back_a_replacement() {
+    let (claude, codex, gemini) = (CodingCli::Claude, CodingCli::Codex, CodingCli::Gemini);
+    let deny = |rule: &str| format!("{{\"permissions\": {{\"deny\": [\"{rule}\"]}}}}");
+    let table = [
+        (claude, deny("Bash(touch:*)"), "touch a", true),
+        (claude, deny("Bash(rm:*)"), "touch a", false),
+        (claude, deny("Bash(rm:*)"), "$tool a", true),
+        (claude, deny("Bash(rm:*)"), "r\\m a", true),
+        (claude, deny("Bash"), "touch a", true),
+        (claude, deny("WebFetch"), "touch a", false),
+        (claude, deny("mcp__a__b"), "touch a", false),
+        (claude, deny("Edit(/home/me/site/own.txt)"), "touch own.txt", true),
+        (claude, deny("Edit(//home/me/site/**)"), "touch own.txt", true),
+        (claude, deny("Edit(//home/me/other/own.txt)"), "touch own.txt", false),
+        (claude, deny("Bash(me own.txt)"), "touch own.txt", false),
+        (claude, "{\"sandbox\": {\"enabled\": true}}".to_owned(), "touch a", true),
+        (claude, "{".to_owned(), "touch a", true),
+        (claude, "{}".to_owned(), "touch a", false),
+        (codex, "sandbox_mode = \"danger-full-access\"".to_owned(), "touch a", false),
+        (codex, "sandbox_mode = \"read-only\"".to_owned(), "touch a", true),
+        (codex, "profile = \"x\"".to_owned(), "touch a", true),
+        (gemini, "{\"tools\": {\"sandbox\": true}}".to_owned(), "touch a", true),
+        (gemini, "{\"tools\": {\"exclude\": []}}".to_owned(), "touch a", false),
+    ];
+    for (cli, text, line, expected) in table {
+        let why = holds_back(cli, Format::Settings, &text, line, "/home/me/site");
+        assert_eq!(why.is_some(), expected, "{cli} {text} {line}: {why:?}");
+    }
+}
