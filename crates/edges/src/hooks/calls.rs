@@ -219,9 +219,14 @@ pub(super) fn own(
     }
 }
 
-/// Translates a call of a tool of an MCP server.
+/// Translates a call of a tool of an MCP server. If the name can be divided in several ways, the call keeps the whole
+/// name, because a rule about one server must not allow a tool of another one.
 pub(super) fn mcp(name: &str, input: Map<String, Value>) -> Option<HookCall> {
-    let (server, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
+    let rest = name.strip_prefix("mcp__")?;
+    let (server, tool) = rest.split_once("__")?;
+    if rest.rsplit_once("__") != Some((server, tool)) {
+        return Some(HookCall::other(name.to_owned(), name, input, None));
+    }
     (!server.is_empty() && !tool.is_empty())
         .then(|| HookCall::other(format!("{server}.{tool}"), name, input, Some(server.to_owned())))
 }

@@ -123,6 +123,23 @@ fn each_tool_has_the_name_and_the_arguments_that_rules_read() {
             json!({"title": "t"}),
             true,
         ),
+        // A tool of a server `github__evil` must not get the name of a tool of the server `github`.
+        (
+            Cli::Claude,
+            claude("mcp__github__evil__create_issue", json!({"title": "t"})),
+            "mcp__github__evil__create_issue",
+            Other,
+            json!({"title": "t"}),
+            true,
+        ),
+        (
+            Cli::Claude,
+            claude("mcp__github___create_issue", json!({"title": "t"})),
+            "mcp__github___create_issue",
+            Other,
+            json!({"title": "t"}),
+            true,
+        ),
         (Cli::Claude, claude("Task", json!({"prompt": "p"})), "Task", Other, json!({"prompt": "p"}), true),
         // A tool must not get a name for which rules of another tool were written.
         (

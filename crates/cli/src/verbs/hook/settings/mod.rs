@@ -127,7 +127,11 @@ pub(crate) fn rule_folders(cli: CodingCli, folders: &Folders, root: &Path) -> Ve
             root.join(".gemini/policies"),
             folders.system.join("etc/gemini-cli/policies"),
         ],
-        CodingCli::Claude | CodingCli::Cursor => Vec::new(),
+        CodingCli::Claude => vec![
+            folders.system.join("etc/claude-code/managed-settings.d"),
+            folders.system.join("Library/Application Support/ClaudeCode/managed-settings.d"),
+        ],
+        CodingCli::Cursor => Vec::new(),
     }
 }
 
