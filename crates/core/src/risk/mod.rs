@@ -40,6 +40,8 @@ pub struct SearchedTexts {
     names: BTreeSet<String>,
     /// True if a text of the interrupt was too long, so that only its beginning was searched for risk words.
     is_cut: bool,
+    /// True if the interrupt has more texts than the limit, so that some were not searched for risk words.
+    is_full: bool,
 }
 
 impl SearchedTexts {
@@ -57,7 +59,7 @@ impl SearchedTexts {
     /// Adds all texts inside a value, at any depth, to the texts that are searched for risk words. Leaves out documents
     /// of Holdshort's own agents. Also adds the names of fields whose value is true.
     fn value(&mut self, place: &'static str, name: &str, value: &Value) {
-        if self.texts.len() >= limits::RISK_TEXTS {
+        if self.is_full {
             return;
         }
         match value {
@@ -106,14 +108,15 @@ impl SearchedTexts {
     }
 
     fn add(&mut self, text: Text) {
-        if self.texts.len() < limits::RISK_TEXTS {
+        self.is_full = self.texts.len() >= limits::RISK_TEXTS;
+        if !self.is_full {
             self.texts.push(text);
         }
     }
 
     /// Describes the texts of the interrupt that were not searched for risk words. `None` if all texts were searched.
     fn unread(&self) -> Option<String> {
-        if self.texts.len() >= limits::RISK_TEXTS {
+        if self.is_full {
             Some(format!(
                 "the request contains more than {} texts, and the remaining texts were not \
                 checked",

@@ -239,6 +239,10 @@ fn no_agent_elsewhere_takes_the_risk_off_by_how_it_says_it() {
         assert_eq!(codes, expected, "as the arguments of a call: {payload}");
     }
     assert_eq!(describe_risk(&risk_of_ask(Ask { message: padded(SAID), ..ask() })), long);
+    // The title, the message and the name of the member are texts, too.
+    for (values, expected) in [(997, "medium"), (998, "high unread_texts")] {
+        assert_eq!(describe_risk(&risk("t", json!({ "a": vec!["x"; values] }))), expected, "{values}");
+    }
     // A long table repeats its member names in each row. The repetition does not raise the risk.
     let rows: Vec<Value> = (0..400).map(|n| json!({ "sum": n, "note": "x", "to": "y" })).collect();
     assert_eq!(describe_risk(&risk("t", json!({ "rows": rows }))), "medium");
