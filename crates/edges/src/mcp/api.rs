@@ -11,7 +11,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::limits::{MCP_PATIENCE, MCP_PAUSE};
+use crate::limits::MCP_PATIENCE;
+
+/// Shortest and longest pause before a request is repeated.
+pub(super) const PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
 
 /// Access to the agent API with the credentials of one agent.
 pub trait AgentApi: Send + Sync + 'static {
@@ -124,7 +127,7 @@ async fn persist<T: DeserializeOwned>(
     api: &dyn AgentApi,
     request: &ApiRequest,
 ) -> Result<T, Failure> {
-    let mut pause = MCP_PAUSE.0;
+    let mut pause = PAUSE.0;
     loop {
         match send(api, request.clone()).await {
             Err(Failure::Passing { why, after }) => {
@@ -133,7 +136,7 @@ async fn persist<T: DeserializeOwned>(
                     return Err(Failure::Passing { why, after });
                 }
                 tokio::time::sleep(wait).await;
-                pause = (pause * 2).min(MCP_PAUSE.1);
+                pause = (pause * 2).min(PAUSE.1);
             }
             result => return result,
         }

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::api::{self, AgentApi, Failure};
 use super::request::Action;
 use super::requests::random_key;
-use crate::limits::{MCP_PAUSE, MCP_POLL};
+use crate::limits::MCP_POLL;
 
 /// Result of the attempt to use an approval.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub(super) async fn until(
         match read {
             Ok(read) => latest = read,
             Err(Failure::Passing { after, .. }) => {
-                let pause = after.unwrap_or(MCP_PAUSE.1).min(end.saturating_duration_since(Instant::now()));
+                let pause = after.unwrap_or(api::PAUSE.1).min(end.saturating_duration_since(Instant::now()));
                 tokio::time::sleep(pause).await;
             }
             Err(failure) => return Err(failure),
