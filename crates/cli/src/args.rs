@@ -10,6 +10,7 @@ mod freeze;
 mod hook;
 mod hook_setup;
 mod keep_content;
+mod mcp;
 mod otlp;
 mod people;
 mod transfer;
@@ -31,6 +32,7 @@ pub(crate) use freeze::FreezeOf;
 pub(crate) use hook::{Hook, HookRun};
 pub(crate) use hook_setup::{HookInstall, HookStatus, HookUninstall};
 pub(crate) use keep_content::keep_content;
+pub(crate) use mcp::Mcp;
 pub(crate) use otlp::otlp_endpoint;
 pub(crate) use people::{Groups, Keys, People, Reassign, Snooze};
 pub(crate) use transfer::{Export, Import};
@@ -422,6 +424,11 @@ pub(crate) enum Verb {
     /// Put a coding agent behind the gates: its tools run only if a rule or a person allows them
     #[command(subcommand)]
     Hook(Hook),
+    /// Serve MCP over standard input and output: tools with which an agent asks people
+    ///
+    /// An MCP client starts this command. The tools are `request_approval`, `ask_human`, `get_decision` and `permission`.
+    /// The command needs an agent key, which cannot decide. A server offers the same tools over HTTP at `/mcp`.
+    Mcp(Mcp),
     /// Freeze everything, or one run, workflow or agent: no new tool call or model call starts
     ///
     /// Without --run, --workflow and --agent, everything is frozen. Calls that are already running finish, and you can

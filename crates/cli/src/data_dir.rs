@@ -41,6 +41,7 @@ struct Address {
 #[derive(Deserialize)]
 struct Tokens {
     operator: String,
+    agent: String,
 }
 
 impl DataDir {
@@ -140,12 +141,21 @@ impl DataDir {
     /// Returns the operator's token from `tokens.json` in the data folder. Returns `None` if no server has created this
     /// file.
     pub(crate) fn token(&self) -> anyhow::Result<Option<String>> {
+        Ok(self.tokens()?.map(|tokens| tokens.operator))
+    }
+
+    /// Returns the agent token, with which a program can ask people but cannot decide.
+    pub(crate) fn agent_token(&self) -> anyhow::Result<Option<String>> {
+        Ok(self.tokens()?.map(|tokens| tokens.agent))
+    }
+
+    fn tokens(&self) -> anyhow::Result<Option<Tokens>> {
         let path = self.path.join(TOKENS);
         match fs::read_to_string(&path) {
             Ok(text) => {
                 let tokens: Tokens = serde_json::from_str(&text)
                     .with_context(|| format!("{} does not contain valid tokens", path.display()))?;
-                Ok(Some(tokens.operator))
+                Ok(Some(tokens))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),

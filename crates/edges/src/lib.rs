@@ -8,7 +8,8 @@
 //! `change.rs` describes the change that a request asks to approve, and `assignment.rs` describes the approvers of a
 //! request. The sockets of the edges use the WebSocket code of the crate `web`.
 //!
-//! `hooks/` is not part of a server: the command line uses it to translate the hooks of coding agents.
+//! `hooks/` is not part of a server: the command line uses it to translate the hooks of coding agents. `mcp/` is used by
+//! the server and by the command line.
 
 mod assignment;
 mod change;
@@ -19,6 +20,7 @@ mod follow;
 pub mod hooks;
 mod limits;
 pub mod mars;
+pub mod mcp;
 mod run_list;
 
 use axum::Router;

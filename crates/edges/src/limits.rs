@@ -97,3 +97,26 @@ pub(crate) const CREW_WEBHOOK_HEADERS: usize = 20;
 /// Maximum validity of a crew decision link, and its validity if a request sets none. The link also expires when the
 /// review expires. A request for a longer validity is refused with `invalid_request`.
 pub(crate) const CREW_LINK_MS: u64 = 7 * 24 * 3_600 * 1_000;
+/// Time after which an MCP tool returns `pending` by default. Clients of the TypeScript SDK end a call after 60 s.
+pub(crate) const MCP_PENDING_AFTER: Duration = Duration::from_secs(45);
+/// Time for which the MCP tool `permission` waits by default. After this time it denies the call.
+pub(crate) const MCP_PERMISSION_WAIT: Duration = Duration::from_hours(1);
+/// Time after which a request of an MCP client expires by default.
+pub(crate) const MCP_EXPIRES_IN: Duration = Duration::from_hours(24);
+/// Time for which an approval can be used after the decision on a request of an MCP client.
+pub(crate) const MCP_USABLE_MS: u64 = 24 * 3_600 * 1_000;
+/// Time for which a repeated call gets the same refusal or answer. A later call is a new request.
+pub(crate) const MCP_REPEAT_MS: u64 = 10 * 60 * 1_000;
+/// Maximum number of earlier identical requests that a call is compared with. After them, the call is a new request.
+pub(crate) const MCP_EARLIER_REQUESTS: usize = 16;
+/// Maximum number of requests whose latest idempotency keys are cached. A full cache is cleared, and the keys are
+/// found again in the journal.
+pub(crate) const MCP_CACHED_KEYS: usize = 10_000;
+/// Maximum value of `wait_seconds` of `get_decision`.
+pub(crate) const MCP_WAIT_SECONDS: u64 = 50;
+/// Longest wait of one request for a decision. A progress notification follows each wait.
+pub(crate) const MCP_POLL: Duration = Duration::from_secs(20);
+/// Time for which an absent or busy server is asked again before a tool returns an error.
+pub(crate) const MCP_PATIENCE: Duration = Duration::from_secs(15);
+/// Poll interval that a client of the tasks extension is told.
+pub(crate) const MCP_TASK_POLL_MS: u64 = 2_000;

@@ -12,6 +12,7 @@ mod checkpoints;
 mod configured;
 mod convert;
 mod library;
+mod mcp;
 mod notification_pages;
 mod openapi;
 mod packs;

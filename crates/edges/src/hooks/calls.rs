@@ -321,7 +321,7 @@ impl HookCall {
     }
 
     /// Marks the call as one whose arguments the CLI can replace.
-    pub(super) fn editable(self, merges: bool) -> Self {
+    pub(crate) fn editable(self, merges: bool) -> Self {
         let can_edit = !matches!(self.kind, CallKind::Reading | CallKind::Searching);
         Self { can_edit, merges, ..self }
     }

@@ -2,7 +2,7 @@
 //!
 //! Claude Code runs a tool after every exit code but 0 and 2, and after output that is not JSON.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::calls::{self, CLAUDE, HookCall};
 use super::event::{EventKind, Fields, HookEvent, Printed, Unreadable, Verdict, not_blank};
@@ -55,8 +55,11 @@ pub(super) fn read(fields: &Fields) -> Result<HookEvent, Unreadable> {
 
 fn call(fields: &Fields) -> Result<HookCall, Unreadable> {
     let (name, input) = (fields.need("tool_name")?, fields.input("tool_input")?);
-    let own = |input| calls::own(CLAUDE, &name, input, fields.text("cwd").as_deref());
-    Ok(calls::mcp(&name, input.clone()).unwrap_or_else(|| own(input)))
+    Ok(call_of(&name, input, fields.text("cwd").as_deref()))
+}
+
+pub(super) fn call_of(name: &str, input: Map<String, Value>, cwd: Option<&str>) -> HookCall {
+    calls::mcp(name, input.clone()).unwrap_or_else(|| calls::own(CLAUDE, name, input, cwd))
 }
 
 pub(super) fn answer(event: &HookEvent, verdict: &Verdict) -> Option<Printed> {

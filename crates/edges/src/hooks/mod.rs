@@ -16,7 +16,7 @@ mod patch;
 mod questions;
 
 use holdshort_core::json;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub use calls::{CallKind, HookCall};
 pub use change::FileChange;
@@ -39,6 +39,11 @@ pub fn read(cli: Cli, payload: &[u8]) -> Result<HookEvent, Unreadable> {
         Cli::Gemini => gemini::read(&fields),
         Cli::Cursor => cursor::read(&fields),
     }
+}
+
+/// Translates a call of Claude Code without the rest of a hook's payload. `cwd`: folder of the call.
+pub(crate) fn claude_call(name: &str, input: Map<String, Value>, cwd: Option<&str>) -> HookCall {
+    claude::call_of(name, input, cwd)
 }
 
 /// Writes the answer in the form of the CLI.

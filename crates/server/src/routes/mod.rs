@@ -53,7 +53,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
 
 use crate::openapi;
-use crate::{pages, slack};
+use crate::{mcp, pages, slack};
 
 /// Returns all routes, each with the permission that it needs (`core/src/rights.rs`). Adds the operations of the routes
 /// to the OpenAPI document.
@@ -205,8 +205,10 @@ pub(crate) fn service(
     (crew, read_case): (Settings, Option<ReadCase>),
 ) -> Router {
     let (router, _) = router(utoipa::openapi::OpenApi::default()).split_for_parts();
+    let native = router.clone().with_state(auth.clone());
     router
         .merge(pages::router())
+        .merge(mcp::router(native))
         .merge(slack::router(channels))
         .merge(holdshort_edges::router(crew, read_case))
         .fallback(nothing)

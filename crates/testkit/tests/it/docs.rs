@@ -17,6 +17,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/guides/gates.md",
     "docs/guides/hooks.md",
     "docs/guides/keys.md",
+    "docs/guides/mcp.md",
     "docs/guides/people.md",
     "docs/guides/plans.md",
     "docs/guides/questions.md",

@@ -50,6 +50,7 @@ mod long_sessions;
 mod mails;
 mod mars;
 mod matrix;
+mod mcp;
 mod model;
 mod notifications;
 mod other_programs;

@@ -38,6 +38,7 @@ mod versions;
 mod written_file;
 
 pub(crate) use reply::stop_on_panic;
+pub(super) use request::linked;
 pub(crate) use run::run;
 pub(super) use status::reports;
 

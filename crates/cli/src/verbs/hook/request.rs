@@ -91,7 +91,7 @@ impl Prepared {
 }
 
 /// Returns the place to which a link on the path leads. `None`: the path has no link.
-fn linked(path: &Path, cwd: &Path) -> Option<PathBuf> {
+pub(crate) fn linked(path: &Path, cwd: &Path) -> Option<PathBuf> {
     let base = resolve(cwd)?;
     let relative = path.strip_prefix(cwd).map_or_else(|_| path.to_owned(), Path::to_owned);
     let lexical = holdshort_command::normal(base.join(relative).to_str()?);

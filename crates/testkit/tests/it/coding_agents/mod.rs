@@ -9,6 +9,7 @@ mod deferred;
 mod failures;
 mod own_rules;
 mod page;
+mod permission_prompt;
 mod unseen;
 
 use holdshort_testkit::coding_agent::{AgentHome, AgentRun, CodingAgent};

@@ -1,0 +1,96 @@
+//! Messages of the revision 2026-07-28 over HTTP: each is complete in itself, and no session exists.
+
+use holdshort_testkit::server::TestServer;
+use serde_json::{Value, json};
+
+use super::{approve, asked, only_open, post};
+
+fn message(method: &str, mut params: Value, capabilities: &Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"}
+    });
+    json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+}
+
+fn call(capabilities: &Value) -> Value {
+    let params = json!({"name": "request_approval", "arguments": {"title": "Deploy"}});
+    message("tools/call", params, capabilities)
+}
+
+#[tokio::test]
+async fn a_task_is_read_after_a_restart() {
+    let mut server = TestServer::setup().start().await;
+    let tasks = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
+    let created = post(&server, server.agent_token(), &call(&tasks)).await.ok();
+    let interrupt = only_open(&server).await;
+    let id = interrupt["id"].as_str().unwrap().to_owned();
+    assert_eq!(
+        (&created["result"]["resultType"], &created["result"]["taskId"], &created["result"]["status"]),
+        (&json!("task"), &interrupt["id"], &json!("working")),
+        "{created}"
+    );
+    server.restart().await;
+    let get = message("tasks/get", json!({ "taskId": id }), &tasks);
+    let read = async |server: &TestServer| post(server, server.agent_token(), &get).await.ok()["result"].clone();
+    assert_eq!(read(&server).await["status"], "working");
+    server.decide(&interrupt, &approve()).await.ok();
+    let done = read(&server).await;
+    assert_eq!(done["status"], "completed", "{done}");
+    assert_eq!(done["result"]["structuredContent"]["may_proceed"], true, "{done}");
+    // A task has one result, however often it is read. The approval is used.
+    assert_eq!(read(&server).await["result"], done["result"]);
+    let used = server.interrupt(&id).await;
+    assert!(used["approval"]["used"].is_object(), "{used}");
+
+    // A client that did not declare tasks is told so.
+    let undeclared = message("tasks/get", json!({ "taskId": id }), &json!({}));
+    let refused = post(&server, server.agent_token(), &undeclared).await.body;
+    assert_eq!(refused["error"]["code"], -32021, "{refused}");
+}
+
+#[tokio::test]
+async fn a_cancelled_task_is_withdrawn() {
+    let server = TestServer::setup().start().await;
+    let tasks = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
+    let created = post(&server, server.agent_token(), &call(&tasks)).await.ok();
+    let id = created["result"]["taskId"].as_str().unwrap();
+    let cancel = message("tasks/cancel", json!({ "taskId": id }), &tasks);
+    post(&server, server.agent_token(), &cancel).await.ok();
+    let get = message("tasks/get", json!({ "taskId": id }), &tasks);
+    assert_eq!(post(&server, server.agent_token(), &get).await.ok()["result"]["status"], "cancelled");
+    assert_eq!(server.interrupt(id).await["resolution"]["cause"], "withdrawn");
+}
+
+#[tokio::test]
+async fn a_repeat_with_input_finds_the_request_after_a_restart() {
+    let mut server = TestServer::setup().start().await;
+    let elicits = json!({"elicitation": {"url": {}}});
+    let asked_for = post(&server, server.agent_token(), &call(&elicits)).await.ok()["result"].clone();
+    assert_eq!(asked_for["resultType"], "input_required", "{asked_for}");
+    let interrupt = only_open(&server).await;
+    let link = format!("{}/inbox/{}", server.base(), interrupt["id"].as_str().unwrap());
+    assert_eq!(asked_for["inputRequests"]["inbox"]["params"]["url"], link, "{asked_for}");
+    server.restart().await;
+    server.decide(&interrupt, &approve()).await.ok();
+    let mut again = call(&elicits);
+    again["params"]["requestState"] = asked_for["requestState"].clone();
+    again["params"]["inputResponses"] = json!({"inbox": {"action": "accept"}});
+    let decision = post(&server, server.agent_token(), &again).await.ok()["result"]["structuredContent"].clone();
+    assert_eq!((&decision["request"], &decision["may_proceed"]), (&interrupt["id"], &json!(true)));
+
+    // The state of this call approves no other call, and no approval twice.
+    let repeated = post(&server, server.agent_token(), &again).await.ok()["result"].clone();
+    assert_eq!(repeated["structuredContent"]["may_proceed"], false, "{repeated}");
+    let mut other = again.clone();
+    other["params"]["arguments"]["title"] = "Delete".into();
+    let refused = post(&server, server.agent_token(), &other).await.ok()["result"].clone();
+    assert_eq!(refused["isError"], true, "{refused}");
+    for state in ["int_1", "mcp-../x", ""] {
+        other["params"]["requestState"] = state.into();
+        let refused = post(&server, server.agent_token(), &other).await.ok()["result"].clone();
+        assert_eq!(refused["isError"], true, "{state}: {refused}");
+    }
+    assert_eq!(asked(&server).await, 1);
+}
