@@ -160,7 +160,7 @@ codes! {
         "Read the interrupt again, and send each `{\"withheld\": …}` back unchanged. Only a person who sees \
          the value may change it.";
     UnknownWorkflow = "unknown_workflow", 422, "There is no workflow with this name",
-        "Choose one of `known`, or start the server with --workflows DIR.";
+        "Choose a known workflow, or start the server with --workflows DIR.";
     UnknownSession = "unknown_session", 422, "There is no session with this id",
         "Omit `session` to create one.";
     IdempotencyKeyReused = "idempotency_key_reused", 422, "The idempotency key was used for another request",

@@ -38,8 +38,8 @@ pub struct InspectedCall {
 
 impl InspectedCall {
     /// Note on the card of an external agent's call that says where the call runs.
-    const RUNS: &str = "on the agent's machine, outside the sandbox of Holdshort; the agent reported the \
-        directory and the change, and Holdshort did not check them";
+    const RUNS: &str = "on the agent's machine, outside the sandbox of Holdshort; Holdshort does not \
+        check any directory or change that the agent reports";
 
     /// Note on the card of an external agent's call that Holdshort has tried.
     const RUNS_CHANGES: &str = "the agent writes the approved changes on its machine";

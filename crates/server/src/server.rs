@@ -131,7 +131,7 @@ pub enum StartError {
     NoCheckpoints,
     #[error("{0}")]
     Tls(String),
-    #[error("cannot listen on {address}: {source}; name another address with --listen")]
+    #[error("cannot listen on {address}: {source}; choose another address, such as --listen 127.0.0.1:7350")]
     Listen { address: SocketAddr, source: std::io::Error },
     #[error(transparent)]
     Issuers(#[from] jwt::ConfigError),

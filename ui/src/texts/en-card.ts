@@ -61,7 +61,7 @@ export const card = {
   "card.outcome.cause.withdrawn": "withdrawn by the agent",
   "card.outcome.cause.run_ended": "the run ended",
   "card.approval.used": "Used",
-  "card.approval.unused": "Not used yet",
+  "card.approval.unused": "Not used by the agent yet",
   "card.approval.until": "; valid until {at}",
   "card.approval.exec.done": "All changes were written.",
   "card.approval.exec.nothing": "No change was written.",

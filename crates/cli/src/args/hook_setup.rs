@@ -14,7 +14,7 @@ pub(crate) struct HookInstall {
     /// `claude-code`].
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Install the hook although other hooks run before the same tools. With this flag you confirm that those hooks
+    /// Install the hook even if other hooks run before the same tools. With this flag you confirm that those hooks
     /// change no call.
     #[arg(long)]
     pub keep_other_hooks: bool,

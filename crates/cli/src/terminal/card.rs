@@ -222,7 +222,7 @@ fn capped_sections(card: &Card<'_>, interrupt: &Interrupt, view: View<'_>, cap: 
     let schema = interrupt.response_schema.as_ref().filter(|_| is_external_question);
     // Only the question of an external agent prints the schema, because nothing else tells the person which answers
     // are valid.
-    let schema = schema.map(|schema| quote(&readable(schema), "  answer that fits", cap, view.paint));
+    let schema = schema.map(|schema| quote(&readable(schema), "  answer schema", cap, view.paint));
     // The output of a turn is the last message of the agent.
     let above = if interrupt.kind == Kind::Turn { view.said.trim() } else { "" };
     [said, subject(card, above, cap, view.paint), schema.unwrap_or_default()]

@@ -31,7 +31,7 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
         "opens $EDITOR, for a text of several lines"
     };
     let back = format!(
-        "leaves; the run waits, and `{} attach {}{words}` returns to it",
+        "leaves; the run waits until you open it again with `{} attach {}{words}`",
         holdshort(),
         plain::line(&interrupt.run)
     );

@@ -162,7 +162,7 @@ impl Prompt {
         };
         if let Stage::Fill(filling) = &self.stage {
             let keys =
-                "  e the whole answer as JSON · o the other options · ? explain · v all of it · d leave";
+                "  e the whole answer as JSON · o the other options · ? explain · v show all · d leave";
             let keys = paint.fold(keys, 2).into_iter().map(|line| paint.dim(&line));
             return keys.chain([filling.ask()]).collect();
         }
@@ -173,7 +173,7 @@ impl Prompt {
         let edit = if self.interrupt.editable().is_some() { " · e edit" } else { "" };
         let some = if self.interrupt.keeping().is_some() { " · f by file" } else { "" };
         let earlier = if self.interrupt.suggestions_from_history.is_empty() { "" } else { " · h as before" };
-        let keys = format!("  {typed}{earlier}{edit}{some} · ? explain · v all of it · d leave");
+        let keys = format!("  {typed}{earlier}{edit}{some} · ? explain · v show all · d leave");
         let folded = shape.iter().flat_map(|shape| paint.fold(shape, 2)).chain(paint.fold(&keys, 2));
         let cut = self.describe_cut().map(|cut| paint.yellow(&format!("  {cut}")));
         cut.into_iter().chain(folded.map(|line| paint.dim(&line))).collect()

@@ -283,7 +283,9 @@ fn described(packs: Packs, workflow: &str) -> anyhow::Result<()> {
 /// server.
 pub(super) fn workspace(path: Option<&Path>) -> anyhow::Result<Option<String>> {
     let Some(path) = path else { return Ok(None) };
-    let path = path.canonicalize().map_err(|error| usage(format!("{}: {error}", path.display())))?;
+    let path = path
+        .canonicalize()
+        .map_err(|error| usage(format!("the workspace {} cannot be opened: {error}", path.display())))?;
     let text = path.into_os_string().into_string();
     text.map(Some).map_err(|path| usage(format!("the path {} is not UTF-8", path.display())))
 }

@@ -126,7 +126,10 @@ fn greet(
     line("data", &info.data);
     line("model", &answering(info, model));
     line("sandbox", &sandbox(&info.sandbox));
-    line("tokens", "tokens.json in the data folder; agents of other frameworks use the token `agent`");
+    line(
+        "tokens",
+        "tokens.json in the data folder; its field `agent` is the token for agents of other frameworks",
+    );
     let data = data_dir.arguments();
     line("browser", &invitation(embedded, &data, paint)?);
     if let Some(url) = page {

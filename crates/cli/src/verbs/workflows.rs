@@ -83,8 +83,8 @@ pub(super) async fn check(scene: &Scene, paths: &[PathBuf], file: Option<&Path>)
     Ok(if problems.is_empty() { Exit::Ok } else { Exit::Usage })
 }
 
-const NOBODY_GIVEN: &str = "No people are configured, so the check assumes that only the operator decides. \
-    Name a file with --people FILE, or start the server on which the people are stored.";
+const NOBODY_GIVEN: &str = "No people are configured, so approvers were checked as if only the operator decides. \
+    To check with your people, add --people FILE, or start the server that stores them.";
 
 /// Returns the people of the running server. Returns `None` if no server runs, or if the server does not list its
 /// people.

@@ -172,8 +172,8 @@ impl Program {
         };
         let operands = match self.operands.as_deref() {
             None => "on any files or names".to_owned(),
-            Some([]) => "without further words".to_owned(),
-            Some(words) => format!("with exactly the words `{}`", words.join("` `")),
+            Some([]) => "without other arguments".to_owned(),
+            Some(words) => format!("with exactly the arguments `{}`", words.join("` `")),
         };
         Some(format!("`{name}` {with}, {operands}, in `{folder}`{files}"))
     }

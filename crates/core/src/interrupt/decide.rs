@@ -86,7 +86,7 @@ pub(crate) fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision)
     let is_blank = decision.edit.as_str().is_some_and(|text| text.trim().is_empty());
     if offer.needs_edit && (decision.edit.is_null() || is_blank) {
         let form = if interrupt.opened.kind == Kind::Question {
-            " that fits `response_schema`: the answer as JSON, not as `text`"
+            " that fits `response_schema`: send the answer as JSON in `edit`, not as `text`"
         } else {
             ""
         };

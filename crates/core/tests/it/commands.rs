@@ -272,9 +272,12 @@ fn what_a_grant_will_cover_is_said_in_words() {
         ),
         (
             "tar cf o.tar a",
-            "`tar` without options, with exactly the words `cf` `o.tar` `a`, in `/ws`; also every command that only reads",
+            "`tar` without options, with exactly the arguments `cf` `o.tar` `a`, in `/ws`; also every command that only reads",
         ),
-        ("./a", "`./a` without options, without further words, in `/ws`; also every command that only reads"),
+        (
+            "./a",
+            "`./a` without options, without other arguments, in `/ws`; also every command that only reads",
+        ),
         (
             "cd sub && cargo test | head > log",
             "`cargo test` without options, on any files or names, in `/ws/sub`; `head` without options, on any files or \
@@ -341,7 +344,7 @@ fn a_grant_is_for_the_scripts_as_they_were() {
     assert_eq!(
         words.as_deref(),
         Some(
-            "`sh a.sh` without options, without further words, in `/ws`; only while the files that these \
+            "`sh a.sh` without options, without other arguments, in `/ws`; only while the files that these \
             commands run are unchanged: `a.sh`; also every command that only reads"
         ),
     );

@@ -87,7 +87,7 @@ fn a_person_plays_it_to_its_end() {
 
     let card = terminal.expect(PROMPT);
     assert!(card.contains("Holding short: review") && card.contains("all tests pass"), "{card}");
-    assert!(card.contains("Not written anew."), "{card}");
+    assert!(card.contains("Not regenerated."), "{card}");
     // The quoted line is not the last line of the result, which is a note about ignored files.
     assert!(card.contains("unittest -v`: exit code 0."), "{card}");
     terminal.type_line("1");

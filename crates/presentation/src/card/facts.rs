@@ -101,8 +101,10 @@ pub(super) fn grant(interrupt: &Interrupt) -> Vec<Fact> {
     let is_offered = interrupt.options.iter().any(Offer::gives_grant);
     let grant = interrupt.payload.get("grant").filter(|_| is_offered).and_then(GrantScope::from_value);
     let Some(covered) = grant else { return Vec::new() };
-    let past =
-        covered.past().map(|past| format!("; earlier, it would have covered {past}")).unwrap_or_default();
+    let past = covered
+        .past()
+        .map(|past| format!("; it would have covered earlier calls: {past}"))
+        .unwrap_or_default();
     let text = format!("{}{past}", covered.sentence(None));
     let refused = covered.refused().map(|refused| format!("refused before: {refused}"));
     std::iter::once(Fact::new(FactName::Grant, text))

@@ -110,7 +110,7 @@ fn a_tried_call_of_an_external_agent_shows_its_trial() {
     let kind = |part: &Part<'_>| serde_json::to_value(part).unwrap()["part"].clone();
     assert_eq!(card.parts.iter().map(kind).collect::<Vec<_>>(), ["command", "note", "trial"]);
     let runs_at = card.call.iter().find(|fact| fact.name == FactName::RunsAt).unwrap();
-    assert!(!runs_at.text.contains("did not check"), "{}", runs_at.text);
+    assert!(!runs_at.text.contains("does not check"), "{}", runs_at.text);
 }
 
 /// Under a sandbox that is not complete, a command can reach the network even if the call asks for none.

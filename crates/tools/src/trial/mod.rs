@@ -386,8 +386,7 @@ fn note_of_layer(changes: &[Change]) -> String {
     }
     let named = paths[..paths.len().min(NAMED)].join(", ");
     format!(
-        "\nthese files are ignored by git, so they are stored only for the commands of this run and not \
-         written to the workspace: {named}{more}"
+        "\nignored by git, so kept for this run's commands and not written to the workspace: {named}{more}"
     )
 }
 

@@ -137,7 +137,9 @@ fn root(args: &HookInstall, home: &Path) -> anyhow::Result<PathBuf> {
         None if args.root.user => home.to_owned(),
         None => std::env::current_dir().context("the current folder cannot be found")?,
     };
-    let root = named.canonicalize().map_err(|error| usage(format!("{}: {error}", named.display())))?;
+    let root = named
+        .canonicalize()
+        .map_err(|error| usage(format!("the project {} cannot be opened: {error}", named.display())))?;
     if !root.is_dir() {
         return Err(usage(format!("{} is not a folder", root.display())));
     }
@@ -260,7 +262,7 @@ impl Plan<'_> {
         let paint = Paint::stdout();
         let key = match &self.record.key {
             Some(key) => format!("{}, which exists", key.name),
-            None => format!("{}, which is created", self.key_name()),
+            None => format!("{}, which will be created", self.key_name()),
         };
         for (label, text) in [
             ("project", self.config.root.display().to_string()),
