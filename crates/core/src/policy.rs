@@ -38,11 +38,25 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// Problem of a rule without criteria, for users of the API and of YAML files.
+    pub const MISSING_CRITERION: &str = "needs a criterion: `tools`, `commands`, `paths`, `urls`, `categories`, \
+        `agents`, `changes` or `deletes`; `tools: [\"*\"]` matches every call";
+
+    /// Returns true if the rule restricts the calls that it matches.
+    pub fn has_criterion(&self) -> bool {
+        !self.tools.is_empty() || !self.agents.is_empty() || self.examines_calls()
+    }
+
     /// Returns true if the rule matches every call of the agents that it names. If the rule names no agents, returns
     /// true if it matches every call.
     pub fn covers_every_call(&self) -> bool {
+        (self.tools.is_empty() || self.tools.iter().any(|tool| tool == "*")) && !self.examines_calls()
+    }
+
+    /// Returns true if the rule has a criterion other than `tools` and `agents`.
+    fn examines_calls(&self) -> bool {
         let Self {
-            tools,
+            tools: _,
             commands,
             paths,
             urls,
@@ -53,11 +67,10 @@ impl Rule {
             action: _,
             reason: _,
         } = self;
-        (tools.is_empty() || tools.iter().any(|tool| tool == "*"))
-            && [commands, paths, urls].into_iter().all(Vec::is_empty)
-            && categories.is_empty()
-            && changes.is_none()
-            && deletes.is_none()
+        [commands, paths, urls].into_iter().any(|list| !list.is_empty())
+            || !categories.is_empty()
+            || changes.is_some()
+            || deletes.is_some()
     }
 }
 

@@ -95,7 +95,7 @@ pub enum DeliveryState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Channel {
     pub name: String,
-    /// `webhook`, `slack`, `teams`, `ntfy`, `email`, `crew` or `push`.
+    /// Type of the channel, as in the channels file, such as `slack`.
     #[serde(rename = "type")]
     pub kind: String,
     /// Time of the first failed attempt since the last successful attempt. Absent if the last attempt succeeded.

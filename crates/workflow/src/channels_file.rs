@@ -3,7 +3,7 @@
 //! ```yaml
 //! channels:
 //!   legal-slack:
-//!     type: slack                  # webhook, slack, teams, ntfy, email, crew, push
+//!     type: slack                  # name of a `Via`
 //!     url_file: secrets/slack      # or url_env; for a webhook and ntfy also url
 //!     events: [opened, asked, reminded, escalated, resolved, expired]
 //!     kinds: [review, tool_approval]

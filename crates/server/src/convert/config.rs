@@ -2,15 +2,14 @@
 //! a misspelt name would forbid nothing. A rule without criteria is also rejected, because it would match every call.
 
 use holdshort_core::definition::{self, Definition};
-use holdshort_core::policy;
+use holdshort_core::policy::{ChangeScope, Rule};
 use holdshort_core::run;
 use holdshort_core::schema::Problem;
 use holdshort_core::tool;
-use holdshort_protocol::{
-    Category, ChangeScope, ChangeWord, Checkpoint, GateConfig, Rule, RuleAction, RunConfig, SmartConfig,
-};
+use holdshort_protocol::{GateConfig, RunConfig, SmartConfig};
 use holdshort_web::limits::LINE_BYTES;
 use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::view::policy::{read_checkpoint, read_rule};
 
 /// Maximum number of keywords that the configuration of a run may add to the workflow's smart approval.
 const MAX_KEYWORDS: usize = 200;
@@ -27,8 +26,9 @@ pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answ
     if config.model.as_ref().is_some_and(|name| !is_line(name)) {
         problems.push(Problem::new("/config/model", "is not a valid model name"));
     }
-    let gates = config.gates.unwrap_or_default();
-    for (i, rule) in gates.rules.iter().enumerate() {
+    let mut gates = config.gates.unwrap_or_default();
+    let rules: Vec<Rule> = std::mem::take(&mut gates.rules).into_iter().map(read_rule).collect();
+    for (i, rule) in rules.iter().enumerate() {
         check(rule, definition, &format!("/config/gates/rules/{i}"), &mut problems);
     }
     if let Some(smart) = &gates.smart {
@@ -66,7 +66,7 @@ pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answ
         workspace: config.workspace,
         model: config.model,
         unattended: config.unattended,
-        gates: self::gates(gates),
+        gates: self::gates(gates, rules),
         unreviewed: false,
     })
 }
@@ -84,7 +84,7 @@ fn check(rule: &Rule, definition: &Definition, at: &str, problems: &mut Vec<Prob
     let no_globs = Vec::new();
     let changes = match &rule.changes {
         Some(ChangeScope::Paths(globs)) => globs,
-        Some(ChangeScope::Word(_)) | None => &no_globs,
+        Some(ChangeScope::None | ChangeScope::Ignored) | None => &no_globs,
     };
     let lists = [
         ("tools", &rule.tools),
@@ -100,11 +100,8 @@ fn check(rule: &Rule, definition: &Definition, at: &str, problems: &mut Vec<Prob
     if rule.deletes == Some(0) {
         problems.push(Problem::new(format!("{at}/deletes"), "must be at least 1"));
     }
-    let speaks_of_changes = rule.changes.is_some() || rule.deletes.is_some();
-    if rule.categories.is_empty() && !speaks_of_changes && lists.iter().all(|(_, list)| list.is_empty()) {
-        let message = "needs a criterion: `tools`, `commands`, `paths`, `urls`, `categories`, `agents`, `changes` or `deletes`; \
-                       `tools: [\"*\"]` matches every call";
-        problems.push(Problem::new(at, message));
+    if !rule.has_criterion() {
+        problems.push(Problem::new(at, Rule::MISSING_CRITERION));
     }
     for (key, list) in lists {
         for (i, each) in list.iter().enumerate() {
@@ -157,57 +154,14 @@ fn smart(smart: SmartConfig) -> definition::Smart {
     }
 }
 
-fn gates(gates: GateConfig) -> run::Gates {
+fn gates(gates: GateConfig, rules: Vec<Rule>) -> run::Gates {
     run::Gates {
-        rules: gates.rules.into_iter().map(rule).collect(),
-        mandatory: gates.mandatory.into_iter().map(checkpoint).collect(),
+        rules,
+        mandatory: gates.mandatory.into_iter().map(read_checkpoint).collect(),
         smart: gates.smart.map(smart),
         plan: gates.plan.is_some(),
         before_step: gates.before_step.is_some(),
         after_step: gates.after_step.is_some(),
         on_error: gates.on_error.is_some(),
-    }
-}
-
-fn checkpoint(checkpoint: Checkpoint) -> policy::Checkpoint {
-    match checkpoint {
-        Checkpoint::AfterPlanning => policy::Checkpoint::AfterPlanning,
-        Checkpoint::BeforeFileEdit => policy::Checkpoint::BeforeFileEdit,
-        Checkpoint::BeforeExecution => policy::Checkpoint::BeforeExecution,
-        Checkpoint::BeforeDeploy => policy::Checkpoint::BeforeDeploy,
-    }
-}
-
-fn rule(rule: Rule) -> policy::Rule {
-    policy::Rule {
-        tools: rule.tools,
-        commands: rule.commands,
-        paths: rule.paths,
-        urls: rule.urls,
-        categories: rule.categories.into_iter().map(category).collect(),
-        agents: rule.agents,
-        changes: rule.changes.map(|scope| match scope {
-            ChangeScope::Word(ChangeWord::None) => policy::ChangeScope::None,
-            ChangeScope::Word(ChangeWord::Ignored) => policy::ChangeScope::Ignored,
-            ChangeScope::Paths(globs) => policy::ChangeScope::Paths(globs),
-        }),
-        deletes: rule.deletes,
-        action: match rule.action {
-            RuleAction::Allow => policy::RuleAction::Allow,
-            RuleAction::Ask => policy::RuleAction::Ask,
-            RuleAction::Forbid => policy::RuleAction::Forbid,
-        },
-        reason: rule.reason,
-    }
-}
-
-fn category(category: Category) -> tool::Category {
-    match category {
-        Category::ReadOnly => tool::Category::ReadOnly,
-        Category::FileWrite => tool::Category::FileWrite,
-        Category::Bash => tool::Category::Bash,
-        Category::CodeExec => tool::Category::CodeExec,
-        Category::Install => tool::Category::Install,
-        Category::Web => tool::Category::Web,
     }
 }

@@ -15,6 +15,7 @@ pub mod now;
 pub mod page;
 pub mod person;
 pub mod plan;
+pub mod policy;
 pub mod removed_person;
 pub mod run;
 pub mod session;

@@ -5,17 +5,15 @@ use holdshort_core::definition::{Judge, Smart};
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::StreamId;
 use holdshort_core::limits::OPEN_INTERRUPTS;
-use holdshort_core::policy::{ChangeScope, Checkpoint, Rule, RuleAction};
 use holdshort_core::projection::{RunRow, Status};
 use holdshort_core::run::{Config, Fact, Run};
-use holdshort_core::tool::Category;
 use holdshort_protocol as wire;
 use holdshort_protocol::Code;
 use holdshort_store::{InterruptFilter, Tables};
 use serde_json::Value;
 
 use super::subject::Subject;
-use super::{erased, usage};
+use super::{erased, policy, usage};
 use crate::app::App;
 use crate::problem::{Answer, Refused};
 
@@ -130,8 +128,8 @@ pub fn status(status: Status) -> wire::Status {
 fn config(config: &Config) -> wire::RunConfig {
     let gate = |closed: bool| closed.then_some(wire::Gate::Ask);
     let gates = wire::GateConfig {
-        rules: config.gates.rules.iter().map(rule).collect(),
-        mandatory: config.gates.mandatory.iter().map(|at| checkpoint(*at)).collect(),
+        rules: config.gates.rules.iter().map(policy::rule).collect(),
+        mandatory: config.gates.mandatory.iter().map(|at| policy::checkpoint(*at)).collect(),
         smart: config.gates.smart.as_ref().map(smart),
         plan: gate(config.gates.plan),
         before_step: gate(config.gates.before_step),
@@ -155,47 +153,4 @@ fn smart(smart: &Smart) -> wire::SmartConfig {
         Judge::Model(name) => name,
     };
     wire::SmartConfig { keywords: Some(smart.keywords.clone()), judge: Some(judge.to_owned()) }
-}
-
-fn checkpoint(checkpoint: Checkpoint) -> wire::Checkpoint {
-    match checkpoint {
-        Checkpoint::AfterPlanning => wire::Checkpoint::AfterPlanning,
-        Checkpoint::BeforeFileEdit => wire::Checkpoint::BeforeFileEdit,
-        Checkpoint::BeforeExecution => wire::Checkpoint::BeforeExecution,
-        Checkpoint::BeforeDeploy => wire::Checkpoint::BeforeDeploy,
-    }
-}
-
-fn rule(rule: &Rule) -> wire::Rule {
-    wire::Rule {
-        tools: rule.tools.clone(),
-        commands: rule.commands.clone(),
-        paths: rule.paths.clone(),
-        urls: rule.urls.clone(),
-        categories: rule.categories.iter().map(|category| self::category(*category)).collect(),
-        agents: rule.agents.clone(),
-        changes: rule.changes.as_ref().map(|scope| match scope {
-            ChangeScope::None => wire::ChangeScope::Word(wire::ChangeWord::None),
-            ChangeScope::Ignored => wire::ChangeScope::Word(wire::ChangeWord::Ignored),
-            ChangeScope::Paths(globs) => wire::ChangeScope::Paths(globs.clone()),
-        }),
-        deletes: rule.deletes,
-        action: match rule.action {
-            RuleAction::Allow => wire::RuleAction::Allow,
-            RuleAction::Ask => wire::RuleAction::Ask,
-            RuleAction::Forbid => wire::RuleAction::Forbid,
-        },
-        reason: rule.reason.clone(),
-    }
-}
-
-fn category(category: Category) -> wire::Category {
-    match category {
-        Category::ReadOnly => wire::Category::ReadOnly,
-        Category::FileWrite => wire::Category::FileWrite,
-        Category::Bash => wire::Category::Bash,
-        Category::CodeExec => wire::Category::CodeExec,
-        Category::Install => wire::Category::Install,
-        Category::Web => wire::Category::Web,
-    }
 }

@@ -15,8 +15,12 @@ use crate::item::{Fields, Item, Keys};
 use crate::problem::Problems;
 use crate::yaml::Value;
 
+const CRITERIA: &[&str] = KEYS.known.split_at(2).1;
 const KEYS: Keys = Keys {
     known: &[
+        "do",
+        "reason",
+        // The other keys are criteria.
         "tools",
         "commands",
         "paths",
@@ -25,13 +29,9 @@ const KEYS: Keys = Keys {
         "agents",
         "changes",
         "deletes",
-        "do",
-        "reason",
     ],
     later: &[],
 };
-const CRITERIA: [&str; 8] =
-    ["tools", "commands", "paths", "urls", "categories", "agents", "changes", "deletes"];
 const SCOPES: [(&str, Scope); 2] = [("none", Scope::None), ("ignored", Scope::Ignored)];
 const ACTIONS: [(&str, RuleAction); 3] =
     [("allow", RuleAction::Allow), ("ask", RuleAction::Ask), ("forbid", RuleAction::Forbid)];
@@ -78,11 +78,8 @@ fn rule(
             problems.at(criterion, format!("`{key}` is empty and would match every call; leave it out"));
         }
     }
-    let is_bare = CRITERIA.iter().all(|key| fields.find(key).is_none() && !fields.was_meant(key));
-    if is_bare {
-        let message = "a rule needs a criterion (`tools`, `commands`, `paths`, `urls`, `categories`, `agents`, `changes` or `deletes`); \
-                       `tools: [\"*\"]` matches every call";
-        problems.at(item, message);
+    if CRITERIA.iter().all(|key| fields.find(key).is_none() && !fields.was_meant(key)) {
+        problems.at(item, format!("a rule {}", Rule::MISSING_CRITERION));
     }
     let rule = Rule {
         tools: tools(&fields, agents, catalogue, problems),

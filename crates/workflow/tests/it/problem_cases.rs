@@ -490,7 +490,7 @@ gates:
             "workflow.yaml:9:16: no agent has the tool `edit_file`, so this rule would never match it",
             "workflow.yaml:10:16: tools match by their full names, and there is no tool `read_*`; the agents have these tools: read_file, run_command",
             "workflow.yaml:11:16: `*` matches every tool: do not list other tools with it",
-            "workflow.yaml:12:7: a rule needs a criterion (`tools`, `commands`, `paths`, `urls`, `categories`, `agents`, `changes` or `deletes`); `tools: [\"*\"]` matches every call",
+            "workflow.yaml:12:7: a rule needs a criterion: `tools`, `commands`, `paths`, `urls`, `categories`, `agents`, `changes` or `deletes`; `tools: [\"*\"]` matches every call",
             "workflow.yaml:13:15: `tools` is empty and would match every call; leave it out",
             "workflow.yaml:14:38: none of the tools of this rule takes a command, so the rule would never match",
             "workflow.yaml:15:19: a pattern holds the words of one command; with `|` it would never match",
