@@ -75,8 +75,9 @@ pub(crate) fn is_json() -> bool {
 /// Returns the log filter from `HOLDSHORT_LOG` (`debug`, `holdshort_engine=debug` …), or the default filter.
 pub(crate) fn filter(default: &str) -> anyhow::Result<EnvFilter> {
     let filter = std::env::var("HOLDSHORT_LOG").unwrap_or_else(|_| default.to_owned());
-    // The library `genai` logs the responses of providers. The log must not contain such responses.
-    let quiet = |filter: &str| format!("{filter},genai=off");
+    // The library `genai` logs the responses of providers, and `rmcp` logs arguments of tools. The log must not contain
+    // such texts.
+    let quiet = |filter: &str| format!("{filter},genai=off,rmcp=off");
     let parsed = match without_level(&filter) {
         Some(part) => Err(format!("`{part}` is neither a level ({}) nor PART=LEVEL", LEVELS.join(", "))),
         None => EnvFilter::try_new(quiet(&filter)).map_err(|error| error.to_string()),

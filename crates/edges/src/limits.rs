@@ -118,5 +118,5 @@ pub(crate) const MCP_WAIT_SECONDS: u64 = 50;
 pub(crate) const MCP_POLL: Duration = Duration::from_secs(20);
 /// Time for which an absent or busy server is asked again before a tool returns an error.
 pub(crate) const MCP_PATIENCE: Duration = Duration::from_secs(15);
-/// Poll interval that a client of the tasks extension is told.
+/// Poll interval that the server suggests to clients of the tasks extension.
 pub(crate) const MCP_TASK_POLL_MS: u64 = 2_000;

@@ -40,20 +40,26 @@ struct Mcp {
 
 /// Returns the route. `routes` are the routes of the native API.
 pub(crate) fn router(routes: Router) -> Router<AuthState> {
-    let nobody = InProcess { routes: Router::new(), headers: HeaderMap::new(), extensions: Extensions::new(), base: String::new() };
+    let nobody = InProcess {
+        routes: Router::new(),
+        headers: HeaderMap::new(),
+        extensions: Extensions::new(),
+        base: String::new(),
+    };
     let mcp = Mcp { server: McpServer::new(Arc::new(nobody), McpSettings::default()), routes };
     let methods = MethodFilter::POST.or(MethodFilter::GET).or(MethodFilter::DELETE);
     Router::new().route(PATH, any(Permission::Ask).on(on(methods, answer)).layer(Extension(mcp)))
 }
 
-async fn answer(caller: Caller, Extension(mcp): Extension<Mcp>, request: Request) -> Answer<Response> {
+async fn answer(caller: Caller, Extension(mcp): Extension<Mcp>, mut request: Request) -> Answer<Response> {
     if !caller.reaches_own() {
         let rule = "only agents use /mcp: create an agent key with `holdshort keys create NAME`";
         return Err(Refused::new(Code::ForbiddenRole, rule));
     }
     let mut headers = HeaderMap::new();
-    if let Some(token) = request.headers().get(AUTHORIZATION) {
-        headers.insert(AUTHORIZATION, token.clone());
+    // The SDK may log the headers of a request, so it does not get the key.
+    if let Some(token) = request.headers_mut().remove(AUTHORIZATION) {
+        headers.insert(AUTHORIZATION, token);
     }
     let api = InProcess {
         routes: mcp.routes,
@@ -69,7 +75,11 @@ async fn answer(caller: Caller, Extension(mcp): Extension<Mcp>, request: Request
         .with_max_request_body_bytes(BODY_BYTES)
         .disable_allowed_hosts()
         .disable_allowed_origins();
-    let service = StreamableHttpService::new(move || Ok(server.clone()), Arc::new(NeverSessionManager::default()), config);
+    let service = StreamableHttpService::new(
+        move || Ok(server.clone()),
+        Arc::new(NeverSessionManager::default()),
+        config,
+    );
     Ok(service.handle(request).await.into_response())
 }
 
@@ -110,11 +120,13 @@ impl InProcess {
         if let Some(key) = idempotency_key.and_then(|key| HeaderValue::try_from(key).ok()) {
             headers.insert(header::IDEMPOTENCY_KEY, key);
         }
-        let response: Result<Response, Infallible> = TowerToHyperService::new(self.routes.clone()).call(inner).await;
+        let response: Result<Response, Infallible> =
+            TowerToHyperService::new(self.routes.clone()).call(inner).await;
         let Ok(response) = response;
         let after = response.headers().get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.parse().ok());
         let status = response.status();
-        let body = body::to_bytes(response.into_body(), PAGE_BYTES).await.map_err(|error| error.to_string())?;
+        let body =
+            body::to_bytes(response.into_body(), PAGE_BYTES).await.map_err(|error| error.to_string())?;
         Ok(ApiResponse { status, retry_after: after.map(Duration::from_secs), body: body.to_vec() })
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::duration;
+use holdshort_workflow::duration;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Mcp {
@@ -23,5 +23,6 @@ pub(crate) struct Mcp {
 }
 
 fn time(text: &str) -> Result<Duration, String> {
-    duration(text).map(Duration::from_millis)
+    let millis = duration::parse(text);
+    millis.map(Duration::from_millis).ok_or_else(|| "is not a duration such as `30s`, `1h` or `7d`".to_owned())
 }

@@ -18,8 +18,7 @@ use rmcp::ServiceExt;
 use rmcp::transport::stdio_pipes;
 use tokio::sync::OnceCell;
 
-use super::Scene;
-use super::hook::linked;
+use super::hook::request::linked;
 use crate::args::{Mcp, Reach};
 use crate::client;
 use crate::data_dir::DataDir;
@@ -30,7 +29,7 @@ const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// Timeout of a request that does not wait for a decision.
 const REQUEST_TIME: Duration = Duration::from_secs(20);
 
-pub(super) async fn mcp(scene: &Scene, args: Mcp) -> anyhow::Result<Exit> {
+pub(super) async fn mcp(reach: Reach, args: Mcp) -> anyhow::Result<Exit> {
     let Mcp { key_file, pending_after, permission_wait, expires_in } = args;
     let folder = std::env::current_dir().context("the working directory does not exist")?;
     let settings = McpSettings {
@@ -41,7 +40,7 @@ pub(super) async fn mcp(scene: &Scene, args: Mcp) -> anyhow::Result<Exit> {
         link_target,
         elicits: true,
     };
-    let api = HttpApi::new(scene.reach.clone(), key_file.as_deref())?;
+    let api = HttpApi::new(reach, key_file.as_deref())?;
     // Without a server the tools return an error, until a server answers.
     if let Ok(Some(problem)) = api.refusal().await {
         return Err(usage(problem.detail));
@@ -109,9 +108,12 @@ impl HttpApi {
             ApiRequest { method: Method::GET, path, idempotency_key: None, body: None, wait: Duration::ZERO };
         let response = self.exchange(login).await?;
         if !response.status.is_success() {
-            return Ok(serde_json::from_slice::<Problem>(&response.body)
-                .ok()
-                .filter(|_| response.status.is_client_error()));
+            let problem: Option<Problem> = serde_json::from_slice(&response.body).ok();
+            let is_refused = |problem: &Problem| matches!(problem.status, 401 | 403);
+            return match problem.filter(is_refused) {
+                Some(problem) => Ok(Some(problem)),
+                None => Err(format!("the server answers {}", response.status)),
+            };
         }
         let identity: Identity = serde_json::from_slice(&response.body).map_err(|error| error.to_string())?;
         if identity.roles == [Role::Agent] {
@@ -177,5 +179,7 @@ impl AgentApi for HttpApi {
 }
 
 fn no_key() -> anyhow::Error {
-    usage("no agent key: name its file with --key-file, or set HOLDSHORT_TOKEN; `holdshort keys create NAME` creates one")
+    usage(
+        "no agent key: name its file with --key-file, or set HOLDSHORT_TOKEN; `holdshort keys create NAME` creates one",
+    )
 }

@@ -113,7 +113,7 @@ pub(crate) async fn perform(args: Args, packs: Packs) -> anyhow::Result<Exit> {
         Verb::Hold { run, reason, lift } => keeping::hold(&scene, &run, reason, lift).await,
         Verb::Erase { run, subject } => keeping::erase(&scene, run, subject).await,
         Verb::Hook(verb) => Box::pin(hook::hook(&scene, verb)).await,
-        Verb::Mcp(args) => Box::pin(mcp::mcp(&scene, args)).await,
+        Verb::Mcp(args) => Box::pin(mcp::mcp(scene.reach, args)).await,
         Verb::Freeze { of, reason } => system::freeze(&scene, of, reason).await,
         Verb::Unfreeze { of } => system::unfreeze(&scene, of).await,
         Verb::Audit(Audit::Head { store }) => audit::head(&scene, &store).await,

@@ -26,20 +26,35 @@ impl Decision {
         };
         let was_used = interrupt.approval.as_ref().is_none_or(|approval| approval.used.is_some());
         let (status, text) = match resolution.outcome {
-            Outcome::Approved if was_used => ("used", "This approval was used before. Request a new approval.".to_owned()),
-            Outcome::Approved => ("approved", format!("Approved by {}.", people(resolution))),
+            Outcome::Approved if was_used => {
+                ("used", "This approval was used before. Request a new approval.".to_owned())
+            }
+            Outcome::Approved => {
+                let text = "Approved, but this result does not permit it: the approval was not given out, or has ended.";
+                ("approved", text.to_owned())
+            }
             Outcome::Rejected => ("rejected", refusal(resolution)),
             Outcome::Answered => ("answered", answer(resolution)),
-            Outcome::Expired => ("expired", "Expired: nobody decided in time. This is no approval.".to_owned()),
-            Outcome::Cancelled => ("cancelled", "Cancelled: the request was withdrawn. This is no approval.".to_owned()),
-            Outcome::Superseded => ("superseded", "Superseded: another request replaced this one.".to_owned()),
+            Outcome::Expired => {
+                ("expired", "Expired: nobody decided in time. This is no approval.".to_owned())
+            }
+            Outcome::Cancelled => {
+                ("cancelled", "Cancelled: the request was withdrawn. This is no approval.".to_owned())
+            }
+            Outcome::Superseded => {
+                ("superseded", "Superseded: another request replaced this one.".to_owned())
+            }
         };
         let mut value = base(id, status, link);
         set(&mut value, "text", resolution.text.clone());
         set(&mut value, "decided_by", (!resolution.by.is_empty()).then(|| resolution.by.clone()));
         if resolution.outcome == Outcome::Answered {
             let text = resolution.text.clone().map(Value::from);
-            set(&mut value, "answer", if resolution.edit.is_null() { text } else { Some(resolution.edit.clone()) });
+            set(
+                &mut value,
+                "answer",
+                if resolution.edit.is_null() { text } else { Some(resolution.edit.clone()) },
+            );
         }
         Self { value, text: format!("{text}\n{link}") }
     }
@@ -87,7 +102,9 @@ pub(super) fn refusal(resolution: &Resolution) -> String {
         (Some(text), Outcome::Answered) => format!("Not run. {by} responded: {text}"),
         (None, Outcome::Answered) => format!("Not run, by {by}."),
         (_, Outcome::Expired) => "Nobody decided in time.".to_owned(),
-        (_, Outcome::Approved | Outcome::Cancelled | Outcome::Superseded) => "The request was withdrawn.".to_owned(),
+        (_, Outcome::Approved | Outcome::Cancelled | Outcome::Superseded) => {
+            "The request was withdrawn.".to_owned()
+        }
     }
 }
 

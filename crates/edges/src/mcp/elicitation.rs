@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use rmcp::model::{
-    ClientCapabilities, ElicitRequest, ElicitRequestParams, ElicitationAction, ElicitationSchema, InputRequest,
-    InputRequests,
+    ClientCapabilities, ElicitRequest, ElicitRequestParams, ElicitationAction, ElicitationSchema,
+    InputRequest, InputRequests,
 };
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ pub(super) enum Reply {
     Wait,
     /// The call returns `pending`, and the request stays open.
     Leave,
-    /// The request is withdrawn, which counts as a refusal.
+    /// The request is withdrawn, and the call is refused.
     Withdraw,
 }
 
@@ -39,9 +39,11 @@ pub(super) fn mode(capabilities: Option<&ClientCapabilities>) -> Option<Mode> {
 /// Reads the answer of a client. A refusal counts even with malformed content.
 pub(super) fn reply(action: &ElicitationAction, content: Option<&Value>) -> Reply {
     match (action, content.and_then(|content| content.get("confirm"))) {
-        (ElicitationAction::Decline, _) | (ElicitationAction::Accept, Some(Value::Bool(false))) => Reply::Withdraw,
+        (ElicitationAction::Decline, _) | (ElicitationAction::Accept, Some(Value::Bool(false))) => {
+            Reply::Withdraw
+        }
         (ElicitationAction::Accept, None | Some(Value::Bool(true))) => Reply::Wait,
-        // A text such as "false" is no answer.
+        // Invalid content, such as the text "false", leaves the request open.
         _ => Reply::Leave,
     }
 }
@@ -66,7 +68,9 @@ pub(super) fn params(mode: Mode, title: &str, link: &str, id: &str) -> ElicitReq
         },
         Mode::Form => ElicitRequestParams::FormElicitationParams {
             meta: None,
-            message: format!("Decide in the Holdshort inbox: {title}\n{link}\nThen accept here. Decline withdraws it."),
+            message: format!(
+                "Decide in the Holdshort inbox: {title}\n{link}\nThen accept here. Decline withdraws it."
+            ),
             requested_schema: ElicitationSchema::new(BTreeMap::new()),
         },
     }

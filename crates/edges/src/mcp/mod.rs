@@ -12,8 +12,10 @@ mod permission;
 mod request;
 mod requests;
 mod server;
+mod settings;
 mod tools;
 mod waiting;
 
 pub use api::{AgentApi, ApiRequest, ApiResponse};
-pub use server::{McpServer, McpSettings};
+pub use server::McpServer;
+pub use settings::McpSettings;

@@ -6,7 +6,7 @@ use holdshort_protocol::{self as wire, Ask, AskChoice, Kind};
 use serde_json::{Map, Value, json};
 
 use super::api::Failure;
-use super::server::McpSettings;
+use super::settings::McpSettings;
 use super::tools::{AskHuman, RequestApproval};
 use crate::hooks::HookCall;
 use crate::limits::MCP_USABLE_MS;

@@ -73,7 +73,9 @@ impl LatestKeys {
         key: &str,
     ) -> Result<Attached, Failure> {
         let is_ours = key.len() <= KEY_CHARS
-            && key.strip_prefix(PREFIX).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+            && key
+                .strip_prefix(PREFIX)
+                .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_alphanumeric()));
         if !is_ours {
             return Err(Failure::Arguments("`requestState` is not one that this server sent".to_owned()));
         }
@@ -112,12 +114,12 @@ fn relation(interrupt: &Interrupt, now: Timestamp) -> Earlier {
         // An approval that can no longer be used must not hide the action from people.
         Outcome::Approved => interrupt.approval.as_ref().is_none_or(|approval| {
             let until = approval.usable_until.as_ref();
-            approval.used.is_some() || until.is_some_and(|until| until.parse().is_ok_and(|until| now >= until))
+            approval.used.is_some()
+                || until.is_some_and(|until| until.parse().is_ok_and(|until| now >= until))
         }),
-        Outcome::Rejected | Outcome::Answered => resolution
-            .at
-            .parse::<Timestamp>()
-            .map_or(true, |at| now.ms_since(at) >= MCP_REPEAT_MS),
+        Outcome::Rejected | Outcome::Answered => {
+            resolution.at.parse::<Timestamp>().map_or(true, |at| now.ms_since(at) >= MCP_REPEAT_MS)
+        }
         Outcome::Expired | Outcome::Cancelled | Outcome::Superseded => true,
     };
     if is_over { Earlier::Over } else { Earlier::Attach }
@@ -134,7 +136,7 @@ mod tests {
             "id": "int_1", "run": "run_1", "session": "ses_1", "kind": "tool_approval", "origin": "external",
             "status": if resolution.is_null() { "open" } else { "resolved" }, "title": "t", "message": "",
             "payload": {}, "options": [], "risk": {"level": "medium", "reasons": []}, "on_expiry": "expired",
-            "assignment": {}, "version": 1, "created_at": "2026-01-01T00:00:00Z"
+            "assignment": {"approvers": [], "quorum": {"required": 1}}, "version": 1, "created_at": "2026-01-01T00:00:00Z"
         });
         for (name, member) in [("resolution", resolution), ("approval", approval)] {
             if !member.is_null() {
@@ -147,7 +149,8 @@ mod tests {
     #[test]
     fn a_repeated_call_attaches_until_its_request_is_over() {
         let now: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
-        let ended = |outcome: &str, at: &str| json!({"outcome": outcome, "by": [], "cause": "decision", "at": at});
+        let ended =
+            |outcome: &str, at: &str| json!({"outcome": outcome, "by": [], "cause": "decision", "at": at});
         let (just, earlier) = ("2026-01-01T11:51:00Z", "2026-01-01T11:50:00Z");
         let unused = json!({"digest": "d"});
         let ends = json!({"digest": "d", "usable_until": "2026-01-01T12:00:00Z"});

@@ -6,9 +6,10 @@ use std::time::{Duration, SystemTime};
 use holdshort_core::time::Timestamp;
 use holdshort_protocol::{Interrupt, InterruptStatus, Outcome};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ClientCapabilities, ContentBlock, CreateTaskResult,
-    DetailedTask, ErrorData, GetTaskParams, GetTaskResult, Implementation, InputRequiredResult, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Task, TaskPayload, TaskStatus, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ClientCapabilities,
+    ContentBlock, CreateTaskResult, DetailedTask, ErrorData, GetTaskParams, GetTaskResult, Implementation,
+    InputRequiredResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
+    ServerConfig, Task, TaskPayload, TaskStatus, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -18,15 +19,14 @@ use tokio::time::Instant;
 use super::api::{self, AgentApi, Failure};
 use super::decision::Decision;
 use super::elicitation::{self, Reply};
+use super::permission;
 use super::request::{self, Request};
 use super::requests::{Attached, LatestKeys};
+use super::settings::McpSettings;
 use super::tools::{self, GetDecision, ToolName};
 use super::waiting::{self, Use};
-use super::permission;
 use crate::hooks;
-use crate::limits::{
-    MCP_EXPIRES_IN, MCP_PENDING_AFTER, MCP_PERMISSION_WAIT, MCP_TASK_POLL_MS, MCP_WAIT_SECONDS,
-};
+use crate::limits::{MCP_TASK_POLL_MS, MCP_WAIT_SECONDS};
 
 const INSTRUCTIONS: &str = "Holdshort puts people in the loop. Call `request_approval` before an action that needs \
     an approval, and `ask_human` if only a person can answer. Only `may_proceed: true` is an approval.";
@@ -38,36 +38,6 @@ const VERSIONS: [ProtocolVersion; 4] = [
     ProtocolVersion::V_2025_11_25,
     ProtocolVersion::V_2026_07_28,
 ];
-
-/// Settings of an MCP server.
-#[derive(Clone, Debug)]
-pub struct McpSettings {
-    /// Time after which a call returns `pending`.
-    pub pending_after: Duration,
-    /// Time for which `permission` waits.
-    pub permission_wait: Duration,
-    /// Time after which a request expires.
-    pub expires_in: Duration,
-    /// Absolute path of the agent's folder, if the server runs on the agent's machine.
-    pub workspace: Option<String>,
-    /// Returns the target of a path that has links. `None`: the path has no link, or the server cannot know.
-    pub link_target: fn(&str) -> Option<String>,
-    /// True if the server can send requests to the client while a call waits.
-    pub elicits: bool,
-}
-
-impl Default for McpSettings {
-    fn default() -> Self {
-        Self {
-            pending_after: MCP_PENDING_AFTER,
-            permission_wait: MCP_PERMISSION_WAIT,
-            expires_in: MCP_EXPIRES_IN,
-            workspace: None,
-            link_target: |_| None,
-            elicits: false,
-        }
-    }
-}
 
 /// MCP server for one agent.
 #[derive(Clone)]
@@ -110,7 +80,8 @@ impl McpServer {
             ToolName::Permission => {
                 // Claude Code shows an error as a failure of the prompt, and a denial with its reason.
                 let answer = self.permission(tools::arguments(arguments), context).await;
-                let answer = answer.unwrap_or_else(|failure| permission::deny(&format!("Holdshort: {failure}")));
+                let answer =
+                    answer.unwrap_or_else(|failure| permission::deny(&format!("Holdshort: {failure}")));
                 Ok(answer.into())
             }
         }
@@ -130,7 +101,8 @@ impl McpServer {
         };
         let link = api.inbox_url(&interrupt.id);
         let capabilities = context.client_capabilities();
-        let response = params.input_responses.as_ref().and_then(|responses| responses.get(elicitation::INBOX));
+        let response =
+            params.input_responses.as_ref().and_then(|responses| responses.get(elicitation::INBOX));
         let mode = elicitation::mode(capabilities.as_ref());
         let is_stateless =
             context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
@@ -177,11 +149,14 @@ impl McpServer {
         }
         let is_approved =
             interrupt.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Approved);
-        if is_approved && let Use::Done(used) = waiting::use_approval(api, &interrupt, &request.action).await? {
+        if is_approved
+            && let Use::Done(used) = waiting::use_approval(api, &interrupt, &request.action).await?
+        {
             return Ok(Decision::released(&interrupt, &used, &link).into_result().into());
         }
         // Another call may have used the approval in the meantime.
-        let interrupt = if is_approved { api::read(api, &interrupt.id, Duration::ZERO).await? } else { interrupt };
+        let interrupt =
+            if is_approved { api::read(api, &interrupt.id, Duration::ZERO).await? } else { interrupt };
         Ok(Decision::new(&interrupt, &link).into_result().into())
     }
 
@@ -240,7 +215,9 @@ impl McpServer {
                 return Ok(permission::deny(&permission::reason(&interrupt, &link)));
             };
             let Some(input) = permission::approved_input(&call, resolution) else {
-                return Ok(permission::deny("A person changed the arguments, and Claude Code cannot use them."));
+                return Ok(permission::deny(
+                    "A person changed the arguments, and Claude Code cannot use them.",
+                ));
             };
             if let Use::Done(_) = waiting::use_approval(api, &interrupt, &request.action).await? {
                 return Ok(permission::allow(&input));

@@ -154,8 +154,11 @@ pub(super) fn describe(name: ToolName) -> Tool {
     };
     let reads = name == ToolName::GetDecision;
     // No tool changes anything but requests to people. Reading a decision can use an approval, so no tool only reads.
-    let annotations =
-        ToolAnnotations::with_title(title).read_only(false).destructive(false).idempotent(!reads).open_world(true);
+    let annotations = ToolAnnotations::with_title(title)
+        .read_only(false)
+        .destructive(false)
+        .idempotent(!reads)
+        .open_world(true);
     let strict = name != ToolName::Permission;
     let mut schema = json!({"type": "object", "properties": properties, "required": required});
     if strict {

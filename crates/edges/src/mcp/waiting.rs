@@ -81,19 +81,19 @@ pub(super) async fn use_known(api: &dyn AgentApi, interrupt: &Interrupt, task: b
     let is_approved =
         interrupt.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Approved);
     let Some(approval) = interrupt.approval.as_ref().filter(|_| is_approved) else { return Ok(Use::Gone) };
-    let digest = Digest::try_from(approval.digest.clone()).map_err(|error| Failure::Foreign(error.to_string()))?;
-    let key = if task {
-        format!("mcp-task-{}", Digest::of_json(&json!(interrupt.id)))
-    } else {
-        random_key()?
-    };
+    let digest =
+        Digest::try_from(approval.digest.clone()).map_err(|error| Failure::Foreign(error.to_string()))?;
+    let key =
+        if task { format!("mcp-task-{}", Digest::of_json(&json!(interrupt.id))) } else { random_key()? };
     finish(api::consume(api, &interrupt.id, digest, &key).await)
 }
 
 fn finish(used: Result<UsedApproval, Failure>) -> Result<Use, Failure> {
     match used {
         Ok(used) => Ok(Use::Done(Box::new(used))),
-        Err(Failure::Refused(problem)) if matches!(problem.code, Code::ApprovalUsed | Code::ApprovalExpired) => {
+        Err(Failure::Refused(problem))
+            if matches!(problem.code, Code::ApprovalUsed | Code::ApprovalExpired) =>
+        {
             Ok(Use::Gone)
         }
         Err(failure) => Err(failure),

@@ -21,7 +21,7 @@ mod record;
 mod released_command;
 mod replaced_command;
 mod reply;
-mod request;
+pub(super) mod request;
 mod resolved_path;
 mod run;
 mod second_event;
@@ -38,7 +38,6 @@ mod versions;
 mod written_file;
 
 pub(crate) use reply::stop_on_panic;
-pub(super) use request::linked;
 pub(crate) use run::run;
 pub(super) use status::reports;
 

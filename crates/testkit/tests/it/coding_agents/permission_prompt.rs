@@ -15,10 +15,12 @@ use super::{REWRITE, play};
 #[test]
 #[ignore = "it starts programs that npm installs"]
 fn campaign_a_person_answers_the_permission_prompt_of_claude_code() {
-    let edit = json!({ "command": REWRITE }).to_string();
+    let edit = tempfile::NamedTempFile::new().unwrap();
+    fs::write(&edit, json!({ "command": REWRITE }).to_string()).unwrap();
+    let edited = edit.path().to_str().unwrap();
     for (decision, outcome, text) in [
         (&["approve"][..], Ran, ""),
-        (&["edit", "--edit", &edit], Rewritten, ""),
+        (&["edit", "--edit", edited], Rewritten, ""),
         (&["reject", "--text", "not on Fridays"], Stopped, "not on Fridays"),
     ] {
         let server = Home::new();

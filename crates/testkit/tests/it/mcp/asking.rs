@@ -129,7 +129,7 @@ async fn a_cancelled_call_attaches_again() {
     server.decide(&first, &approve()).await.ok();
     let decision = client.decision("request_approval", &deploy).await;
     assert_eq!((&decision["request"], &decision["may_proceed"]), (&first["id"], &json!(true)));
-    // The same action once more is a new request.
+    // A third call, after the approval was used, is a new request.
     let (decision, second) =
         tokio::join!(client.decision("request_approval", &deploy), decide(&server, approve()));
     assert_ne!(second["id"], first["id"]);

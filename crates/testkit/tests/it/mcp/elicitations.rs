@@ -1,7 +1,9 @@
 //! Elicitations show the link to the inbox. The person at the client cannot approve.
 
 use holdshort_testkit::server::TestServer;
-use rmcp::model::{ClientCapabilities, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability};
+use rmcp::model::{
+    ClientCapabilities, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability,
+};
 use serde_json::{Value, json};
 
 use super::{Person, Wire, approve, asked, decide};
@@ -37,8 +39,13 @@ async fn an_answer_at_the_client_never_approves() {
             let case = format!("{wire:?} {answer:?}");
             let person = person(json!({"form": {}}), Some(answer.clone()));
             let client = wire.connect(&server, person, &["--pending-after", "1s"]).await;
-            let decision = client.decision("request_approval", &json!({"title": case, "message": case})).await;
-            assert_eq!((&decision["status"], &decision["may_proceed"]), (&json!(expected), &json!(false)), "{case}");
+            let decision =
+                client.decision("request_approval", &json!({"title": case, "message": case})).await;
+            assert_eq!(
+                (&decision["status"], &decision["may_proceed"]),
+                (&json!(expected), &json!(false)),
+                "{case}"
+            );
             let id = decision["request"].as_str().unwrap();
             let status = server.interrupt(id).await["status"].clone();
             assert_eq!(status, if expected == "pending" { "open" } else { "resolved" }, "{case}");

@@ -54,7 +54,8 @@ async fn ten_megabytes_of_arguments_are_an_error() {
     assert_eq!(post(&server, server.agent_token(), &call).await.status, 413);
     // Both servers still work.
     for client in [client, Wire::Http2025.connect(&server, Person::default(), &[]).await] {
-        let unknown = client.call("get_decision", &json!({"request": "int_01k6f0000000000000000000cc"})).await;
+        let unknown =
+            client.call("get_decision", &json!({"request": "int_01k6f0000000000000000000cc"})).await;
         assert!(text(&unknown).contains("[not_found]"), "{}", text(&unknown));
     }
 }
@@ -85,7 +86,8 @@ async fn wrong_arguments_are_named() {
 async fn a_wait_survives_a_restart_of_the_server() {
     let mut server = TestServer::setup().start().await;
     let client = Wire::Stdio2025.connect(&server, Person::default(), &[]).await;
-    let call = tokio::spawn(async move { client.decision("request_approval", &json!({"title": "Deploy"})).await });
+    let call =
+        tokio::spawn(async move { client.decision("request_approval", &json!({"title": "Deploy"})).await });
     let interrupt = only_open(&server).await;
     server.restart().await;
     server.decide(&interrupt, &approve()).await.ok();
@@ -104,4 +106,15 @@ async fn an_absent_server_is_an_error_until_it_answers() {
     assert!(text(&result).contains("[server_unreachable]"), "{}", text(&result));
     server.start().await;
     assert_eq!(client.decision("request_approval", &deploy).await["status"], "pending");
+}
+
+#[tokio::test]
+async fn no_log_has_the_key() {
+    let server = TestServer::setup().env("HOLDSHORT_LOG", "trace,rmcp::service=trace").start().await;
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "get_decision", "arguments": {"request": "int_01k6f0000000000000000000cc"}}});
+    let answer = post(&server, server.agent_token(), &call).await.ok();
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    server.wait_for_log("/mcp").await;
+    assert!(!server.stderr().contains(server.agent_token()), "the log has the key");
 }

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex};
 use holdshort_testkit::server::{Answer, TestServer, eventually};
 use reqwest::Method;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
-    ErrorData, Implementation, ProtocolVersion,
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams,
+    ElicitResult, ErrorData, Implementation, ProtocolVersion,
 };
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RequestContext, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -150,7 +150,8 @@ pub(crate) fn approve() -> Value {
 /// Sends one MCP message over HTTP, with the headers of its revision.
 pub(crate) async fn post(server: &TestServer, token: &str, message: &Value) -> Answer {
     let http = holdshort_http::plain().no_proxy().build().unwrap();
-    let version = message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion").and_then(Value::as_str);
+    let version =
+        message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion").and_then(Value::as_str);
     let mut request = http
         .request(Method::POST, format!("{}/mcp", server.base()))
         .bearer_auth(token)

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::{Client, Person, Wire, approve, asked, decide, only_open, text};
 
 async fn prompt(client: &Client, command: &str, id: &str) -> Value {
-    let call = json!({"tool_name": "Bash", "input": {"command": command, "description": "why"}, "tool_use_id": id});
+    let call =
+        json!({"tool_name": "Bash", "input": {"command": command, "description": "why"}, "tool_use_id": id});
     let result = client.call("permission", &call).await;
     assert_eq!((result.is_error, result.structured_content.clone()), (Some(false), None));
     serde_json::from_str(text(&result)).unwrap()

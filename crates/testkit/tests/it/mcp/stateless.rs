@@ -33,7 +33,8 @@ async fn a_task_is_read_after_a_restart() {
     );
     server.restart().await;
     let get = message("tasks/get", json!({ "taskId": id }), &tasks);
-    let read = async |server: &TestServer| post(server, server.agent_token(), &get).await.ok()["result"].clone();
+    let read =
+        async |server: &TestServer| post(server, server.agent_token(), &get).await.ok()["result"].clone();
     assert_eq!(read(&server).await["status"], "working");
     server.decide(&interrupt, &approve()).await.ok();
     let done = read(&server).await;
@@ -44,7 +45,7 @@ async fn a_task_is_read_after_a_restart() {
     let used = server.interrupt(&id).await;
     assert!(used["approval"]["used"].is_object(), "{used}");
 
-    // A client that did not declare tasks is told so.
+    // A client that did not declare tasks gets the error for a missing capability.
     let undeclared = message("tasks/get", json!({ "taskId": id }), &json!({}));
     let refused = post(&server, server.agent_token(), &undeclared).await.body;
     assert_eq!(refused["error"]["code"], -32021, "{refused}");
@@ -77,7 +78,8 @@ async fn a_repeat_with_input_finds_the_request_after_a_restart() {
     let mut again = call(&elicits);
     again["params"]["requestState"] = asked_for["requestState"].clone();
     again["params"]["inputResponses"] = json!({"inbox": {"action": "accept"}});
-    let decision = post(&server, server.agent_token(), &again).await.ok()["result"]["structuredContent"].clone();
+    let decision =
+        post(&server, server.agent_token(), &again).await.ok()["result"]["structuredContent"].clone();
     assert_eq!((&decision["request"], &decision["may_proceed"]), (&interrupt["id"], &json!(true)));
 
     // The state of this call approves no other call, and no approval twice.
