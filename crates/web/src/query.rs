@@ -262,6 +262,7 @@ pub struct DecisionsQuery {
     /// Position of the last decision that you have: the `next_cursor` of the previous page, or the `position` of an
     /// item. The response has the decisions after this position. `start` is the position before the first decision.
     /// The response to `POST /v1/interrupts` has a position before its decision in the header `Decisions-Cursor`.
+    /// A position is `p` and a number, and a later event has a larger number.
     pub cursor: Option<String>,
     /// Maximum number of items on the page: 1 to 200, by default 50. Streams ignore this parameter.
     #[param(minimum = 1, maximum = 200)]

@@ -90,8 +90,12 @@ class Proxy:
 
             do_GET = do_POST = do_DELETE = do_PUT = forward
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        class Listener(ThreadingHTTPServer):
+            daemon_threads = True
+            # With the default of 5, a burst overflows the queue, and connections start seconds late.
+            request_queue_size = 128
+
+        self._server = Listener(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 

@@ -68,10 +68,10 @@ class Server:
         if body is not None:
             request.data = json.dumps(body).encode()
             request.add_header("Content-Type", "application/json")
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return json.loads(answer.read() or b"{}")
 
-    def next_request(self, timeout: float = 15) -> dict[str, Any]:
+    def next_request(self, timeout: float = 60) -> dict[str, Any]:
         """Waits for the next interrupt that an agent opens and that is still open."""
         while True:
             opened = self._opened.get(timeout=timeout)

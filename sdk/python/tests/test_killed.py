@@ -19,7 +19,7 @@ from case import ServerCase
 from proxy import Drop, Proxy
 from server import Person
 
-REQUESTS = ["GET /v1/agent/decisions", "POST /v1/interrupts", "GET /v1/interrupts/", "consume"]
+REQUESTS = ["POST /v1/interrupts", "GET /v1/agent/decisions", "consume"]
 TOOL = ["before the tool", "in the tool", "after the tool"]
 
 

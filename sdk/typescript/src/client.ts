@@ -182,14 +182,18 @@ export class Holdshort {
     let timer: NodeJS.Timeout | undefined;
     signal?.throwIfAborted();
     signal?.addEventListener("abort", abort, { once: true });
-    const ask = () =>
-      this.#server.send<Interrupt>({
+    const ask = async () => {
+      const { value: interrupt, headers } = await this.#server.ask<Interrupt>({
         method: "POST",
         path: "/v1/interrupts",
         body,
         key: typeof key === "string" ? idempotencyKey(key) : idempotencyKey(...key),
         signal: stop.signal,
       });
+      // The cursor of a repeated request is before all decisions, so it is not used.
+      const isRepeated = headers.get("idempotency-replayed") === "true";
+      return { interrupt, cursor: isRepeated ? "" : (headers.get("decisions-cursor") ?? "") };
+    };
     const opened = ({ id, title }: Interrupt) => {
       const link = this.#server.link(id);
       this.#log(`holdshort: waiting for a decision on ${JSON.stringify(title)}: ${link}`);

@@ -1,11 +1,11 @@
 // The decisions of one server: a single event stream for any number of waits.
 //
-// The stream opens before the first question is asked and closes after the last wait. Each connection continues after
-// the last event of the one before. In addition, each new connection reads every open wait again, so that no decision
-// depends on the server's memory of the stream.
+// The stream starts at a position that the server read before it opened the first question, and closes after the last
+// wait. Each connection continues after the last event of the one before, so every decision is heard once. Open waits
+// are read again only if the position is unknown, or if the stream cannot be opened.
 
 import { backoffMs, sleep } from "./backoff.js";
-import { HoldshortError, Refused, refused } from "./errors.js";
+import { HoldshortError, Refused, refused, Unauthenticated } from "./errors.js";
 import { readEvents, type ServerEvent } from "./event-stream.js";
 import { isFinal, type Server } from "./server.js";
 import type { Interrupt, Problem } from "./wire.js";
@@ -15,9 +15,6 @@ const SILENCE_MS = 45_000;
 
 /** Time for which the stream stays open after the last wait. */
 const LINGER_MS = 300;
-
-/** Longest time for which a question waits for the stream. Without the stream, the wait is read again. */
-const START_MS = 5_000;
 
 /** Number of waits that are read again at the same time. */
 const READERS = 8;
@@ -38,10 +35,11 @@ export class Decisions {
   #users = 0;
   /** Number of questions whose request is under way. */
   #asking = 0;
-  /** Number of connections so far, including the present one. */
-  #connections = 0;
-  #lastEventId = "";
-  #stream: { stop: AbortController; started: Promise<void> } | undefined;
+  /** Position at which the next connection starts. Empty if unknown: the connection then reads all waits. */
+  #cursor = "";
+  /** Number of the position at which the stream starts. Undefined if unknown. */
+  #start: number | undefined;
+  #stream: AbortController | undefined;
   #linger: NodeJS.Timeout | undefined;
   /** Interrupts to read again. */
   readonly #stale = new Set<string>();
@@ -54,14 +52,15 @@ export class Decisions {
   }
 
   /**
-   * Asks a question with `ask`, and returns its interrupt once it is resolved. `opened` is called if the interrupt is
-   * still open after the request.
+   * Asks a question with `ask`, and returns its interrupt once it is resolved. The cursor of `ask` is before the
+   * decision. `opened` is called if the interrupt is still open after the request.
    */
   async decide(
-    ask: () => Promise<Interrupt>,
+    ask: () => Promise<{ interrupt: Interrupt; cursor: string }>,
     opened: (interrupt: Interrupt) => void,
     signal?: AbortSignal,
   ): Promise<Interrupt> {
+    clearTimeout(this.#linger);
     this.#users += 1;
     this.#asking += 1;
     let asking = true;
@@ -72,19 +71,17 @@ export class Decisions {
       if (this.#asking === 0) this.#heard.clear();
     };
     try {
-      await raceAbort(this.#start(), signal);
-      const connection = this.#connections;
-      const interrupt = await ask();
+      const { interrupt, cursor } = await ask();
       if (interrupt.status === "resolved") return interrupt;
       const heard = this.#heard.get(interrupt.id);
       if (heard !== undefined) return heard;
+      const isUnsure = this.#follow(cursor);
       const resolved = this.#wait(interrupt.id, signal);
       // `opened` may throw, and then nobody listens to the wait any more.
       resolved.catch(() => {});
       asked();
       opened(interrupt);
-      // A decision between two connections may have been heard by neither of them.
-      if (connection === 0 || connection !== this.#connections) this.#reread([interrupt.id]);
+      if (isUnsure) this.#reread([interrupt.id]);
       return await resolved;
     } finally {
       asked();
@@ -93,24 +90,26 @@ export class Decisions {
     }
   }
 
-  /** Opens the stream if it is not open. Resolves when it is open, or when the first attempt has failed. */
-  #start(): Promise<void> {
-    clearTimeout(this.#linger);
-    if (this.#stream === undefined) {
-      const stop = new AbortController();
-      const { promise, resolve } = deferred();
-      setTimeout(resolve, START_MS).unref();
-      this.#stream = { stop, started: promise };
-      void this.#follow(stop.signal, resolve);
+  /** Starts the stream at a position if there is none. Returns true if the present stream may start after it. */
+  #follow(cursor: string): boolean {
+    if (this.#stream !== undefined) {
+      const asked = positionNumber(cursor);
+      return asked === undefined || this.#start === undefined || asked < this.#start;
     }
-    return this.#stream.started;
+    this.#stream = new AbortController();
+    this.#startAt(cursor);
+    void this.#connect(this.#stream.signal);
+    return false;
+  }
+
+  #startAt(cursor: string): void {
+    this.#cursor = cursor;
+    this.#start = positionNumber(cursor);
   }
 
   #stop(): void {
-    this.#stream?.stop.abort();
+    this.#stream?.abort();
     this.#stream = undefined;
-    this.#lastEventId = "";
-    this.#connections = 0;
   }
 
   #wait(id: string, signal: AbortSignal | undefined): Promise<Interrupt> {
@@ -140,22 +139,31 @@ export class Decisions {
   }
 
   /** Connects again and again until the stream is stopped. */
-  async #follow(stop: AbortSignal, started: () => void): Promise<void> {
+  async #connect(stop: AbortSignal): Promise<void> {
     let failures = 0;
+    // The first question had access, so a stream that is refused with 401 has just lost it.
+    let accessEnded = true;
     while (!stop.aborted) {
       let reason: string;
       let retryAfter = 0;
       try {
         await this.#connection(stop, () => {
           failures = 0;
-          started();
         });
+        accessEnded = true;
         reason = "the server closed it";
       } catch (error) {
         if (stop.aborted) return;
-        if (isFinal(error)) return this.#fail(error, started);
-        if (isUnknownPosition(error)) this.#lastEventId = "";
-        if (error instanceof Refused) retryAfter = error.retryAfterMs;
+        if (accessEnded && error instanceof Unauthenticated) {
+          // The new secret of a rotated key may be stored a moment after the old secret has ended.
+          accessEnded = false;
+          retryAfter = 1_000;
+        } else if (isFinal(error)) {
+          return this.#fail(error);
+        } else if (error instanceof Refused) {
+          retryAfter = error.retryAfterMs;
+        }
+        if (isUnknownPosition(error)) this.#startAt("");
         reason = (error as Error).message;
       }
       if (stop.aborted) return;
@@ -165,7 +173,6 @@ export class Decisions {
         this.#log(`holdshort: no stream of decisions (${reason}); waits go on: ${this.#waits.size}`);
         this.#reread(this.#waits.keys());
       }
-      started();
       await sleep(backoffMs(failures, retryAfter), stop).catch(() => {});
     }
   }
@@ -178,16 +185,18 @@ export class Decisions {
     const late = () => silence.abort(new Error(`nothing received for ${SILENCE_MS} ms`));
     let timer = setTimeout(late, SILENCE_MS);
     try {
-      const headers: Record<string, string> = this.#lastEventId ? { "last-event-id": this.#lastEventId } : {};
-      const response = await this.#server.open("/v1/agent/decisions", headers, silence.signal);
+      const at = this.#cursor === "" ? "" : `?cursor=${encodeURIComponent(this.#cursor)}`;
+      const response = await this.#server.open(`/v1/agent/decisions${at}`, silence.signal);
       for await (const event of readEvents(response.body as unknown as AsyncIterable<Uint8Array>)) {
         clearTimeout(timer);
         timer = setTimeout(late, SILENCE_MS);
         if (event === undefined) continue;
         if (event.name === "position") {
-          this.#connections += 1;
           opened();
-          this.#reread(this.#waits.keys());
+          if (this.#cursor === "") {
+            this.#startAt(event.id);
+            this.#reread(this.#waits.keys());
+          }
         }
         if (!this.#receive(event)) return;
       }
@@ -206,7 +215,7 @@ export class Decisions {
       return false;
     }
     if (name === "decision") this.#settle((JSON.parse(data) as { interrupt: Interrupt }).interrupt);
-    this.#lastEventId = id;
+    this.#cursor = id;
     return true;
   }
 
@@ -239,33 +248,19 @@ export class Decisions {
   }
 
   /** Ends all waits, because no later attempt can succeed. */
-  #fail(error: unknown, started: () => void): void {
+  #fail(error: unknown): void {
     this.#stop();
-    started();
     for (const waits of [...this.#waits.values()]) for (const wait of [...waits]) wait.reject(error);
   }
 }
 
 /** Returns true if the server does not know the position, such as after a restore of another data folder. */
 function isUnknownPosition(error: unknown): boolean {
-  return error instanceof HoldshortError && error.code === "invalid_header";
+  return error instanceof HoldshortError && error.code === "invalid_query";
 }
 
-function deferred(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = () => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
-}
-
-async function raceAbort(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return promise;
-  signal.throwIfAborted();
-  let abort = () => {};
-  const aborted = new Promise<void>((_, reject) => {
-    abort = () => reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-  });
-  await Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
+/** Returns the number by which positions are ordered. */
+function positionNumber(cursor: string): number | undefined {
+  const [, digits] = /^p([0-9]{1,15})$/.exec(cursor) ?? [];
+  return digits === undefined ? undefined : Number(digits);
 }

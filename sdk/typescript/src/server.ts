@@ -41,10 +41,15 @@ export class Server {
 
   /** Sends a request and returns the JSON of the response. Repeats it after 408, 429, 5xx and network errors. */
   async send<T>(request: Request): Promise<T> {
+    return (await this.ask<T>(request)).value;
+  }
+
+  /** Sends a request as `send` does. Returns the JSON of the response with its headers. */
+  async ask<T>(request: Request): Promise<{ value: T; headers: Headers }> {
     const deadline = Date.now() + this.#retryForMs;
     for (let attempt = 1; ; attempt += 1) {
       const result = await this.#attempt<T>(request);
-      if ("value" in result) return result.value;
+      if ("value" in result) return result;
       const wait = backoffMs(attempt, result.retryAfterMs);
       if (Date.now() + wait > deadline) throw result.error;
       await sleep(wait, request.signal);
@@ -56,8 +61,8 @@ export class Server {
    *
    * @throws {Refused} for a refusal, and the error of `fetch` if the server cannot be reached.
    */
-  async open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
-    const response = await this.#authorized(path, { headers: { ...headers, accept: "text/event-stream" }, signal });
+  async open(path: string, signal: AbortSignal): Promise<Response> {
+    const response = await this.#authorized(path, { headers: { accept: "text/event-stream" }, signal });
     if (response.status === 200) return response;
     throw await readProblem(response);
   }
@@ -67,7 +72,9 @@ export class Server {
     this.#token = undefined;
   }
 
-  async #attempt<T>(request: Request): Promise<{ value: T } | { error: HoldshortError; retryAfterMs: number }> {
+  async #attempt<T>(
+    request: Request,
+  ): Promise<{ value: T; headers: Headers } | { error: HoldshortError; retryAfterMs: number }> {
     const timer = new AbortController();
     const timeout = setTimeout(() => timer.abort(new Error(`no response in ${ATTEMPT_MS} ms`)), ATTEMPT_MS);
     const abort = () => timer.abort(request.signal?.reason);
@@ -83,7 +90,7 @@ export class Server {
         signal: timer.signal,
         ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
       });
-      if (response.ok) return { value: (await response.json()) as T };
+      if (response.ok) return { value: (await response.json()) as T, headers: response.headers };
       const error = await readProblem(response);
       if (!isTemporary(response.status)) throw error;
       return { error, retryAfterMs: error.retryAfterMs };

@@ -130,10 +130,11 @@ test("`access_ended` is repeated once with the token read again", async () => {
   await assert.rejects(server.client({ fetch: network.fetch }).ask("ended twice"), Unauthenticated);
   assert.equal(network.count(ASK), 2);
   let reads = 0;
+  const refused = { status: 401, body: { code: "unauthenticated" } };
   const client = server.client({
-    fetch: new Network([ASK, { status: 401, body: { code: "unauthenticated" } }]).fetch,
-    token: () => (++reads === 1 ? "hs_old" : server.agent),
+    fetch: new Network([ASK, refused], [ASK, refused]).fetch,
+    token: () => `hs_${++reads}`,
   });
-  // The first token is refused for the stream, and the second by the fault: nothing is left to read.
   await assert.rejects(client.ask("refused"), Unauthenticated);
+  assert.equal(reads, 2);
 });

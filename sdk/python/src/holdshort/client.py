@@ -17,7 +17,8 @@ from .canonical import canonical_json, digest, plain
 from .config import Config, TokenSource, configure
 from .decision import Approval, about, check_answered, check_approved
 from .errors import ApprovalDiffers, InvalidRequest, InvalidValue, WaitTimeout
-from .feed import CONNECT_TIME, Feed
+from .feed import Feed
+from .http import Response
 from .keys import check_key
 from .request_fields import RequestFields, checked_fields
 from .schema import json_schema, read_answer
@@ -302,26 +303,25 @@ class Client:
     def _settle(self, body: Mapping[str, Any], key: str | None, timeout: float | None) -> Procedure[Interrupt]:
         """Opens a request and returns its resolved interrupt.
 
-        The event stream is open before the request is sent, and the interrupt is read once more after the wait is
-        registered. So no decision is lost in between, whether the request is new or was decided long ago.
+        The response has a position before the decision, at which the event stream starts. So no decision is lost,
+        whether the request is new or was decided long ago.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         if key is not None:
             check_key(key)
-        try:
-            yield Wait(self._feed.connect(), CONNECT_TIME)
-        except TimeoutError:
-            pass  # The feed reads the interrupt without a stream.
         key = key or f"python:{uuid.uuid4().hex}"
-        interrupt: Interrupt = yield from retry.request(self.config, "POST", "/v1/interrupts", body, key)
-        identity, link = interrupt["id"], self.config.link(interrupt["id"])
-        if interrupt["status"] == "resolved":
-            return interrupt
-        # A warning, because the program stops here until a person acts.
-        log.warning("waiting for a person: %s (%s)", link, body["title"])
-        wait = self._feed.add(identity)
+        with self._feed.asking():
+            response = yield from retry.respond(self.config, "POST", "/v1/interrupts", body, key)
+            interrupt: Interrupt = response.body
+            identity, link = interrupt["id"], self.config.link(interrupt["id"])
+            if interrupt["status"] == "resolved":
+                return interrupt
+            # A warning, because the program stops here until a person acts.
+            log.warning("waiting for a person: %s (%s)", link, body["title"])
+            wait, is_unsure = self._feed.add(identity, _cursor(response))
         try:
-            interrupt = yield from retry.request(self.config, "GET", f"/v1/interrupts/{identity}")
+            if is_unsure:
+                interrupt = yield from retry.request(self.config, "GET", f"/v1/interrupts/{identity}")
             if interrupt["status"] != "resolved":
                 left = None if deadline is None else max(deadline - time.monotonic(), 0)
                 try:
@@ -344,6 +344,13 @@ def _question(question: str, context: str | None) -> dict[str, str]:
         return {"title": question, "message": context or ""}
     title = question.encode()[: _TITLE_BYTES - 3].decode(errors="ignore") + "…"
     return {"title": title, "message": f"{question}\n\n{context}" if context else question}
+
+
+def _cursor(response: Response) -> str | None:
+    """Returns a position before the decision. That of a repeated request is before all decisions, so it is not used."""
+    if response.headers.get("idempotency-replayed") == "true":
+        return None
+    return response.headers.get("decisions-cursor")
 
 
 def _without_edit() -> list[dict[str, str]]:

@@ -1,7 +1,8 @@
 """The event stream of a process: one connection for any number of waits.
 
-A thread follows `GET /v1/agent/decisions` while there are waits. After each connection, the thread reads every open
-wait again, so a decision is heard even if an event was lost, or if the server or a proxy offers no stream at all.
+A thread follows `GET /v1/agent/decisions` while there are waits. The stream starts at a position that the server read
+before it opened the first request, and each later connection continues after the last event. So every decision is
+heard once. Open waits are read again only if the position is unknown, or if the server or a proxy offers no stream.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import time
 import weakref
 from collections.abc import Iterator
 from concurrent.futures import Future, InvalidStateError
+from contextlib import contextmanager
 from typing import IO, Any
+from urllib.parse import quote
 
 from . import http as requests
 from . import retry
@@ -29,8 +32,6 @@ from .steps import run
 log = logging.getLogger("holdshort")
 
 _PATH = "/v1/agent/decisions"
-CONNECT_TIME = 15.0
-"""Seconds for which a request waits for the stream. The stream of a proxy that buffers may never begin."""
 _SILENCE = 50.0
 """Seconds without a byte after which the stream is lost. The server sends a ping every 15 seconds."""
 _LINGER = 30.0
@@ -63,7 +64,6 @@ class Feed:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._once = dataclasses.replace(config, retry_for=0)
-        self._cursor: str | None = None
         self._is_closed = False
         self.connections = 0
         """Number of streams that were opened so far."""
@@ -75,30 +75,58 @@ class Feed:
         self._lock = threading.Lock()
         self._waits: dict[str, set[Future[Interrupt]]] = {}
         self._thread: threading.Thread | None = None
-        self._connected: Future[None] = Future()
+        self._cursor: str | None = None
+        self._start: int | None = None
+        self._asking = 0
+        self._heard: dict[str, Interrupt] = {}
         self._idle_since = time.monotonic()
         self._reading = 0
         self._has_access_ended = False
 
-    def connect(self) -> Future[None]:
-        """Starts the stream if there is none. The future is done once the stream is open or the first try failed."""
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Keeps the decisions that are heard while a request is under way."""
         with self._lock:
-            self._idle_since = time.monotonic()
             if self._is_closed:
                 raise HoldshortError("the client is closed")
-            if self._thread is None:
-                self._connected = Future()
-                self._thread = threading.Thread(target=self._follow, name="holdshort-feed", daemon=True)
-                self._thread.start()
-            return _copy(self._connected)
+            self._asking += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._asking -= 1
+                if self._asking == 0:
+                    self._heard.clear()
 
-    def add(self, interrupt: str) -> Future[Interrupt]:
-        """Returns a future of the resolved interrupt. Read the interrupt once after this call."""
+    def add(self, interrupt: str, cursor: str | None) -> tuple[Future[Interrupt], bool]:
+        """Waits for an interrupt that was open in the response to a request. Call it inside of `asking`.
+
+        `cursor` is a position before the decision, if known. Returns a future of the resolved interrupt, and true if
+        the present stream may have started after the decision. Then read the interrupt once.
+        """
         wait: Future[Interrupt] = Future()
         with self._lock:
+            if self._is_closed:
+                raise HoldshortError("the client was closed")
+            if interrupt in self._heard:
+                wait.set_result(self._heard[interrupt])
+                return wait, False
             self._waits.setdefault(interrupt, set()).add(wait)
-        self.connect()
-        return wait
+            self._idle_since = time.monotonic()
+            if self._thread is not None:
+                asked_at = _number(cursor)
+                return wait, asked_at is None or self._start is None or asked_at < self._start
+            self._begin_at(cursor)
+            # The request had access, so a stream that is refused with 401 has just lost it.
+            self._has_access_ended = True
+            self._thread = threading.Thread(target=self._follow, name="holdshort-feed", daemon=True)
+            self._thread.start()
+            return wait, False
+
+    def _begin_at(self, cursor: str | None) -> None:
+        """Sets the position of the next connection. Without a position, the connection reads all waits."""
+        self._cursor = cursor
+        self._start = _number(cursor)
 
     def remove(self, interrupt: str, wait: Future[Interrupt]) -> None:
         """Ends a wait. The request stays open."""
@@ -119,8 +147,10 @@ class Feed:
         failures = 0
         while not self._ends_here():
             pause_after: str | None = None
+            has_begun = False
             try:
                 for _ in self._read_stream():
+                    has_begun = True
                     failures = 0
             except _Refused as refused:
                 self._give_up(refused.error)
@@ -131,9 +161,9 @@ class Feed:
                     log.log(logging.WARNING if failures == 0 else logging.DEBUG, "event stream: %s; reconnecting", lost)
             except HoldshortError as error:  # The token cannot be read.
                 self._fail(error)
-            _finish(self._connected)
             if self._is_needed():
-                self._read_again(self._once)
+                if not has_begun:
+                    self._read_again(self._once)
                 time.sleep(retry.delay(failures, pause_after))
                 failures += 1
 
@@ -143,7 +173,6 @@ class Feed:
             waits = [wait for each in self._waits.values() for wait in each]
             self._waits.clear()
             self._thread = None
-            _finish(self._connected, error=error)
         for wait in waits:
             _finish(wait, error=error)
 
@@ -153,7 +182,6 @@ class Feed:
             is_idle = not self._waits and time.monotonic() - self._idle_since > _LINGER
             if self._is_closed or is_idle:
                 self._thread = None
-                _finish(self._connected)
                 return True
             return False
 
@@ -166,13 +194,13 @@ class Feed:
         """Follows one connection. Yields after each event. Raises `_Lost` at its end."""
         stream = self._open()
         self.connections += 1
+        is_lost = self._cursor is None
         try:
             for name, identity, data in read_events(stream):
                 if name == "position" or name == "decision":
                     self._cursor = identity or self._cursor
-                if name == "position":
-                    _finish(self._connected)
-                    self._start_reading()
+                if name == "position" and is_lost:
+                    self._start_reading(identity)
                 elif name == "decision":
                     self._resolve(json.loads(data)["interrupt"])
                 elif name == "problem":
@@ -193,7 +221,8 @@ class Feed:
         for attempt in range(2):
             token = self._config.read_token()
             try:
-                answer = requests.open_stream(self._config.url + _PATH, token, self._cursor, _SILENCE)
+                at = "" if self._cursor is None else f"?cursor={quote(self._cursor)}"
+                answer = requests.open_stream(self._config.url + _PATH + at, token, _SILENCE)
             except NetworkError as failure:
                 raise _Lost(str(failure)) from None
             if not isinstance(answer, Response):
@@ -206,17 +235,19 @@ class Feed:
                 self._has_access_ended = False
                 raise _Lost(str(error), "1")
             if answer.status == 400 and self._cursor is not None:
-                # The position is unknown, for example after a restore from a backup. The waits are read again.
-                self._cursor = None
+                # The position is unknown, for example after a restore from a backup.
+                with self._lock:
+                    self._begin_at(None)
                 continue
             if retry.is_temporary(answer.status):
                 raise _Lost(str(error), answer.headers.get("retry-after"))
             raise _Refused(error)
         raise _Lost("the server refused the position or the token")
 
-    def _start_reading(self) -> None:
-        """Reads the open waits in another thread, while this thread follows the stream."""
+    def _start_reading(self, cursor: str | None) -> None:
+        """Reads the open waits in another thread, while this thread follows the stream that starts at a position."""
         with self._lock:
+            self._start = _number(cursor)
             if not self._waits:
                 return
         threading.Thread(target=self._read_again, args=(self._config,), name="holdshort-read", daemon=True).start()
@@ -245,6 +276,8 @@ class Feed:
         if interrupt.get("status") != "resolved":
             return
         with self._lock:
+            if self._asking > 0:
+                self._heard[interrupt["id"]] = interrupt
             waits = self._waits.pop(interrupt["id"], set())
             self._idle_since = time.monotonic()
         for wait in waits:
@@ -269,16 +302,10 @@ def _finish(future: Future[Any], value: Any = None, error: Exception | None = No
         pass
 
 
-def _copy(future: Future[None]) -> Future[None]:
-    """Returns a future with the same result. A caller that gives up cancels only its own copy."""
-    copy: Future[None] = Future()
-
-    def done(source: Future[None]) -> None:
-        error = source.exception()
-        _finish(copy, error=error if isinstance(error, Exception) else None)
-
-    future.add_done_callback(done)
-    return copy
+def _number(cursor: str | None) -> int | None:
+    """Returns the number by which positions are ordered."""
+    number = (cursor or "").removeprefix("p")
+    return int(number) if number.isascii() and number.isdecimal() else None
 
 
 def _begin_all() -> None:

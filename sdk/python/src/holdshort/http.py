@@ -69,16 +69,13 @@ def send(method: str, url: str, token: str, body: Any = None, key: str | None = 
         raise NetworkError(_describe(error)) from None
 
 
-def open_stream(url: str, token: str, last_event_id: str | None, timeout: float) -> IO[bytes] | Response:
+def open_stream(url: str, token: str, timeout: float) -> IO[bytes] | Response:
     """Opens an event stream. Returns the response if the server refuses. Raises `NetworkError`.
 
     Reading raises `OSError` after `timeout` seconds without a byte.
     """
-    headers = {"Accept": "text/event-stream"}
-    if last_event_id:
-        headers["Last-Event-ID"] = last_event_id
     try:
-        return _open("GET", url, token, headers, None, timeout)  # type: ignore[no-any-return]
+        return _open("GET", url, token, {"Accept": "text/event-stream"}, None, timeout)  # type: ignore[no-any-return]
     except urllib.error.HTTPError as error:
         return _refused(error)
     except (OSError, http.client.HTTPException) as error:

@@ -39,7 +39,14 @@ def is_temporary(status: int) -> bool:
 def request(
     config: Config, method: str, path: str, body: Mapping[str, Any] | None = None, key: str | None = None
 ) -> Procedure[Any]:
-    """Sends a request until it gets a final response, and returns the JSON body of a success.
+    """Returns the JSON body of the response that `respond` returns."""
+    return (yield from respond(config, method, path, body, key)).body
+
+
+def respond(
+    config: Config, method: str, path: str, body: Mapping[str, Any] | None = None, key: str | None = None
+) -> Procedure[Response]:
+    """Sends a request until it gets a final response, and returns the response of a success.
 
     Repeats after network errors and temporary statuses for `config.retry_for` seconds. After 401, the token is read
     again, and the request is repeated once if the access had ended or the token has changed. Raises `ApiError` or
@@ -58,7 +65,7 @@ def request(
                 lambda token=token: http.send(method, config.url + path, token, body, key)  # type: ignore[misc]
             )
             if 200 <= response.status < 300:
-                return response.body
+                return response
             problem = response.body if isinstance(response.body, dict) else {}
             error = api_error(response.status, problem)
             if response.status == 401 and not is_token_read_again:
