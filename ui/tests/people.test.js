@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person, visit } from "./harness/browser.js";
-import { card, choose, inbox, open, option, outcome, visitCard } from "./harness/card.js";
+import { card, choose, find, inbox, open, option, outcome, visitCard } from "./harness/card.js";
 import { eventually } from "./harness/eventually.js";
 import { serve } from "./harness/server.js";
 import { t as text } from "./harness/texts.js";
@@ -147,7 +147,7 @@ test("whoever may not release their own work still stops it", async (t) => {
 
   // Another person has all options.
   await visitCard(olga, asked);
-  for (const { label } of asked.options) await option(olga, label).waitFor();
+  for (const { label } of asked.options) await (await find(olga, label)).waitFor();
   await choose(own, labels[1]);
   for (const page of [own, olga]) await outcome(page, /operator/).waitFor();
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import test from "node:test";
 import { person, visit } from "./harness/browser.js";
-import { card, choose, inbox, option, outcome, visitCard } from "./harness/card.js";
+import { card, choose, find, inbox, option, outcome, visitCard } from "./harness/card.js";
 import { eventually } from "./harness/eventually.js";
 import { serve } from "./harness/server.js";
 import { startTour, TOUR } from "./harness/tour.js";
@@ -151,7 +151,7 @@ test("what is frozen lets an agent elsewhere do nothing, and can be refused", as
   await banner(page).waitFor();
   await card(page).getByText(/: only decisions that stop the agent are accepted until the freeze is lifted$/).waitFor();
   for (const { label } of released) {
-    assert(await option(page, label).isDisabled(), label);
+    assert(await (await find(page, label)).isDisabled(), label);
     await option(page, label).getByText(text("card.frozen"), { exact: true }).waitFor();
   }
   await assertSound(page, "a call that is frozen");
