@@ -17,6 +17,7 @@ test("the first view is small", { skip: LATE }, async (t) => {
   const server = await serve(t);
   const page = await visit(t, server);
   await signIn(page, server);
+  await page.goto("about:blank");
   const requests = [];
   const files = [];
   page.on("request", (request) => requests.push(new URL(request.url()).pathname));
