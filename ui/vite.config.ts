@@ -16,9 +16,15 @@ export default defineConfig({
         entryFileNames: "assets/[name].js",
         chunkFileNames: "assets/[name].js",
         assetFileNames: "assets/[name][extname]",
-        // Code that every view needs is one file, so that chunks do not wait for each other. Texts of one view, and
-        // parts used by few views, stay with their view.
-        codeSplitting: { groups: [{ name: "base", test: /node_modules|src\/((api|state|parts(?!\/later\/)|texts(?!\/en-)|style)\/|views\/card\/(payload|diff\/sequence)\.ts)/ }] },
+        // Few files, so that a view needs few requests. `base`: the inbox, and code that every view needs. `later`: dialogs, and the
+        // freeze in the header. `card`: a card without editor and trial. Other chunks belong to one view.
+        codeSplitting: {
+          groups: [
+            { name: "base", test: /node_modules|src\/((api|state|parts(?!\/later\/)|texts(?!\/en-)|style)\/|views\/((Signed|Inbox|InboxItem|Opened|Connection|Soonest|Due|[Ll]ater)\.(ts|svelte)|card\/(payload|read|diff\/sequence|expiry|folds\.svelte)\.ts|card\/Title\.svelte))/ },
+            { name: "later", test: /src\/(parts\/later\/|views\/system\/(Halt|FreezeForm|LiftForm)\.svelte|texts\/en-(people|system)\.ts)/ },
+            { name: "card", test: /src\/(views\/(card\/(?!edit\/|subject\/trial\/|diff\/SideBySide)|texts\.ts|system\/Held\.svelte)|texts\/en-(card|voice|app|grants)\.ts)/ },
+          ],
+        },
       },
     },
   },

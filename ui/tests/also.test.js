@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
-import { card, visitCard } from "./harness/card.js";
+import { card, find, visitCard } from "./harness/card.js";
 import { serve } from "./harness/server.js";
 
 test("a grant releases the open calls that stay ticked, and the button says how many", async (t) => {
@@ -20,6 +20,7 @@ test("a grant releases the open calls that stay ticked, and the button says how 
   const box = (title) => list.getByRole("checkbox", { name: title });
   await box("Edit b.rs").waitFor();
   assert.deepEqual([await box("Edit b.rs").isChecked(), await box("Edit c.rs").isChecked()], [true, true]);
+  await find(page, "Approve for this session");
   const grant = card(page).locator('[data-option="approve_session"]');
   assert.match(await grant.innerText(), /and 2 more/);
   await box("Edit c.rs").uncheck();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
-import { card, option, outcome, sendEdit, visitCard } from "./harness/card.js";
+import { card, choose, option, outcome, sendEdit, visitCard } from "./harness/card.js";
 import { serve } from "./harness/server.js";
 import { t as text } from "./harness/texts.js";
 import { assertSound } from "./harness/views.js";
@@ -38,12 +38,12 @@ test("an answer of data is written in a form", async (t) => {
     await field(/^amount/).fill("900");
     await field(/^currency/).selectOption("USD");
     await assertSound(page, "a question with a form");
-    await option(page, "Answer").click();
+    await choose(page, "Answer");
     await field(/^amount/).and(card(page).locator("[aria-invalid=true]")).waitFor();
     await card(page).getByText("900 is greater than the maximum of 500", { exact: true }).waitFor();
     assert.equal((await now(asked)).status, "open");
     await field(/^amount/).fill("90");
-    await option(page, "Answer").click();
+    await choose(page, "Answer");
     await outcome(page, /answered by operator/).waitFor();
     assert.deepEqual((await now(asked)).resolution.edit, { amount: 90, currency: "USD" });
   });
@@ -60,7 +60,7 @@ test("an answer of data is written in a form", async (t) => {
     await card(page).getByText(text("card.edit.missing")).waitFor();
     await box.and(card(page).locator("[aria-invalid=true]:focus")).waitFor();
     await box.fill('{"name": "a", "children": [{"name": "b"}]}');
-    await option(page, "Answer").click();
+    await choose(page, "Answer");
     await outcome(page, /answered by operator/).waitFor();
     assert.deepEqual((await now(asked)).resolution.edit, { name: "a", children: [{ name: "b" }] });
   });
@@ -69,7 +69,7 @@ test("an answer of data is written in a form", async (t) => {
     const asked = await server.agentAsks({ ...ASK, response_schema: { $defs: { When: { enum: ["now", "later"] } }, $ref: "#/$defs/When" } });
     await visitCard(page, asked);
     await card(page).getByRole("radio", { name: "later" }).check();
-    await option(page, "Answer").click();
+    await choose(page, "Answer");
     await outcome(page, /answered by operator/).waitFor();
     assert.equal((await now(asked)).resolution.text, "later");
   });
@@ -77,7 +77,7 @@ test("an answer of data is written in a form", async (t) => {
   await t.test("an edit of an object is an object", async () => {
     const asked = await server.agentAsks({ kind: "tool_approval", title: "Pay", payload: { arguments: { amount: 3 } } });
     await visitCard(page, asked);
-    await option(page, "Edit and approve").click();
+    await choose(page, "Edit and approve");
     await field(text("card.edit.json")).fill('"all of it"');
     await sendEdit(page, "call");
     await card(page).getByText("must be an object, like the value that it replaces", { exact: true }).waitFor();
@@ -116,7 +116,7 @@ test("an answer of data is written in a form", async (t) => {
     await card(page).getByText(text("voice.listens")).waitFor();
     await assertSound(page, "a question that listens");
     await card(page).getByRole("button", { name: text("voice.done"), exact: true }).click();
-    await option(page, "Answer").click();
+    await choose(page, "Answer");
     await outcome(page, /answered by operator/).waitFor();
     assert.equal((await now(asked)).resolution.text, "I think the first one not the second");
   });

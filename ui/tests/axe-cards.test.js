@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person, visit } from "./harness/browser.js";
-import { card, option, outcome, visitCard } from "./harness/card.js";
+import { card, choose, outcome, visitCard } from "./harness/card.js";
 import { t as text } from "./harness/texts.js";
 import { serveTour } from "./harness/tour.js";
 import { ALL, assertSound } from "./harness/views.js";
@@ -72,7 +72,7 @@ test("cards", async (t) => {
 
   await t.test("the edit of a plan as a list and as JSON, with an error", async () => {
     await visitCard(page, find("plan_approval"));
-    await option(page, "Edit and approve").click();
+    await choose(page, "Edit and approve");
     const edit = card(page).getByRole("region", { name: text("card.edit"), exact: true });
     await edit.getByRole("button", { name: text("plan.edit.add") }).click();
     await edit.getByText(text("plan.wrong.text")).waitFor();
@@ -87,7 +87,7 @@ test("cards", async (t) => {
   await t.test("the dialog that asks once more", async () => {
     await visitCard(page, find("pip install wind-sock"));
     await sandbox(card(page)).waitFor();
-    await option(page, "Approve").click();
+    await choose(page, "Approve");
     await page.getByRole("dialog").waitFor();
     await assertSound(page, "dialog");
     await page.keyboard.press("Escape");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person, visit } from "./harness/browser.js";
-import { option, outcome, visitCard } from "./harness/card.js";
+import { choose, outcome, visitCard } from "./harness/card.js";
 import { serve } from "./harness/server.js";
 import { t as text } from "./harness/texts.js";
 import { serveTour } from "./harness/tour.js";
@@ -50,7 +50,7 @@ test("with something in them", async (t) => {
   await page.keyboard.press("Escape");
 
   await visitCard(page, open.find(({ title }) => title === "write_file: notes/new.md"));
-  await option(page, "Approve for this session").click();
+  await choose(page, "Approve for this session");
   await outcome(page, /approved/).waitFor();
   await page.goto("/grants");
   const back = page.getByRole("list", { name: text("grants.list") }).getByRole("button");

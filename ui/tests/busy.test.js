@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
 import { serveBusy } from "./harness/busy.js";
-import { card, inbox, option, outcome, sendEdit, shown, visitCard } from "./harness/card.js";
+import { card, choose, inbox, option, outcome, sendEdit, shown, visitCard } from "./harness/card.js";
 import { eventually } from "./harness/eventually.js";
 import { dress, LOOKS } from "./harness/shots.js";
 import { t as text } from "./harness/texts.js";
@@ -88,7 +88,7 @@ test("26 open requests", async (t) => {
     const at = items.findIndex((each) => each.title === "Which currency?");
     await row(page, items[at]).click();
     await shown(page, items[at]);
-    await option(page, "Skip").click();
+    await choose(page, "Skip");
     await page.getByRole("dialog").getByRole("button", { name: /^Skip/ }).click();
     await outcome(page, /Skip/).waitFor();
     await row(page, items[at]).waitFor({ state: "detached" });
@@ -171,7 +171,7 @@ test("what a card cannot show is said before it is allowed", async (t) => {
     await page.keyboard.press("Escape");
     assert.equal(await status(cut), "open");
     // Rejecting needs no confirmation.
-    await option(page, "Reject").click();
+    await choose(page, "Reject");
     await outcome(page, /rejected/).waitFor();
   });
 
@@ -181,7 +181,7 @@ test("what a card cannot show is said before it is allowed", async (t) => {
     await visitCard(page, made);
     await card(page).getByText("line 3999", { exact: true }).waitFor();
     assert.equal(await card(page).getByText(/^Not shown here/).count(), 0);
-    await option(page, "Approve").click();
+    await choose(page, "Approve");
     await outcome(page, /approved/).waitFor();
   });
 
@@ -190,7 +190,7 @@ test("what a card cannot show is said before it is allowed", async (t) => {
     const marked = (place) => place.locator("code mark").filter({ hasText: /^\u0440$/ }).first();
     await visitCard(page, install);
     await marked(card(page)).waitFor();
-    await option(page, "Approve").click();
+    await choose(page, "Approve");
     await marked(dialog).waitFor();
     await dialog.getByRole("region", { name: text("card.warnings") }).waitFor();
     await assertSound(page, "a confirmation with a warning");
@@ -205,7 +205,7 @@ test("what a card cannot show is said before it is allowed", async (t) => {
 
   await t.test("to refuse what is risky does not ask again", async () => {
     const install = open.find(({ title }) => title.includes("pip install \u0440"));
-    await option(page, "Reject").click();
+    await choose(page, "Reject");
     await outcome(page, /rejected/).waitFor();
     assert.equal(await status(install), "resolved");
   });
@@ -213,7 +213,7 @@ test("what a card cannot show is said before it is allowed", async (t) => {
   await t.test("an edit that changes nothing is not sent as one", async () => {
     const command = find("python3 -m unittest");
     await visitCard(page, command);
-    await option(page, "Edit and approve").click();
+    await choose(page, "Edit and approve");
     const run = text("card.edit.send.command");
     const send = option(page, run);
     await page.getByRole("button", { name: text("card.edit.same", { option: run }) }).waitFor();

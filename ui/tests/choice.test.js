@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
-import { option, outcome, visitCard, words } from "./harness/card.js";
+import { choose, option, outcome, visitCard, words } from "./harness/card.js";
 import { serve } from "./harness/server.js";
 
 test("a choice with one option is answered in one's own words", async (t) => {
@@ -12,7 +12,7 @@ test("a choice with one option is answered in one's own words", async (t) => {
   await visitCard(page, asked);
   await option(page, "Deploy now").waitFor();
   await words(page).fill("Not on a Friday.");
-  await option(page, "Other answer").click();
+  await choose(page, "Other answer");
   await outcome(page, /answered Other answer by operator/).waitFor();
   const { resolution } = await server.api("GET", `/v1/interrupts/${asked.id}`);
   assert.deepEqual([resolution.option, resolution.text], ["custom", "Not on a Friday."]);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { person } from "./harness/browser.js";
-import { card, option, outcome, shown, visitCard } from "./harness/card.js";
+import { card, choose, outcome, shown, visitCard } from "./harness/card.js";
 import { eventually } from "./harness/eventually.js";
 import { serve } from "./harness/server.js";
 import { t as text } from "./harness/texts.js";
@@ -61,7 +61,7 @@ test("the card of a command", async (t) => {
     // The server's words, which the terminal and the linked pages also use.
     assert.equal(first.command_effect.text, "write the workspace, except files that your own tools run automatically");
     assert.equal(await fact("Effect").innerText(), first.command_effect.text);
-    await option(page, "Approve").click();
+    await choose(page, "Approve");
     await outcome(page, /approved/).waitFor();
   });
 
@@ -73,7 +73,7 @@ test("the card of a command", async (t) => {
     await script.getByText("tools/pack.sh").click();
     await script.getByText("echo packing").waitFor();
     await assertSound(page, "a script on a card");
-    await option(page, "Approve").click();
+    await choose(page, "Approve");
     await outcome(page, /approved/).waitFor();
   });
 

@@ -5,7 +5,7 @@ import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { person, signIn, visit } from "./harness/browser.js";
-import { card, option, outcome, visitCard, words } from "./harness/card.js";
+import { card, choose, option, outcome, visitCard, words } from "./harness/card.js";
 import { eventually } from "./harness/eventually.js";
 import { serve } from "./harness/server.js";
 import { shoot } from "./harness/shots.js";
@@ -65,7 +65,7 @@ test("a report is held back, read, and released as it was shown", async (t) => {
   await server.restart();
   await visitCard(page, report);
   await words(page).fill("Rows checked.");
-  await option(page, "Release the report").click();
+  await choose(page, "Release the report");
   // The risk is critical, so the release asks for confirmation.
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("heading", { name: "Release the report?" }).waitFor();
@@ -104,7 +104,7 @@ test("a report that is not released is nowhere", async (t) => {
   const page = await person(t, server);
   await visitCard(page, report);
   await words(page).fill("The rows are wrong.");
-  await option(page, "Do not release it").click();
+  await choose(page, "Do not release it");
   await outcome(page, text("outcome.rejected")).waitFor();
   await eventually("the run to fail", async () => (await server.api("GET", `/v1/runs/${id}`)).status === "failed");
   await page.goto(`/runs/${id}`);

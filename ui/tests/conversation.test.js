@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { person } from "./harness/browser.js";
-import { card, option } from "./harness/card.js";
+import { card, choose } from "./harness/card.js";
 import { box, clear, openIn, openTower, saidIn, say, serveTower, turns } from "./harness/conversation.js";
 import { eventually } from "./harness/eventually.js";
 import { shoot } from "./harness/shots.js";
@@ -69,7 +69,7 @@ test("a conversation, from its first words on", async (t) => {
     await page.getByText(text("session.message.question")).waitFor();
     await assertSound(page, "a question in a conversation", ALL);
     await card(page).getByLabel("from the north").check();
-    await option(page, "Answer").click();
+    await choose(page, "Answer");
     await turns(page).getByText("from the north", { exact: true }).first().waitFor();
   });
 

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { person } from "./harness/browser.js";
-import { card, option } from "./harness/card.js";
+import { card, choose } from "./harness/card.js";
 import { openChat } from "./harness/chat.js";
 import { box, openIn, say, turns } from "./harness/conversation.js";
 import { openCopilot, PLAN, serveCopilot } from "./harness/copilot.js";
@@ -37,7 +37,7 @@ test("a copilot offers ways, plans, works, and hears its person after each round
     assert.equal(await card(page).getByText("proposals").count(), 0);
     await assertSound(page, "a choice of ways", ALL);
     await shoot(page, "copilot-choice");
-    await option(page, "By name").click();
+    await choose(page, "By name");
     await turns(page).getByText(/By name by operator/).first().waitFor();
     const { items } = await server.api("GET", `/v1/runs/${run}/events?limit=200`);
     assert(items.some(({ type }) => type === "task_extended"));
@@ -54,9 +54,9 @@ test("a copilot offers ways, plans, works, and hears its person after each round
     await page.locator("#open").getByText(PLAN.subtasks[0].description).first().waitFor();
     assert.equal(await page.getByText("subtasks\":").count(), 0);
     await page.goto(`/sessions/${session}`);
-    await option(page, "Approve").click();
+    await choose(page, "Approve");
     await waits(server, session, "tool_approval");
-    await option(page, "Approve").click();
+    await choose(page, "Approve");
   });
 
   await t.test("after a round the words are the turn, and its card ends the work", async () => {
@@ -71,7 +71,7 @@ test("a copilot offers ways, plans, works, and hears its person after each round
     await turns(page).getByText("You said: And again, please.").waitFor();
     const turn = await waits(server, session, "turn");
     await page.locator(`article[data-interrupt="${turn.id}"]`).waitFor();
-    await option(page, "Done").click();
+    await choose(page, "Done");
     await eventually("the run to end", async () => (await server.api("GET", `/v1/runs/${turn.run}`)).status === "completed");
     await page.getByText(text("session.message.how")).waitFor();
   });
@@ -109,7 +109,7 @@ test("terminal and browser are in one conversation at once", async (t) => {
   // A decision in the browser closes the card in the terminal. It asks for confirmation unless the proposals were
   // shown.
   await card(page).getByRole("list", { name: text("card.proposals"), exact: true }).waitFor();
-  await option(page, "By day").click();
+  await choose(page, "By day");
   const told = await chat.expect("Holding short: plan");
   assert(told.includes("No longer asked:") && told.includes("By day"), told);
   assert(!told.includes("subtasks"), told);
@@ -123,7 +123,7 @@ test("terminal and browser are in one conversation at once", async (t) => {
   await page.locator(`article[data-interrupt="${plan.id}"]`).waitFor({ state: "detached" });
   const write = await waits(server, session, "tool_approval");
   await page.locator(`article[data-interrupt="${write.id}"]`).waitFor();
-  await option(page, "Approve").click();
+  await choose(page, "Approve");
   await chat.expect("They are sorted.");
   await turns(page).getByText("They are sorted.").first().waitFor();
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import test from "node:test";
 import { person } from "./harness/browser.js";
-import { card, inbox, option, outcome, sendEdit, shown, words } from "./harness/card.js";
+import { card, choose, inbox, option, outcome, sendEdit, shown, words } from "./harness/card.js";
 import { holdsShort, serveDemo } from "./harness/demo.js";
 import { shoot } from "./harness/shots.js";
 import { t as text } from "./harness/texts.js";
@@ -35,7 +35,7 @@ test("the demo, from the first question to the released result", async (t) => {
     await inbox(page).getByRole("link", { name: /^Question/ }).click();
     await card(page).getByRole("group", { name: text("card.answers") }).getByLabel("the period that begins").check();
     assert.equal(await words(page).inputValue(), "the period that begins");
-    await option(page, "Answer").click();
+    await choose(page, "Answer");
     await decided("answered");
   });
 
@@ -49,7 +49,7 @@ test("the demo, from the first question to the released result", async (t) => {
     const boxes = about.getByRole("group", { name: text("plan.graph") }).getByRole("listitem");
     await boxes.last().waitFor();
     assert.equal(await boxes.count(), 4);
-    await option(page, "Approve").click();
+    await choose(page, "Approve");
     await decided("approved");
   });
 
@@ -64,7 +64,7 @@ test("the demo, from the first question to the released result", async (t) => {
     assert.equal(await change.getByRole("columnheader").count(), 6);
     const row = change.getByRole("row").filter({ hasText: "round(cents * part / whole)" });
     assert.match(await row.textContent(), /\(2 \* cents \* part \+ whole\)/, "both versions stand in one row");
-    await option(page, "Approve for this session").click();
+    await choose(page, "Approve for this session");
     await decided("approved");
     await card(page).getByRole("link", { name: text("card.grants") }).waitFor();
   });
@@ -73,7 +73,7 @@ test("the demo, from the first question to the released result", async (t) => {
     await next("tool_approval");
     assert.match(git("diff"), /The day on which two periods meet/, "nobody was asked about the second change");
     await card(page).getByText("python3 -m examples.render", { exact: true }).first().waitFor();
-    await option(page, "Edit and approve").click();
+    await choose(page, "Edit and approve");
     const edit = card(page).getByRole("region", { name: text("card.edit"), exact: true });
     await edit.getByRole("button", { name: text("card.edit.json") }).click();
     const json = edit.getByRole("textbox", { name: text("card.edit.json") });
@@ -95,9 +95,9 @@ test("the demo, from the first question to the released result", async (t) => {
     await change.getByText("all of it: 133.87").waitFor();
     assert.match(git("status", "--short", "examples"), /^$/, "nothing has happened yet");
     await shoot(page, "demo-trial");
-    await option(page, "Approve some of the changes").click();
+    await choose(page, "Approve some of the changes");
     await card(page).getByRole("group", { name: text("trial.keep") }).getByRole("checkbox", { name: "winter.txt" }).uncheck();
-    await option(page, "Approve some of the changes").click();
+    await choose(page, "Approve some of the changes");
     await page.getByRole("dialog").getByRole("button", { name: "Approve some of the changes" }).click();
     await decided("approved");
   });
@@ -105,7 +105,7 @@ test("the demo, from the first question to the released result", async (t) => {
   await t.test("the review, released", async () => {
     await next("review");
     await card(page).getByRole("region", { name: text("card.review") }).getByText("boxrent: both faults fixed").waitFor();
-    await option(page, "Approve").click();
+    await choose(page, "Approve");
     await decided("approved");
     assert.equal(await holdsShort(server, id), undefined);
     await inbox(page).getByText(text("inbox.empty")).waitFor();

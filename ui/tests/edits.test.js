@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
-import { card, option, outcome, shown, visitCard, words } from "./harness/card.js";
+import { card, choose, option, outcome, shown, visitCard, words } from "./harness/card.js";
 import { t as text } from "./harness/texts.js";
 import { serveTour } from "./harness/tour.js";
 import { assertSound } from "./harness/views.js";
@@ -48,7 +48,7 @@ test("an edit is sent as it is shown, and never by chance", async (t) => {
   await t.test("the way back to the options drops the edit, and leads to them", async () => {
     await button(page, "card.edit.back").click();
     await editor(page).waitFor({ state: "detached" });
-    assert(await has(option(page, "Edit and approve")), "the focus is on the option that opened the edit");
+    assert(await has(card(page).locator("[data-more]")), "the focus is on the menu with the option that opened the edit");
     await page.reload();
     await shown(page, command);
     assert.equal(await editor(page).count(), 0);
@@ -98,7 +98,7 @@ test("an edit is sent as it is shown, and never by chance", async (t) => {
   await t.test("of medium risk or not, an edited call asks once more: old and new, and Enter runs it", async () => {
     assert.equal(command.risk.level, "medium");
     await words(page).fill("With names.");
-    await option(page, "Edit and approve").click();
+    await choose(page, "Edit and approve");
     await editor(page).getByLabel(/^command/).fill("python3 -m unittest -v");
     await page.keyboard.press("Control+Enter");
     await dialog(page).getByRole("heading", { name: `${run}?` }).waitFor();
@@ -126,7 +126,7 @@ test("an edit is sent as it is shown, and never by chance", async (t) => {
       [one("review"), "Edit and approve", "card.edit.send.review", /./],
     ]) {
       await visitCard(page, interrupt);
-      await option(page, label).click();
+      await choose(page, label);
       await editor(page).getByLabel(drawn).first().fill("heading 18");
       await button(page, name).click();
       await dialog(page).getByRole("heading", { name: `${text(name)}?` }).waitFor();
@@ -135,7 +135,7 @@ test("an edit is sent as it is shown, and never by chance", async (t) => {
       await button(page, "card.edit.back").click();
     }
     await visitCard(page, one("plan_approval"));
-    await option(page, "Edit and approve").click();
+    await choose(page, "Edit and approve");
     await button(page, "card.edit.same", { option: text("card.edit.send.plan") }).waitFor();
     await editor(page).getByRole("button", { name: text("plan.edit.text.mode") }).click();
     await editor(page).getByRole("textbox", { name: text("card.edit.json") }).fill("{");

@@ -2,7 +2,7 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import { person } from "./harness/browser.js";
-import { card, option, outcome, visitCard } from "./harness/card.js";
+import { card, choose, option, outcome, visitCard } from "./harness/card.js";
 import { eventually } from "./harness/eventually.js";
 import { serve } from "./harness/server.js";
 import { t as text } from "./harness/texts.js";
@@ -65,7 +65,7 @@ test("how work ends", async (t) => {
     // The agent's text is quoted.
     await card(page).locator("blockquote").getByText("I am about to look at it.").waitFor();
     await assertSound(page, "an end that is none");
-    await option(page, "Continue").click();
+    await choose(page, "Continue");
     await outcome(page, /Continue/).waitFor();
   });
 
@@ -105,7 +105,7 @@ test("how work ends", async (t) => {
     await visitCard(page, failed);
     const abort = failed.options.find(({ effect }) => effect === "fail_run");
     await option(page, abort.label).getByText(abort.does, { exact: true }).waitFor();
-    await option(page, abort.label).click();
+    await choose(page, abort.label);
     await page.getByRole("dialog").getByRole("button", { name: abort.label }).click();
     await outcome(page, new RegExp(abort.label)).waitFor();
     assert.equal((await server.api("GET", `/v1/runs/${id}`)).status, "failed");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
-import { card, option, outcome, visitCard } from "./harness/card.js";
+import { card, choose, option, outcome, visitCard } from "./harness/card.js";
 import { serve } from "./harness/server.js";
 import { t as text } from "./harness/texts.js";
 
@@ -25,7 +25,7 @@ test("folded parts are counted beside what lets them go on, until they were show
   assert.equal(await option(page, "Reject").getByText(/not shown/).count(), 0, "to refuse needs no look");
 
   // The option asks for confirmation, and names the parts that were not shown.
-  await option(page, "Approve").click();
+  await choose(page, "Approve");
   const dialog = page.getByRole("dialog");
   const names = "“open the gate open the g…”, “line…”";
   await dialog.getByText(text("card.confirm.folded", { names })).waitFor();
@@ -42,6 +42,6 @@ test("folded parts are counted beside what lets them go on, until they were show
   // A part that was shown once stays shown, even if it is folded again.
   await card(page).getByRole("button", { name: text("card.less") }).first().click();
   await option(page, "Approve").getByText(/not shown/).waitFor({ state: "detached" });
-  await option(page, "Approve").click();
+  await choose(page, "Approve");
   await outcome(page, /approved/).waitFor();
 });

@@ -59,7 +59,7 @@ test("what agents write is shown as what it is", async (t) => {
           quoted: all("blockquote bdi"),
           keys: all("blockquote dt bdi"),
           labels: all("[data-option] bdi"),
-          warnings: all("section:has(> h3 + ul) li").length,
+          warnings: all("section:has(> h2 + ul) li").length,
           links: [...article.querySelectorAll("a")].map((link) => link.getAttribute("href")),
           made: [...article.querySelectorAll(made)].map((each) => each.outerHTML),
         };

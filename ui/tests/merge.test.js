@@ -4,7 +4,7 @@ import test from "node:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { person } from "./harness/browser.js";
-import { card, option, outcome, visitCard } from "./harness/card.js";
+import { card, choose, outcome, visitCard } from "./harness/card.js";
 import { eventually } from "./harness/eventually.js";
 import { serve } from "./harness/server.js";
 import { shoot } from "./harness/shots.js";
@@ -67,7 +67,7 @@ test("ignored files of a run are merged from its page, or not at all", async (t)
     await trial.getByRole("figure", { name: text("card.diff.title", { path: "dist/app.js" }) }).waitFor();
     await assertSound(page, "the card of a merge");
     await shoot(page, "merge", { fullPage: true });
-    await option(page, "Leave them with the run").click();
+    await choose(page, "Leave them with the run");
     await outcome(page, /rejected/).waitFor();
     await ended(run);
     assert(!existsSync(at("dist")), "nothing is merged");
@@ -75,11 +75,11 @@ test("ignored files of a run are merged from its page, or not at all", async (t)
 
   await t.test("some of them", async () => {
     const run = await begin(2);
-    await option(page, "Merge some of them").click();
+    await choose(page, "Merge some of them");
     const boxes = card(page).getByRole("group", { name: text("trial.keep") });
     await boxes.getByText(text("trial.merge.rest")).waitFor();
     await boxes.getByRole("checkbox", { name: "dist/app.css" }).uncheck();
-    await option(page, "Merge some of them").click();
+    await choose(page, "Merge some of them");
     const dialog = page.getByRole("dialog");
     const rest = dialog.locator("section").filter({ hasText: text("trial.affected.unmerged") }).getByRole("listitem");
     await rest.first().waitFor();
@@ -93,7 +93,7 @@ test("ignored files of a run are merged from its page, or not at all", async (t)
 
   await t.test("the last of them, and no button is left", async () => {
     const run = await begin(1);
-    await option(page, "Merge the files").click();
+    await choose(page, "Merge the files");
     await page.getByRole("dialog").getByRole("button", { name: "Merge the files" }).click();
     await ended(run);
     assert.equal(readFileSync(at("dist/app.css"), "utf8"), "2\n");

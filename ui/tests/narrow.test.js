@@ -102,6 +102,7 @@ test("a card where there is little room", async (t) => {
     page.locator("[data-bar]").evaluate((all) => {
       const rows = new Map();
       for (const button of all.querySelectorAll("button")) {
+        if (!button.checkVisibility()) continue;
         const { top, height } = button.getBoundingClientRect();
         const middle = Math.round(top + height / 2);
         rows.set(middle, (rows.get(middle) ?? 0) + 1);
@@ -109,10 +110,35 @@ test("a card where there is little room", async (t) => {
       return { rows: [...rows.values()], height: all.getBoundingClientRect().height };
     });
 
-  await t.test("the options take two rows of a telephone, and none stands alone", async () => {
+  await t.test("the options take one row of a telephone; the menu has the others", async () => {
     const { rows, height } = await bar(phone);
-    assert.deepEqual(rows, [2, 3]);
-    assert(height <= 130, `${height} pixels of 844`);
+    assert.deepEqual(rows, [3]);
+    assert(height <= 64, `${height} pixels of 844`);
+  });
+
+  await t.test("the file, the end of its change and the tabs are in the window", async () => {
+    const seen = await phone.evaluate(() => {
+      scrollTo(0, 0);
+      const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+      const [header, heading, diff, bar, tabs] = ["body > header", "article h2", "article figure:has(table)", "[data-bar]", "nav"].map(box);
+      return { header: header.height, heading: heading.top - header.bottom, diff: bar.top - diff.bottom, tabs: innerHeight - tabs.bottom, bar: tabs.top - bar.bottom };
+    });
+    assert.equal(seen.header, 48);
+    assert(seen.heading > 0 && seen.diff >= 0, JSON.stringify(seen));
+    assert.equal(Math.round(seen.tabs), 0);
+    assert(seen.bar >= -1, JSON.stringify(seen));
+  });
+
+  await t.test("a menu has all options; Esc closes it, and the focus is on its button", async () => {
+    const more = card(phone).locator("[data-more]");
+    await more.click();
+    await phone.locator("[data-bar] [data-option]:focus").waitFor();
+    const labels = await phone.locator("[data-bar] [data-option] bdi").allTextContents();
+    assert.deepEqual([...labels].sort(), change.options.map(({ label }) => label).sort());
+    await phone.keyboard.press("Escape");
+    assert.equal(await phone.locator("[data-bar] [data-option]:visible").count(), 2);
+    assert(await more.evaluate((button) => button === document.activeElement));
+    await card(phone).waitFor();
   });
 
   await t.test("facts in a row have their dots between them, and none at the end of a line", async () => {
@@ -133,11 +159,11 @@ test("a card where there is little room", async (t) => {
     }
   });
 
-  await t.test("at 1280 all options stand in one row, each on one line", async () => {
+  await t.test("at 1280 the options stand in one row, each on one line", async () => {
     const page = await person(t, server);
     await visitCard(page, change);
     const { rows, height } = await bar(page);
-    assert.deepEqual(rows, [change.options.length]);
+    assert.deepEqual(rows, [3]);
     assert(height < 64, `${height} pixels`);
   });
 });

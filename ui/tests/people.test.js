@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person, visit } from "./harness/browser.js";
-import { card, inbox, open, option, outcome, visitCard } from "./harness/card.js";
+import { card, choose, find, inbox, open, option, outcome, visitCard } from "./harness/card.js";
 import { eventually } from "./harness/eventually.js";
 import { serve } from "./harness/server.js";
 import { t as text } from "./harness/texts.js";
@@ -50,7 +50,7 @@ test("two of a group release it, and one takes their vote back meanwhile", async
   await assertSound(anna, "a card that two decide");
 
   const voted = card(anna).getByText(text("assigned.voted", { option: approve }));
-  await option(anna, approve).click();
+  await choose(anna, approve);
   await voted.waitFor();
   assert.equal(await options(anna).count(), 0, "nothing more to choose");
   await eventually("the focus to be somewhere again", () => anna.evaluate(() => document.activeElement !== document.body));
@@ -66,7 +66,7 @@ test("two of a group release it, and one takes their vote back meanwhile", async
   // Votes with the keyboard alone.
   await anna.keyboard.press("a");
   await voted.waitFor();
-  await option(ben, approve).click();
+  await choose(ben, approve);
   for (const page of [anna, ben]) await outcome(page, /approved .*by anna, ben/).waitFor();
 });
 
@@ -99,10 +99,10 @@ test("stages come one after the other", async (t) => {
   await cleo.keyboard.press("a");
 
   await visitCard(anna, asked);
-  await option(anna, asked.options[0].label).click();
+  await choose(anna, asked.options[0].label);
   await card(anna).getByText(text("assigned.voted", { option: asked.options[0].label })).waitFor();
   await now.filter({ hasText: "money" }).waitFor();
-  await option(cleo, asked.options[0].label).click();
+  await choose(cleo, asked.options[0].label);
   for (const page of [anna, cleo]) await outcome(page, /approved .*by anna, cleo/).waitFor();
 });
 
@@ -147,8 +147,8 @@ test("whoever may not release their own work still stops it", async (t) => {
 
   // Another person has all options.
   await visitCard(olga, asked);
-  for (const { label } of asked.options) await option(olga, label).waitFor();
-  await option(own, labels[1]).click();
+  for (const { label } of asked.options) await (await find(olga, label)).waitFor();
+  await choose(own, labels[1]);
   for (const page of [own, olga]) await outcome(page, /operator/).waitFor();
 });
 
@@ -190,7 +190,7 @@ test("a reviewer sees what is theirs; filters, handing on and delegating", async
   await mayNot(operator).waitFor();
   await titles(cleo, ["Of anybody"]);
   await open(cleo, ofAnybody);
-  await option(cleo, ofAnybody.options[0].label).click();
+  await choose(cleo, ofAnybody.options[0].label);
   await outcome(cleo, /approved .*by cleo/).waitFor();
 
   await open(anna, ofAnna);
@@ -205,7 +205,7 @@ test("a reviewer sees what is theirs; filters, handing on and delegating", async
   await titles(cleo, ["Of Anna"]);
   await visitCard(cleo, ofAnna);
   await card(cleo).getByText(text("assigned.you.for", { who: "anna" })).waitFor();
-  await option(cleo, ofAnna.options[0].label).click();
+  await choose(cleo, ofAnna.options[0].label);
   for (const page of [anna, cleo]) await outcome(page, /approved .*by cleo/).waitFor();
 
   // An interrupt that is reassigned leaves the list, and an open card closes.
@@ -241,7 +241,7 @@ test("an edit of one is agreed with by another, who sees it", async (t) => {
   const [anna, ben] = [await as(t, server, "anna"), await as(t, server, "ben")];
   const edited = asked.options.find((each) => each.needs_edit);
   await visitCard(anna, asked);
-  await option(anna, edited.label).click();
+  await choose(anna, edited.label);
   // The editor loads later. Until then, the first text box is the one for a reason.
   await card(anna).getByRole("region", { name: text("card.edit"), exact: true }).getByRole("textbox").first().fill("Your box was sent.");
   await button(card(anna), "card.edit.send.review").click();
@@ -407,7 +407,7 @@ test("what is withheld from a reviewer is marked, and an edit keeps it", async (
   await assertSound(anna, "a card of which something is withheld");
 
   const box = card(anna).locator("textarea.code, textarea[spellcheck=false]");
-  await option(anna, asked.options.find(({ id }) => id === "edit").label).click();
+  await choose(anna, asked.options.find(({ id }) => id === "edit").label);
   await box.first().waitFor();
   await box.first().fill((await box.first().inputValue()).replace("5", "6"));
   await anna.keyboard.press("Control+Enter");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
-import { card, option, outcome, sendEdit, visitCard } from "./harness/card.js";
+import { card, choose, option, outcome, sendEdit, visitCard } from "./harness/card.js";
 import { holdsShort } from "./harness/demo.js";
 import { eventually } from "./harness/eventually.js";
 import { after, box, field, graph, ids, needs, rows, wait } from "./harness/plan.js";
@@ -59,7 +59,7 @@ test("a plan is shown as a graph, edited as a list, and exactly that is carried 
   });
 
   await t.test("a circle and a subtask without a text are refused before they are sent", async () => {
-    await option(page, "Edit and approve").click();
+    await choose(page, "Edit and approve");
     const edit = editor(page);
     await rows(edit).nth(3).waitFor();
     assert.deepEqual(await ids(edit), SECOND.map(({ id }) => id));

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
-import { card, option, outcome, visitCard, words } from "./harness/card.js";
+import { card, choose, outcome, visitCard, words } from "./harness/card.js";
 import { serve } from "./harness/server.js";
 import { t as text } from "./harness/texts.js";
 
@@ -27,7 +27,7 @@ test("of two decisions at once one counts, and the other card says who decided w
   }
   const [approving, rejecting] = people;
   await words(rejecting).fill("Not before noon.");
-  await Promise.all([option(approving, "Approve").click(), option(rejecting, "Reject").click()]);
+  await Promise.all([choose(approving, "Approve"), choose(rejecting, "Reject")]);
   await Promise.all(people.map((page) => outcome(page, /by operator/).waitFor()));
 
   const { resolution } = await server.api("GET", `/v1/interrupts/${interrupt.id}`);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
-import { option, outcome, visitCard } from "./harness/card.js";
+import { choose, outcome, visitCard } from "./harness/card.js";
 import { eventually } from "./harness/eventually.js";
 import { serve } from "./harness/server.js";
 import { shoot } from "./harness/shots.js";
@@ -36,7 +36,7 @@ test("a refused call asks again until a person takes the refusal back", async (t
 
   const refuse = await asked(id, LINES[0]);
   await visitCard(page, refuse);
-  await option(page, "Reject").click();
+  await choose(page, "Reject");
   await outcome(page, /rejected/).waitFor();
   const grant = await asked(id, LINES[1]);
   await server.api("POST", `/v1/interrupts/${grant.id}/decisions`, { option: "approve_session" });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
-import { card, inbox, option, outcome, visitCard, words } from "./harness/card.js";
+import { card, choose, inbox, option, outcome, visitCard, words } from "./harness/card.js";
 import { holdsShort, serveDemo } from "./harness/demo.js";
 import { eventually } from "./harness/eventually.js";
 import { t as text } from "./harness/texts.js";
@@ -29,7 +29,7 @@ test("the server is killed and starts again on the same data", async (t) => {
   await Promise.all(pages.map((page) => banner(page, "app.lost").waitFor()));
   assert.equal(await words(one).inputValue(), "Do the peri");
   // A person who sends now gets an error, and can send the same again.
-  await option(one, "Request another plan").click();
+  await choose(one, "Request another plan");
   await card(one).getByText(text("problem.unreachable")).waitFor();
 
   await server.start();
@@ -71,7 +71,7 @@ test("the server is killed and starts again on the same data", async (t) => {
 
   await visitCard(list, asked);
   await words(list).fill("Yes.");
-  await option(list, "Answer").click();
+  await choose(list, "Answer");
   await outcome(list, /answered.*by operator/).waitFor();
 });
 

@@ -33,6 +33,7 @@ function covered(page) {
       scrollTo(0, y);
       const isEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 1;
       for (const button of document.querySelectorAll("main button, main a.button")) {
+        if (!button.checkVisibility()) continue;
         const { left, top, width, height } = button.getBoundingClientRect();
         const [x, middle] = [left + width / 2, top + height / 2];
         // Scrolled content moves out from under a sticky bar, except at the end of the page.

@@ -1,7 +1,7 @@
 // Screenshots of the views for people to look at, in `ui/tests/shots`, which git ignores. They are not compared.
 import test from "node:test";
 import { person, visit } from "./harness/browser.js";
-import { card, option, shown, visitCard } from "./harness/card.js";
+import { card, choose, shown, visitCard } from "./harness/card.js";
 import { box, clear, openTower, say, serveTower, turns } from "./harness/conversation.js";
 import { holdsShort, serveDemo } from "./harness/demo.js";
 import { graph } from "./harness/plan.js";
@@ -115,7 +115,7 @@ test("pictures of a conversation", async (t) => {
   await card(page).getByText("Which way is the wind?").waitFor();
   await shoot(page, "conversation-question");
   await card(page).getByLabel("from the north").check();
-  await option(page, "Answer").click();
+  await choose(page, "Answer");
   await card(page).getByText("wind.txt").first().waitFor();
   await page.evaluate(() => document.activeElement.blur());
   await shoot(page, "conversation");
@@ -153,7 +153,7 @@ test("pictures of several people", async (t) => {
   await anna.getByRole("banner").getByText("anna").waitFor();
   await visitCard(anna, two);
   await anna.getByLabel(text("card.text.reason")).fill("The carrier has confirmed it.");
-  await option(anna, two.options[0].label).click();
+  await choose(anna, two.options[0].label);
   await anna.getByText(text("assigned.voted.others")).waitFor();
   await shoot(anna, "assigned-voted");
   const ben = await visit(t, server);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import test from "node:test";
 import { person, visit } from "./harness/browser.js";
-import { card, inbox, option, outcome, visitCard } from "./harness/card.js";
+import { card, choose, find, inbox, option, outcome, visitCard } from "./harness/card.js";
 import { eventually } from "./harness/eventually.js";
 import { serve } from "./harness/server.js";
 import { startTour, TOUR } from "./harness/tour.js";
@@ -151,7 +151,7 @@ test("what is frozen lets an agent elsewhere do nothing, and can be refused", as
   await banner(page).waitFor();
   await card(page).getByText(/: only decisions that stop the agent are accepted until the freeze is lifted$/).waitFor();
   for (const { label } of released) {
-    assert(await option(page, label).isDisabled(), label);
+    assert(await (await find(page, label)).isDisabled(), label);
     await option(page, label).getByText(text("card.frozen"), { exact: true }).waitFor();
   }
   await assertSound(page, "a call that is frozen");
@@ -162,7 +162,7 @@ test("what is frozen lets an agent elsewhere do nothing, and can be refused", as
   await eventually("what releases it to be back", () => option(page, released[0].label).isEnabled());
   await server.api("POST", "/v1/system/freeze", { reason: "another leak" });
   await eventually("what releases it to be refused", () => option(page, released[0].label).isDisabled());
-  await option(page, refusal.label).click();
+  await choose(page, refusal.label);
   await outcome(page, /rejected .*by operator/).waitFor();
 });
 
@@ -328,7 +328,7 @@ test("rows of the inbox say who is asked and who has voted, and the badge counts
   await line(anna, "Of stages").getByText(text("asked.stage", { n: 1, of: 2, name: " (law)" })).waitFor();
   await assertSound(anna, "an inbox that says who is asked");
   await visitCard(anna, two);
-  await option(anna, two.options[0].label).click();
+  await choose(anna, two.options[0].label);
   await line(anna, "Of two").getByText(text("asked.votes", { n: 1, of: 2 })).waitFor();
   const you = line(anna, "Of two").getByText(text("asked.you"));
   await you.waitFor();
@@ -345,7 +345,7 @@ test("rows of the inbox say who is asked and who has voted, and the badge counts
 
   const approve = (who, interrupt) => as(t, server, who).then(async (page) => {
     await visitCard(page, interrupt);
-    await option(page, interrupt.options[0].label).click();
+    await choose(page, interrupt.options[0].label);
     return page;
   });
   await approve("ben", staged);

@@ -4,7 +4,7 @@ import test from "node:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { person } from "./harness/browser.js";
-import { card, option, outcome, visitCard } from "./harness/card.js";
+import { card, choose, outcome, visitCard } from "./harness/card.js";
 import { eventually } from "./harness/eventually.js";
 import { serve } from "./harness/server.js";
 import { shoot } from "./harness/shots.js";
@@ -142,7 +142,7 @@ test("the card of a command that was tried", async (t) => {
 
   await t.test("what is released is what was shown", async () => {
     assert(existsSync(join(server.workspace, "old.txt")), "nothing has happened yet");
-    await option(page, "Approve").click();
+    await choose(page, "Approve");
     await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
     await outcome(page, /approved/).waitFor();
     // The commit has ended when the next command asks.
@@ -159,7 +159,7 @@ test("the card of a command that was tried", async (t) => {
     assert.equal(many.payload.trial.not_shown, 200);
     await visitCard(page, many);
     await trial.getByText(text("trial.unseen.paths", { n: 200 })).waitFor();
-    await option(page, "Approve").click();
+    await choose(page, "Approve");
     await page.getByRole("dialog").getByText(text("card.confirm.unseen")).getByText("200 more paths").waitFor();
     await page.keyboard.press("Escape");
     await assertSound(page, "a command that changes more than a card shows");
@@ -173,13 +173,13 @@ test("some of what a command did is kept, by file", async (t) => {
   const page = await person(t, server);
   const first = await asked(server, id, LINES[0]);
   await visitCard(page, first);
-  await option(page, "Approve some of the changes").click();
+  await choose(page, "Approve some of the changes");
   const boxes = card(page).getByRole("group", { name: text("trial.keep") });
   const box = (path) => boxes.getByRole("checkbox", { name: path });
   for (const path of ["old.txt", "cache/gone", "link"]) await box(path).uncheck();
   await assertSound(page, "the choice of what is kept");
   await shoot(page, "trial-keep");
-  await option(page, "Approve some of the changes").click();
+  await choose(page, "Approve some of the changes");
   const dialog = page.getByRole("dialog");
   await dialog.getByText("src/fresh.txt").waitFor();
   await dialog.getByRole("heading", { name: text("trial.affected.dropped") }).waitFor();
@@ -227,7 +227,7 @@ test("what the task does not name is marked, of commands and of file tools", asy
   assert.equal(await marked.count(), 1);
   await assertSound(page, "a command that changes what its task does not name");
   await shoot(page, "trial-outside");
-  await option(page, "Approve").click();
+  await choose(page, "Approve");
   await outcome(page, /approved/).waitFor();
   const file = await eventually("the file to be asked about", async () => {
     const { items } = await server.api("GET", `/v1/interrupts?run=${id}&status=open`);

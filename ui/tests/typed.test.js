@@ -4,7 +4,7 @@ import test from "node:test";
 import { pydantic } from "./fixtures/pydantic.js";
 import { zod } from "./fixtures/zod.js";
 import { person } from "./harness/browser.js";
-import { card, option, outcome, visitCard } from "./harness/card.js";
+import { card, choose, option, outcome, visitCard } from "./harness/card.js";
 import { serve } from "./harness/server.js";
 import { t as text } from "./harness/texts.js";
 import { ALL, assertSound } from "./harness/views.js";
@@ -68,7 +68,7 @@ test("a typed answer is what a person chose", async (t) => {
     await wrong(text("card.edit.missing")).first().waitFor();
     assert.equal(await status(asked), "open");
     await box.fill('{"sport": "bike", "ill": false, "hours": 5, "when": "2026-05-30"}');
-    await option(page, "Answer").click();
+    await choose(page, "Answer");
     assert.deepEqual(await answered(asked), { sport: "bike", ill: false, hours: 5, when: "2026-05-30" });
   });
 

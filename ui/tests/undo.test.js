@@ -4,7 +4,7 @@ import test from "node:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { person } from "./harness/browser.js";
-import { card, option, outcome, visitCard } from "./harness/card.js";
+import { card, choose, outcome, visitCard } from "./harness/card.js";
 import { eventually } from "./harness/eventually.js";
 import { serve } from "./harness/server.js";
 import { shoot } from "./harness/shots.js";
@@ -64,7 +64,7 @@ test("what a run changed is taken back from its page", async (t) => {
   await shoot(page, "undo", { fullPage: true });
 
   assert.equal(readFileSync(at("three.txt"), "utf8"), "new\n", "nothing has happened yet");
-  await option(page, "Undo the changes").click();
+  await choose(page, "Undo the changes");
   const listed = (key) => page.getByRole("dialog").locator("section").filter({ hasText: text(key) }).getByRole("listitem").allTextContents();
   await page.getByRole("dialog").getByText(text("trial.affected.undone")).waitFor();
   assert.deepEqual((await listed("trial.affected.undone")).map((each) => each.trim()), ["deleted notes/one.txt", "deleted notes directory", "changed three.txt"]);
@@ -110,11 +110,11 @@ ${calls.join("\n")}
   await page.goto(`/runs/${id}`);
   await page.getByRole("button", { name: text("run.undo") }).click();
   await page.getByRole("heading", { level: 1, name: "Undo: Write." }).waitFor();
-  await option(page, "Undo some of them").click();
+  await choose(page, "Undo some of them");
   const boxes = card(page).getByRole("group", { name: text("trial.keep") });
   await boxes.getByRole("button", { name: text("trial.keep.none") }).click();
   await boxes.getByRole("checkbox", { name: "file10.txt" }).check();
-  await option(page, "Undo some of them").click();
+  await choose(page, "Undo some of them");
   const dialog = page.getByRole("dialog");
   await dialog.getByText("file11.txt").waitFor();
   await dialog.getByText("file30.txt").waitFor();
@@ -129,7 +129,7 @@ ${calls.join("\n")}
   await page.setViewportSize({ width: 1280, height: 800 });
   await dialog.getByRole("button", { name: text("card.confirm.back") }).click();
   await page.getByRole("button", { name: text("card.edit.back"), exact: true }).click();
-  await option(page, "Undo the changes").click();
+  await choose(page, "Undo the changes");
   await dialog.getByText(text("trial.affected.more", { n: 5 })).waitFor();
   await dialog.getByRole("button", { name: "Undo the changes" }).click();
   await eventually("the files to be gone", () => !existsSync(join(server.workspace, "file34.txt")));

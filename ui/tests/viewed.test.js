@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { person } from "./harness/browser.js";
-import { card, open, option, visitCard } from "./harness/card.js";
+import { card, choose, open, visitCard } from "./harness/card.js";
 import { serve } from "./harness/server.js";
 
 const looks = async (server, interrupt) => {
@@ -53,7 +53,7 @@ test("a decision says how long its card was visible, and not how long it lay in 
   await turn(page, "visible");
   await pause(400);
   const answered = page.waitForResponse((response) => response.url().endsWith("/decisions"));
-  await option(page, "Approve").click();
+  await choose(page, "Approve");
   const sent = (await answered).request().postDataJSON();
   const most = Date.now() - began - hidden;
   assert(sent.viewed_ms >= 390 && sent.viewed_ms <= most, `${sent.viewed_ms} of at most ${most} ms`);
@@ -67,7 +67,7 @@ test("a decision says how long its card was visible, and not how long it lay in 
   await begun;
   await pause(300);
   const second = page.waitForResponse((response) => response.url().endsWith(`/${other.id}/decisions`));
-  await option(page, "Approve").click();
+  await choose(page, "Approve");
   const { viewed_ms } = (await second).request().postDataJSON();
   assert(viewed_ms > 0 && viewed_ms <= Date.now() - looked, `${viewed_ms} ms`);
 });

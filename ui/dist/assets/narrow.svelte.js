@@ -1,1 +1,1 @@
-import{gn as e}from"./base.js";var t=matchMedia(`(max-width: 46rem)`),n=e({is:t.matches});t.addEventListener(`change`,()=>{n.is=t.matches});export{n as t};
+import{kn as e}from"./base.js";var t=matchMedia(`(max-width: 46rem)`),n=e({is:t.matches});t.addEventListener(`change`,()=>{n.is=t.matches});export{n as t};

@@ -1,1 +1,1 @@
-import{h as e,l as t,lt as n}from"./base.js";async function r(r){let i=e(t(r.payload),`phase`);if(i===void 0)return;let a=`/v1/runs/${encodeURIComponent(r.run)}/plans`;return(await n(a).catch(()=>void 0))?.items.find(e=>e.phase===i)}export{r as t};
+import{St as e,h as t,x as n}from"./base.js";async function r(r){let i=n(t(r.payload),`phase`);if(i===void 0)return;let a=`/v1/runs/${encodeURIComponent(r.run)}/plans`;return(await e(a).catch(()=>void 0))?.items.find(e=>e.phase===i)}export{r as t};

@@ -26,9 +26,10 @@ function signedOut(): void {
 export const live = new Live((connection) => {
   session.connection = connection;
   if (connection === "open") {
+    // After a reconnect, the server may have been updated, and the person's roles may have changed.
+    const isKnown = !session.wasOpen && session.me !== undefined;
     session.wasOpen = true;
-    // The server may have been updated, and the person's roles may have changed.
-    void readMe().then(readInfo, () => undefined);
+    void (isKnown ? Promise.resolve() : readMe()).then(readInfo, () => undefined);
   }
 }, isSignedIn);
 

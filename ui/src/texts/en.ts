@@ -59,6 +59,7 @@ export const en = {
   "inbox.back": "Inbox",
   "inbox.one": "Selected request",
   "inbox.next": "Next request",
+  "inbox.decided": "{outcome}: {title}",
 
   "kind.tool_approval": "Tool call",
   "kind.plan_approval": "Plan",
@@ -145,6 +146,7 @@ export const en = {
   "card.with": "Comment:",
   "card.key.idle": "{key} has no effect here. Press a button, or i to write.",
   "card.options": "Options",
+  "card.more": "More",
 
   "card.confirm.unseen": "You approve content that was not shown.",
   "card.confirm.folded": "Not shown: {names}.",

@@ -1,4 +1,4 @@
-// Components that are not part of the first load. Each is a separate chunk, loaded when the browser is idle.
+// Components that are not part of the first load. Each is a separate chunk, loaded when it is needed.
 
 let held: Promise<typeof import("./system/Held.svelte")>;
 
@@ -14,6 +14,7 @@ export const later = {
   // Requested only once. If the component has already loaded, it is drawn together with its card.
   held: () => (held ??= import("./system/Held.svelte")),
   which: () => import("./people/Which.svelte"),
+  card: () => import("./card/ReadCard.svelte"),
   assigned: () => import("./card/assigned/Assigned.svelte"),
   asked: () => import("./card/assigned/Asked.svelte"),
   settled: () => import("./card/decide/Outcome.svelte"),
@@ -23,10 +24,3 @@ export const later = {
   grants: () => import("./Grants.svelte"),
   keys: () => import("./Keys.svelte"),
 };
-
-/** Loads all components early, so that a view opens at once, even while the server is unreachable. */
-export function fetchAll(): void {
-  const fetch = () => Object.values(later).forEach((load) => load().catch(() => undefined));
-  if ("requestIdleCallback" in window) requestIdleCallback(fetch, { timeout: 3_000 });
-  else setTimeout(fetch, 1_000);
-}

@@ -47,16 +47,18 @@ export function launch(executablePath) {
  * Opens a page for a new visitor, who is not signed in. It closes when the test ends.
  * @param {import("node:test").TestContext} t
  * @param {import("./server.js").Server} server
- * @param {import("playwright-core").BrowserContextOptions & {elsewhere?: string, whole?: boolean}} [options]
+ * @param {import("playwright-core").BrowserContextOptions & {advance?: boolean, elsewhere?: string, whole?: boolean}} [options]
+ *   `advance`: opens the next request after a decision, as the app does by default; otherwise the outcome stays;
  *   `elsewhere`: another origin that the test visits, whose pages are not checked; `whole`: a browser with windows
  */
-export async function visit(t, server, { elsewhere, whole = false, ...options } = {}) {
+export async function visit(t, server, { advance = false, elsewhere, whole = false, ...options } = {}) {
   const program = whole ? CHROMIUM : SHELL;
   if (!launched.has(program)) launched.set(program, launch(program));
   const browser = await launched.get(program);
   const viewport = { width: 1280, height: 800 };
   const context = await browser.newContext({ baseURL: server.base, viewport, reducedMotion: "reduce", ...options });
   context.setDefaultTimeout(PATIENCE_MS);
+  if (!advance) await context.addInitScript(() => location.protocol.startsWith("http") && localStorage.setItem("holdshort.advance", "off"));
   /** @type {string[]} */
   const complaints = [];
   context.on("weberror", (error) => complaints.push(`uncaught: ${error.error().stack}`));

@@ -7,11 +7,22 @@ export const card = (page) => page.getByRole("article");
 /** Locates its text box. */
 export const words = (page) => card(page).getByRole("textbox", { name: /^(Your answer|Comment)$/ });
 
+/** Locates the bar with the options. */
+const bar = (page) => card(page).getByRole("group", { name: t("card.options") });
+
 /** Locates an option by the start of its label. An external option's label continues with its effect. */
-export const option = (page, label) =>
-  card(page)
-    .getByRole("group", { name: t("card.options") })
-    .getByRole("button", { name: new RegExp(`^${label}(?![,\\w]| for this| some of)`) });
+export const option = (page, label) => bar(page).getByRole("button", { name: new RegExp(`^${label}(?![,\\w]| for this| some of)`) });
+
+/** Opens the menu of the options if it has this option. Returns the option. */
+export async function find(page, label) {
+  const more = bar(page).locator("[data-more]");
+  await option(page, label).or(more).first().waitFor();
+  if (!(await option(page, label).isVisible()) && (await more.getAttribute("aria-expanded")) === "false") await more.click();
+  return option(page, label);
+}
+
+/** Presses an option, in the bar or in its menu. */
+export const choose = async (page, label) => (await find(page, label)).click();
 
 /**
  * Sends an edit: presses its button, then confirms the shown edit.
@@ -20,7 +31,7 @@ export const option = (page, label) =>
  */
 export async function sendEdit(page, what) {
   const name = t(`card.edit.send.${what}`);
-  await option(page, name).click();
+  await choose(page, name);
   await page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
 }
 
@@ -51,5 +62,5 @@ export const optionOfAll = (page, label) => option(page, label).filter({ hasNotT
 
 /** Waits until the card of this interrupt is open. */
 export function shown(page, { id, kind }) {
-  return page.locator(`article[data-interrupt="${id}"]`).getByRole("heading", { level: 2, name: t(`kind.${kind}`) }).waitFor();
+  return page.locator(`article[data-interrupt="${id}"] > header`).getByText(t(`kind.${kind}`), { exact: true }).waitFor();
 }

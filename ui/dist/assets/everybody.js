@@ -1,1 +1,0 @@
-import{lt as e,q as t}from"./base.js";async function n(n){let r=[],i=t()?``:void 0;for(;i!=null;){let t=i&&`&cursor=${encodeURIComponent(i)}`,a=await e(`${n}?limit=200${t}`);r.push(...a.items),i=a.next_cursor}return r}var r=()=>n(`/v1/people`),i=()=>n(`/v1/groups`);export{r as n,i as t};

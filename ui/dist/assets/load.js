@@ -1,2 +1,0 @@
-const __vite__mapDeps=(i,m=__vite__mapDeps,d=(m.f||(m.f=["./base.css","./index.css","./Differences.css","./LaidOut.css","./PlanView.css"])))=>i.map(i=>d[i]);
-import{E as e}from"./index.js";var t=()=>e(()=>import(`./PlanOfCard.js`),__vite__mapDeps([0,1,2,3,4]),import.meta.url),n=()=>e(()=>import(`./PlanEdited.js`),__vite__mapDeps([0,1,2]),import.meta.url);export{t as n,n as t};
