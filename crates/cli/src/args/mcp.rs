@@ -24,5 +24,7 @@ pub(crate) struct Mcp {
 
 fn time(text: &str) -> Result<Duration, String> {
     let millis = duration::parse(text);
-    millis.map(Duration::from_millis).ok_or_else(|| "is not a duration such as `30s`, `1h` or `7d`".to_owned())
+    millis
+        .map(Duration::from_millis)
+        .ok_or_else(|| "is not a duration such as `30s`, `1h` or `7d`".to_owned())
 }
