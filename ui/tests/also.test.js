@@ -23,7 +23,9 @@ test("a grant releases the open calls that stay ticked, and the button says how 
   await find(page, "Approve for this session");
   const grant = card(page).locator('[data-option="approve_session"]');
   assert.match(await grant.innerText(), /and 2 more/);
+  await page.keyboard.press("Escape");
   await box("Edit c.rs").uncheck();
+  await find(page, "Approve for this session");
   assert.match(await grant.innerText(), /and 1 more/);
   const answered = page.waitForResponse((response) => response.url().endsWith("/decisions"));
   await grant.click();

@@ -117,7 +117,7 @@ test("26 open requests", async (t) => {
     await row(phone, far).tap();
     await shown(phone, far);
     assert.equal(await scrolled(phone), 0);
-    await card(phone).getByRole("heading", { level: 2 }).evaluate((heading) => {
+    await card(phone).getByRole("heading", { level: 2 }).first().evaluate((heading) => {
       if (heading.getBoundingClientRect().top > innerHeight / 2) throw new Error("the heading is out of sight");
     });
     await phone.getByRole("link", { name: `← ${text("inbox.back")}` }).tap();

@@ -91,7 +91,7 @@ fn the_change_of_another_agent_hides_no_argument() {
             "lines": [line("-", "TIMEOUT = 30"), line("+", "TIMEOUT = 60")]}]},
     });
     let text = render_with_options(&asked, "");
-    for part in ["TIMEOUT = 60", "os.system('evil')", "0777", "reported the directory and the change"] {
+    for part in ["TIMEOUT = 60", "os.system('evil')", "0777", "that the agent reports"] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }

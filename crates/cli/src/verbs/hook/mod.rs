@@ -32,6 +32,7 @@ mod start_line;
 mod starter_rules;
 mod state;
 mod status;
+mod steps;
 mod uninstall;
 pub(super) mod unsafe_places;
 mod versions;

@@ -1,7 +1,7 @@
 //! `hook run`: one call of a coding agent, from its payload to its answer.
 //!
 //! Every way out of this module is an answer of `reply.rs`. The steps of a call are in
-//! `session.rs`.
+//! `steps.rs`.
 
 use std::env;
 use std::fs::File;
