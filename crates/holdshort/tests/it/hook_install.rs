@@ -310,7 +310,7 @@ fn what_the_project_contains_can_not_hold_the_project() {
     refused(&person, "settings over a link", &[], "is in the project");
     assert_eq!(fs::read_dir(person.project().join("inside")).unwrap().count(), 0);
     fs::remove_file(person.at(".claude")).unwrap();
-    refused(&person, "no folder", &["--project", "/nowhere"], "/nowhere: ");
+    refused(&person, "no folder", &["--project", "/nowhere"], "/nowhere cannot be opened");
     refused(&person, "file", &["--project", &real().display().to_string()], "is not a folder");
     let both = person.run(&["hook", "install", "claude", "--user", "--project", &home]);
     assert!(both.code == 2 && both.err.contains("cannot be used with"), "{both:?}");

@@ -259,7 +259,9 @@ async fn a_copy_that_another_program_deleted_is_made_again() {
         detail(&server.get("/readyz").await).contains("holdshort.rescued-1").then_some(())
     })
     .await;
-    fs::remove_dir_all(&copy).unwrap();
+    // In one step: while the folder is only partly deleted, the server makes the next copy under another name.
+    let deleted = tempfile::tempdir().unwrap();
+    fs::rename(&copy, deleted.path().join("copy")).unwrap();
     server.stop().await;
     let mut saved = TestServer::setup().without_model().data(&copy).stopped();
     saved.start().await;
