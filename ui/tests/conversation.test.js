@@ -264,12 +264,11 @@ test("of many that wait one is a card, and each stands where it arose", async (t
   await page.goto(`/sessions/${session}`);
   const lines = turns(page).locator("button[aria-pressed=false]");
   await eventually("all of them", async () => (await lines.count()) === open.length - 1);
-  await card(page).waitFor();
-  assert.equal(await card(page).count(), 1);
+  await eventually("one card", async () => (await card(page).count()) === 1);
   await assertSound(page, "many that wait", ALL);
   await lines.filter({ hasText: "runway.txt" }).click();
   await card(page).getByText("heading 09").first().waitFor();
-  assert.equal(await card(page).count(), 1);
+  await eventually("one card", async () => (await card(page).count()) === 1);
   assert.equal(await lines.count(), open.length - 1);
   const shown = await card(page).getAttribute("data-interrupt");
   await page.keyboard.press("a");
