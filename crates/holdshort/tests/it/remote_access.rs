@@ -189,7 +189,7 @@ fn the_word_of_a_proxy_counts_and_that_of_nobody_else() {
             status(&["host: backend", "x-forwarded-host: evil.example, holdshort.example"]),
         ];
         assert_eq!(found, expected, "{proxies:?}");
-        // A probe may use any host. The scheme of its proxy counts as for other requests.
+        // A probe may use any host, but not another scheme than the server.
         let probe = ["host: 192.0.2.7", "x-forwarded-proto: http"];
         assert_eq!(send_plain(&at, "GET /healthz", &probe, "").status, expected[2], "{proxies:?}");
         assert_eq!(send_plain(&at, "GET /healthz", &probe[..1], "").status, 200, "{proxies:?}");

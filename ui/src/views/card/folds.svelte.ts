@@ -1,6 +1,6 @@
 // Names the parts of a card that are folded or cut and were never opened. An option that lets work continue shows their
-// number and asks for confirmation, with their names. The server is told that the card was viewed when no such part is
-// left.
+// number and asks for confirmation, with their names. The app reports the card as viewed when no such part
+// is left.
 import { getContext, setContext, untrack } from "svelte";
 import { plain } from "../../parts/plain";
 import { t } from "../../texts";

@@ -16,7 +16,7 @@ use super::state::StateFile;
 /// One event of a coding agent, and what is needed to answer it.
 pub(super) struct Session<'a> {
     pub cli: Cli,
-    /// The same coding agent, as the configuration names it.
+    /// Coding agent in the configuration of the hook.
     pub coding_cli: CodingCli,
     pub guard: Guard,
     pub server: Server,
