@@ -51,8 +51,11 @@ impl Action {
 
 /// Returns the request of `request_approval`.
 pub(super) fn approval(arguments: RequestApproval, settings: &McpSettings) -> Result<Request, Failure> {
-    let RequestApproval { title, message, tool, arguments, editable, idempotency_key: name } = arguments;
-    let title = title_line(&title).ok_or_else(|| Failure::Arguments("`title` is blank".to_owned()))?;
+    let RequestApproval { title: full, message, tool, arguments, editable, idempotency_key: name } =
+        arguments;
+    let title = title_line(&full).ok_or_else(|| Failure::Arguments("`title` is blank".to_owned()))?;
+    // A long title is shown completely above its reason, so that another action is another request.
+    let message = if title == full.trim() { message } else { format!("{full}\n\n{message}") };
     let arguments = Value::Object(arguments);
     let options: &[&str] = match (editable, tool.is_some()) {
         (true, true) => &[],

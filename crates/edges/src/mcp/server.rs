@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use holdshort_core::digest::Digest;
 use holdshort_core::time::Timestamp;
 use holdshort_protocol::{Interrupt, InterruptStatus, Outcome};
 use rmcp::model::{
@@ -21,7 +22,7 @@ use super::decision::Decision;
 use super::elicitation::{self, Reply};
 use super::permission;
 use super::request::{self, Request};
-use super::requests::{Attached, LatestKeys};
+use super::requests::{Attached, LatestKeys, random_key};
 use super::settings::McpSettings;
 use super::tools::{self, GetDecision, ToolName};
 use super::waiting::{self, Use};
@@ -115,7 +116,8 @@ impl McpServer {
                     Reply::Withdraw => return self.decline(&interrupt, &link).await.map(Into::into),
                 }
             } else if capabilities.as_ref().is_some_and(ClientCapabilities::supports_tasks) {
-                return Ok(CreateTaskResult::new(task(&interrupt, &link)).into());
+                let id = format!("{}.{}", interrupt.id, random_key()?);
+                return Ok(CreateTaskResult::new(task(id, &interrupt, &link)).into());
             } else if let Some(mode) = mode.filter(|_| is_stateless) {
                 let inputs = elicitation::input_requests(mode, &interrupt.title, &link);
                 return Ok(InputRequiredResult::new(Some(inputs), Some(key)).into());
@@ -183,13 +185,13 @@ impl McpServer {
         if context.ct.is_cancelled() {
             return Ok(Decision::new(&interrupt, &api.inbox_url(&interrupt.id)).into_result());
         }
-        self.release(&interrupt, false).await.map(Decision::into_result)
+        self.release(&interrupt, &random_key()?).await.map(Decision::into_result)
     }
 
     /// Returns the state of a request, and uses its approval.
-    async fn release(&self, interrupt: &Interrupt, is_task: bool) -> Result<Decision, Failure> {
+    async fn release(&self, interrupt: &Interrupt, key: &str) -> Result<Decision, Failure> {
         let link = self.api.inbox_url(&interrupt.id);
-        match waiting::use_known(&*self.api, interrupt, is_task).await? {
+        match waiting::use_known(&*self.api, interrupt, key).await? {
             Use::Done(used) => Ok(Decision::released(interrupt, &used, &link)),
             Use::Gone => Ok(Decision::new(interrupt, &link)),
         }
@@ -227,15 +229,17 @@ impl McpServer {
     }
 
     async fn find_task(&self, id: &str) -> Result<DetailedTask, Failure> {
-        let interrupt = api::read(&*self.api, id, Duration::ZERO).await?;
-        let task = task(&interrupt, &self.api.inbox_url(id));
+        let interrupt = api::read(&*self.api, interrupt_of(id)?, Duration::ZERO).await?;
+        let task = task(id.to_owned(), &interrupt, &self.api.inbox_url(&interrupt.id));
         let Some(resolution) = &interrupt.resolution else {
             return Ok(DetailedTask::new(task, TaskPayload::Working));
         };
         if resolution.outcome == Outcome::Cancelled {
             return Ok(DetailedTask::new(task, TaskPayload::Cancelled));
         }
-        let result = self.release(&interrupt, true).await?.into_result();
+        // A task has one result, however often it is read.
+        let key = format!("mcp-task-{}", Digest::of_json(&json!(id)));
+        let result = self.release(&interrupt, &key).await?.into_result();
         let Ok(Value::Object(result)) = serde_json::to_value(result) else {
             return Err(Failure::Foreign("a result could not be written".to_owned()));
         };
@@ -243,10 +247,17 @@ impl McpServer {
     }
 }
 
-/// Returns the task of a request. Its id is the id of the interrupt, so tasks survive a restart.
-fn task(interrupt: &Interrupt, link: &str) -> Task {
+/// Returns the interrupt in the id of a task. The rest of the id differs for each call, so that an approval is given
+/// out to one of several calls that share a request.
+fn interrupt_of(task: &str) -> Result<&str, Failure> {
+    let parts = task.split_once('.');
+    parts.map(|(interrupt, _)| interrupt).ok_or_else(|| Failure::Arguments("the task is unknown".to_owned()))
+}
+
+/// Returns the task of a call. Its id contains the id of the interrupt, so tasks survive a restart.
+fn task(id: String, interrupt: &Interrupt, link: &str) -> Task {
     let updated = interrupt.resolution.as_ref().map_or(&interrupt.created_at, |resolution| &resolution.at);
-    Task::new(interrupt.id.clone(), TaskStatus::Working, interrupt.created_at.clone(), updated.clone())
+    Task::new(id, TaskStatus::Working, interrupt.created_at.clone(), updated.clone())
         .with_status_message(format!("A person can decide at {link}"))
         .with_poll_interval_ms(MCP_TASK_POLL_MS)
 }
@@ -328,7 +339,8 @@ impl ServerHandler for McpServer {
         params: CancelTaskParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let withdrawn = api::withdraw(&*self.api, &params.task_id, "cancelled by the MCP client").await;
+        let interrupt = interrupt_of(&params.task_id).map_err(|failure| protocol_error(&failure))?;
+        let withdrawn = api::withdraw(&*self.api, interrupt, "cancelled by the MCP client").await;
         withdrawn.map(drop).map_err(|failure| protocol_error(&failure))
     }
 }

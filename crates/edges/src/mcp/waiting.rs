@@ -7,7 +7,7 @@ use holdshort_protocol::{Code, Interrupt, InterruptStatus, Outcome, UsedApproval
 use rmcp::RoleServer;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::api::{self, AgentApi, Failure};
@@ -76,16 +76,14 @@ pub(super) async fn use_approval(
     finish(api::consume(api, &interrupt.id, digest, &random_key()?).await)
 }
 
-/// Uses the approval of an action that an earlier call has described. With `task`, a repeat gets the same result.
-pub(super) async fn use_known(api: &dyn AgentApi, interrupt: &Interrupt, task: bool) -> Result<Use, Failure> {
+/// Uses the approval of an action that an earlier call has described. A repeat with the same `key` gets the same result.
+pub(super) async fn use_known(api: &dyn AgentApi, interrupt: &Interrupt, key: &str) -> Result<Use, Failure> {
     let is_approved =
         interrupt.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Approved);
     let Some(approval) = interrupt.approval.as_ref().filter(|_| is_approved) else { return Ok(Use::Gone) };
     let digest =
         Digest::try_from(approval.digest.clone()).map_err(|error| Failure::Foreign(error.to_string()))?;
-    let key =
-        if task { format!("mcp-task-{}", Digest::of_json(&json!(interrupt.id))) } else { random_key()? };
-    finish(api::consume(api, &interrupt.id, digest, &key).await)
+    finish(api::consume(api, &interrupt.id, digest, key).await)
 }
 
 fn finish(used: Result<UsedApproval, Failure>) -> Result<Use, Failure> {

@@ -2,6 +2,8 @@
 
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use super::{Person, Wire, approve, asked, only_open, post, text};
 
@@ -49,9 +51,26 @@ async fn ten_megabytes_of_arguments_are_an_error() {
     let result = client.call("request_approval", &large).await;
     assert_eq!(result.is_error, Some(true));
     assert!(text(&result).contains("[body_too_large]"), "{}", text(&result));
-    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": {"name": "request_approval", "arguments": large}});
-    assert_eq!(post(&server, server.agent_token(), &call).await.status, 413);
+    // The server responds before the end of the body, so the response is read while the body is sent.
+    let (base, token) = (server.base(), server.agent_token());
+    let host = base.strip_prefix("http://").unwrap();
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "request_approval", "arguments": large}})
+    .to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\ncontent-type: application/json\r\n\
+         accept: application/json, text/event-stream\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let (mut responses, mut requests) = TcpStream::connect(host).await.unwrap().into_split();
+    tokio::spawn(async move {
+        requests.write_all(head.as_bytes()).await.unwrap();
+        // The server closes the connection within the body.
+        let _ = requests.write_all(body.as_bytes()).await;
+    });
+    let mut status = [0; 12];
+    responses.read_exact(&mut status).await.unwrap();
+    assert_eq!(&status, b"HTTP/1.1 413");
     // Both servers still work.
     for client in [client, Wire::Http2025.connect(&server, Person::default(), &[]).await] {
         let unknown =

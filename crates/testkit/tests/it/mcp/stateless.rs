@@ -27,12 +27,14 @@ async fn a_task_is_read_after_a_restart() {
     let interrupt = only_open(&server).await;
     let id = interrupt["id"].as_str().unwrap().to_owned();
     assert_eq!(
-        (&created["result"]["resultType"], &created["result"]["taskId"], &created["result"]["status"]),
-        (&json!("task"), &interrupt["id"], &json!("working")),
+        (&created["result"]["resultType"], &created["result"]["status"]),
+        (&json!("task"), &json!("working")),
         "{created}"
     );
+    let task = created["result"]["taskId"].as_str().unwrap();
+    assert!(task.starts_with(&format!("{id}.")), "{created}");
     server.restart().await;
-    let get = message("tasks/get", json!({ "taskId": id }), &tasks);
+    let get = message("tasks/get", json!({ "taskId": task }), &tasks);
     let read =
         async |server: &TestServer| post(server, server.agent_token(), &get).await.ok()["result"].clone();
     assert_eq!(read(&server).await["status"], "working");
@@ -46,9 +48,44 @@ async fn a_task_is_read_after_a_restart() {
     assert!(used["approval"]["used"].is_object(), "{used}");
 
     // A client that did not declare tasks gets the error for a missing capability.
-    let undeclared = message("tasks/get", json!({ "taskId": id }), &json!({}));
+    let undeclared = message("tasks/get", json!({ "taskId": task }), &json!({}));
     let refused = post(&server, server.agent_token(), &undeclared).await.body;
     assert_eq!(refused["error"]["code"], -32021, "{refused}");
+}
+
+#[tokio::test]
+async fn calls_that_share_a_request_do_not_share_its_approval() {
+    let server = TestServer::setup().start().await;
+    let tasks = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
+    let mut created = Vec::new();
+    for _ in 0..2 {
+        created
+            .push(post(&server, server.agent_token(), &call(&tasks)).await.ok()["result"]["taskId"].clone());
+    }
+    assert_ne!(created[0], created[1]);
+    let interrupt = only_open(&server).await;
+    server.decide(&interrupt, &approve()).await.ok();
+    let mut proceeds = Vec::new();
+    for task in &created {
+        let get = message("tasks/get", json!({ "taskId": task }), &tasks);
+        let read = post(&server, server.agent_token(), &get).await.ok();
+        proceeds.push(read["result"]["result"]["structuredContent"]["may_proceed"].clone());
+    }
+    assert_eq!(proceeds, [true, false]);
+    let get = message("tasks/get", json!({ "taskId": interrupt["id"] }), &tasks);
+    assert!(post(&server, server.agent_token(), &get).await.body["error"].is_object());
+}
+
+#[tokio::test]
+async fn titles_that_differ_at_their_end_are_different_requests() {
+    let server = TestServer::setup().start().await;
+    let tasks = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
+    for end in ["staging", "production"] {
+        let mut call = call(&tasks);
+        call["params"]["arguments"]["title"] = format!("{}to {end}", "Deploy ".repeat(40)).into();
+        post(&server, server.agent_token(), &call).await.ok();
+    }
+    assert_eq!(asked(&server).await, 2);
 }
 
 #[tokio::test]
@@ -56,12 +93,13 @@ async fn a_cancelled_task_is_withdrawn() {
     let server = TestServer::setup().start().await;
     let tasks = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
     let created = post(&server, server.agent_token(), &call(&tasks)).await.ok();
-    let id = created["result"]["taskId"].as_str().unwrap();
-    let cancel = message("tasks/cancel", json!({ "taskId": id }), &tasks);
+    let id = only_open(&server).await["id"].as_str().unwrap().to_owned();
+    let task = created["result"]["taskId"].as_str().unwrap();
+    let cancel = message("tasks/cancel", json!({ "taskId": task }), &tasks);
     post(&server, server.agent_token(), &cancel).await.ok();
-    let get = message("tasks/get", json!({ "taskId": id }), &tasks);
+    let get = message("tasks/get", json!({ "taskId": task }), &tasks);
     assert_eq!(post(&server, server.agent_token(), &get).await.ok()["result"]["status"], "cancelled");
-    assert_eq!(server.interrupt(id).await["resolution"]["cause"], "withdrawn");
+    assert_eq!(server.interrupt(&id).await["resolution"]["cause"], "withdrawn");
 }
 
 #[tokio::test]
