@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
 import { LATE, person, signIn, visit } from "./harness/browser.js";
-import { card, open, option, shown, words } from "./harness/card.js";
+import { card, open, option, shown, visitCard, words } from "./harness/card.js";
 import { eventually } from "./harness/eventually.js";
 import { serve } from "./harness/server.js";
 import { t as text } from "./harness/texts.js";
@@ -91,4 +91,21 @@ test("keys lead through the cards", async (t) => {
     await card(page).getByRole("heading", { level: 3, name: /rejected by operator/ }).waitFor();
     await shown(page, command);
   });
+});
+
+test("a second click or key does not decide on the request that opens after a decision", async (t) => {
+  const server = await serve(t);
+  for (const n of [1, 2]) await server.agentAsks({ kind: "tool_approval", title: `Refund ${n} EUR` });
+  const { items } = await server.api("GET", "/v1/interrupts?status=open");
+  const page = await person(t, server, { advance: true });
+  await visitCard(page, items[0]);
+  await option(page, "Approve").click();
+  await page.locator(`article[data-interrupt="${items[1].id}"]`).waitFor();
+  const { x, y, width, height } = await option(page, "Approve").boundingBox();
+  await page.mouse.click(x + width / 2, y + height / 2);
+  await page.keyboard.press("a");
+  await page.waitForTimeout(1_000);
+  assert.equal((await server.api("GET", `/v1/interrupts/${items[1].id}`)).status, "open");
+  await option(page, "Approve").click();
+  await card(page).getByRole("heading", { level: 3, name: /approved by operator/ }).waitFor();
 });
