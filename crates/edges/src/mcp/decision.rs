@@ -1,6 +1,6 @@
 //! Results of the tools: the state of a request as structured content and as text.
 
-use holdshort_protocol::{Interrupt, Outcome, Resolution, UsedApproval};
+use holdshort_protocol::{Interrupt, Kind, Outcome, Resolution, UsedApproval};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
@@ -30,20 +30,22 @@ impl Decision {
                 ("used", "This approval was used before. Request a new approval.".to_owned())
             }
             Outcome::Approved => {
-                let text = "Approved, but this result does not permit it: the approval was not given out, or has ended.";
+                let text = "A person approved, but this call did not get the approval. Call `request_approval` again.";
                 ("approved", text.to_owned())
             }
             Outcome::Rejected => ("rejected", refusal(resolution)),
-            Outcome::Answered => ("answered", answer(resolution)),
+            Outcome::Answered if interrupt.kind == Kind::Question => ("answered", answer(resolution)),
+            Outcome::Answered => ("answered", format!("Not approved. {}", answer(resolution))),
             Outcome::Expired => {
                 ("expired", "Expired: nobody decided in time. This is no approval.".to_owned())
             }
             Outcome::Cancelled => {
                 ("cancelled", "Cancelled: the request was withdrawn. This is no approval.".to_owned())
             }
-            Outcome::Superseded => {
-                ("superseded", "Superseded: another request replaced this one.".to_owned())
-            }
+            Outcome::Superseded => (
+                "superseded",
+                "Superseded: another request replaced this one. This is no approval.".to_owned(),
+            ),
         };
         let mut value = base(id, status, link);
         set(&mut value, "text", resolution.text.clone());

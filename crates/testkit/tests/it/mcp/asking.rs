@@ -49,6 +49,19 @@ async fn a_rejection_carries_the_words_of_the_person() {
 }
 
 #[tokio::test]
+async fn words_in_place_of_an_approval_do_not_approve() {
+    let server = TestServer::setup().start().await;
+    let client = Wire::Stdio2025.connect(&server, Person::default(), &[]).await;
+    let deploy = json!({"title": "Deploy"});
+    let (result, _) = tokio::join!(
+        client.call("request_approval", &deploy),
+        decide(&server, json!({"option": "respond", "text": "Go ahead."}))
+    );
+    assert!(text(&result).starts_with("Not approved. Answered by operator: Go ahead."), "{}", text(&result));
+    assert_eq!(result.structured_content.unwrap()["may_proceed"], false);
+}
+
+#[tokio::test]
 async fn a_person_edits_the_arguments() {
     let server = TestServer::setup().start().await;
     let client = Wire::Http2025.connect(&server, Person::default(), &[]).await;

@@ -137,6 +137,6 @@ fn may_concern(rule: &str, line: &str, cwd: &str) -> bool {
     let named: Vec<&str> =
         text.split(|c| !is_literal(c)).filter(|word| word.contains(char::is_alphanumeric)).collect();
     // A rule may name a part of a word, such as `*.env*`.
-    let in_folder = |name: &str| text.contains('/') && cwd.contains(name);
+    let in_folder = |name: &str| tool != "Bash" && cwd.contains(name);
     named.is_empty() || named.iter().all(|name| line.contains(name) || in_folder(name))
 }

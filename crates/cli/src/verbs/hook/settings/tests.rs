@@ -501,6 +501,7 @@ fn settings_hold_back_a_replacement() {
         (claude, deny("Edit(/home/me/site/own.txt)"), "touch own.txt", true),
         (claude, deny("Edit(//home/me/site/**)"), "touch own.txt", true),
         (claude, deny("Edit(//home/me/other/own.txt)"), "touch own.txt", false),
+        (claude, deny("Edit(site)"), "touch own.txt", true),
         (claude, deny("Bash(me own.txt)"), "touch own.txt", false),
         (claude, "{\"sandbox\": {\"enabled\": true}}".to_owned(), "touch a", true),
         (claude, "{".to_owned(), "touch a", true),
